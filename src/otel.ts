@@ -11,12 +11,17 @@ import {
 } from '@opentelemetry/api';
 import { HoldpointError } from './errors.ts';
 import {
-  attributesAtEnd,
+  listEndAttributes,
   type EndOfRequest,
-  spanOfMessage,
+  describeSpan,
   waitSpan,
 } from './otel/span-of-message.ts';
-import { isApproval, type Recording, spanContextOf, traceparentOf } from './otel/span-start.ts';
+import {
+  isApproval,
+  type Recording,
+  parseTraceparent,
+  renderTraceparent,
+} from './otel/span-start.ts';
 import { type TraceMessage, tracingChannel } from './thread/tracing.ts';
 
 /** Options of `traceHoldpoint`. */
@@ -54,10 +59,10 @@ export interface TraceOptions {
 export function traceHoldpoint(options: TraceOptions = {}): () => void {
   const tracing = new Tracing(options);
   const subscribers = {
-    start: guarded((message) => tracing.start(message)),
-    end: guarded((message) => tracing.end(message)),
+    start: guardSubscriber((message) => tracing.start(message)),
+    end: guardSubscriber((message) => tracing.end(message)),
     asyncStart: () => {},
-    asyncEnd: guarded((message) => tracing.asyncEnd(message)),
+    asyncEnd: guardSubscriber((message) => tracing.asyncEnd(message)),
     error: () => {},
   };
   tracingChannel?.subscribe(subscribers);
@@ -65,7 +70,7 @@ export function traceHoldpoint(options: TraceOptions = {}): () => void {
 }
 
 /* A subscriber that throws ends the process. */
-function guarded(handle: (message: TraceMessage) => void): (message: TraceMessage) => void {
+function guardSubscriber(handle: (message: TraceMessage) => void): (message: TraceMessage) => void {
   return (message) => {
     try {
       handle(message);
@@ -105,7 +110,7 @@ class Tracing {
 
   start(message: TraceMessage): void {
     if (message.type === 'prompted' && !this.#isRun(trace.getActiveSpan())) return;
-    const start = spanOfMessage(message, this.#recording);
+    const start = describeSpan(message, this.#recording);
     if (start === undefined) return;
     const span = this.#tracer.startSpan(start.name, start);
     this.#spans.set(message, span);
@@ -113,14 +118,14 @@ class Tracing {
     switch (message.type) {
       case 'requested':
       case 'answered':
-        message.traceparent = traceparentOf(span.spanContext());
+        message.traceparent = renderTraceparent(span.spanContext());
         break;
       case 'invoked':
       case 'prompted':
       case 'stepped':
       case 'started':
       case 'delivered':
-        message.within = withinOf(span);
+        message.within = runWithin(span);
         break;
       case 'closed':
       case 'finished':
@@ -144,9 +149,9 @@ class Tracing {
   }
 
   #recordEnd(message: TraceMessage, span: Span): void {
-    span.setAttributes(attributesAtEnd(message, this.#recording));
+    span.setAttributes(listEndAttributes(message, this.#recording));
     if ('error' in message) {
-      span.setAttribute('error.type', typeOf(message.error));
+      span.setAttribute('error.type', classifyError(message.error));
       span.setStatus({ code: SpanStatusCode.ERROR });
     } else if (message.type === 'answered' || (message.type === 'closed' && !message.wasAnswered)) {
       this.#recordWait(message, span);
@@ -163,7 +168,7 @@ class Tracing {
     const parent =
       follows === undefined
         ? ROOT_CONTEXT
-        : trace.setSpanContext(ROOT_CONTEXT, spanContextOf(follows));
+        : trace.setSpanContext(ROOT_CONTEXT, parseTraceparent(follows));
     const wait = waitSpan(message, this.#recording);
     this.#tracer.startSpan(wait.name, { ...wait, startTime, links }, parent).end(endTime);
     if (message.type !== 'answered' || !isApproval(message)) return;
@@ -185,7 +190,7 @@ class Tracing {
 const waitBoundaries = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 604_800];
 
 /** Starts work with the span as the active one. */
-function withinOf(span: Span): (begin: () => void) => void {
+function runWithin(span: Span): (begin: () => void) => void {
   const active = trace.setSpan(context.active(), span);
   return (begin) => context.with(active, begin);
 }
@@ -200,7 +205,7 @@ function endAfter(span: Span, recordEnd: () => void): void {
 }
 
 /* Not the message: it may quote content that must not be recorded. A tool may throw anything, even an object whose getters throw. */
-function typeOf(error: unknown): string {
+function classifyError(error: unknown): string {
   try {
     if (HoldpointError.isInstance(error)) return error.code;
     return error instanceof Error && typeof error.name === 'string' ? error.name : '_OTHER';

@@ -1,10 +1,10 @@
 import type { Agent } from './agent/agent.ts';
 import { callGuarded } from './content/call-guarded.ts';
-import { checkedMs } from './content/checked-number.ts';
+import { checkMs } from './content/checked-number.ts';
 import type { ToolCallRecord } from './content/tool-call.ts';
 import { WakeUp } from './content/wake-up.ts';
 import type { AgentThread } from './thread/agent-thread.ts';
-import { clockOf } from './thread/store-clock.ts';
+import { findClock } from './thread/store-clock.ts';
 import { isSamePlace, type RunFailure } from './thread/thread-head.ts';
 import type { ThreadNotice, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
 
@@ -51,11 +51,11 @@ export interface WorkerOptions {
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { store, signal, pollMs = 1_000, claimMs = 30_000, concurrency = 4 } = options;
-  checkedMs(pollMs, 'pollMs');
-  checkedMs(claimMs, 'claimMs');
+  checkMs(pollMs, 'pollMs');
+  checkMs(claimMs, 'claimMs');
   if (!(concurrency >= 1))
     throw new TypeError(`concurrency must be 1 or more; got ${concurrency}.`);
-  const clock = clockOf(store);
+  const clock = findClock(store);
   const wakeUp = new WakeUp();
   const slots = new WorkerSlots({
     ...options,

@@ -7,7 +7,7 @@ import type { ModelSettings } from './model/model-step.ts';
 import type { PrepareStep } from './model/step-settings.ts';
 import type { UnrecordedOutcome } from './run/agent-context.ts';
 import type { RetryOptions } from './run/retry-time.ts';
-import type { RunSettings } from './run/run-settings.ts';
+import type { RunOverrides } from './run/run-settings.ts';
 import type { ToolRecovery } from './run/tool-recovery.ts';
 
 /** The options of `createAgent`. Names that the AI SDK has too mean the same here. */
@@ -44,7 +44,7 @@ export interface AgentOptions<
 export interface SharedAgentOptions<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
-> extends Pick<RunSettings<RUNTIME_CONTEXT>, 'stopWhen' | 'timeout' | 'onStepEnd'> {
+> extends Pick<RunOverrides<RUNTIME_CONTEXT>, 'stopWhen' | 'timeout' | 'onStepEnd'> {
   /**
    * The owner of the threads. An agent with another name can't run them, so give one to each agent of a shared store. Agents without a
    * name share the threads without one, and can't have standing approvals that are wider than a thread. 1 to 100 characters.

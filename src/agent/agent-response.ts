@@ -4,10 +4,10 @@ import type { RequestDecision } from '../content/request-decision.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { isAppMessage, messageIdOf, turnOfMessage } from '../thread/app-messages.ts';
-import { replayed } from '../thread/apply-events.ts';
-import { decisionsIn } from '../thread/decisions.ts';
-import { deepFreeze } from '../thread/deep-freeze.ts';
+import { isAppMessage, readMessageId, turnOfMessage } from '../thread/app-messages.ts';
+import { replayEvents } from '../thread/apply-events.ts';
+import { listDecisions } from '../thread/decisions.ts';
+import { freezeDeep } from '../thread/deep-freeze.ts';
 import type { Source, StepMetadata } from '../thread/step-metadata.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
@@ -71,7 +71,7 @@ export function makeResponse(
 ): AgentResponse {
   const requests = isPast ? [] : thread.activeRequests;
   const added = messages.slice(messagesBefore);
-  const { sources = [], providerMetadata, response } = deepFreeze(metadata) ?? {};
+  const { sources = [], providerMetadata, response } = freezeDeep(metadata) ?? {};
   return {
     ...end,
     output: undefined,
@@ -82,15 +82,15 @@ export function makeResponse(
     providerMetadata,
     response,
     resumeAt: thread.resumeAt,
-    text: lastText(isPast ? added : messages),
+    text: readLastText(isPast ? added : messages),
     approvalRequests: requests.filter((request) => request.type === 'approval-request'),
     userInputRequests: requests,
-    messages: deepFreeze(added),
+    messages: freezeDeep(added),
     thread,
   };
 }
 
-function lastText(messages: readonly ModelMessage[]): string {
+function readLastText(messages: readonly ModelMessage[]): string {
   const content = messages.findLast(({ role }) => role === 'assistant')?.content ?? '';
   if (typeof content === 'string') return content;
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -108,18 +108,18 @@ export interface RecordedReply {
 }
 
 /** The reply to the message with this id; `undefined` if the thread does not have that message. */
-export function recordedReply(
+export function findRecordedReply(
   state: Readonly<ThreadState>,
   messageId: string,
 ): RecordedReply | undefined {
-  const isMeant = (message: ModelMessage): boolean => messageIdOf(message) === messageId;
+  const isMeant = (message: ModelMessage): boolean => readMessageId(message) === messageId;
   /* Checked first, because it doesn't need events that are behind a snapshot. */
   if (!state.messages.some(isMeant) && !state.head.queuedMessages.some(isMeant)) return undefined;
   const events = state.events.slice();
   const turn = turnOfMessage(events, messageId);
   if (turn === undefined) return undefined;
   const { message, next } = turn;
-  const { newlyPast, queuedMessages } = replayed(events);
+  const { newlyPast, queuedMessages } = replayEvents(events);
   const { messages } = newlyPast;
   const isOver = next !== undefined && !queuedMessages.includes(next);
   return {
@@ -132,14 +132,16 @@ export function recordedReply(
 }
 
 /** The end of a request that ran nothing; for a recorded reply, with its last step. */
-export function nothingRun(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
+export function makeIdleEnd(status: RunEnd['status'], step?: RecordedReply['step']): RunEnd {
   const { finishReason, metadata } = step ?? {};
   return { status, usage: undefined, finishReason, metadata };
 }
 
 /** How the requests that ended in a thread's latest turn, up to now, were decided. */
-export function latestDecisions(state: Readonly<ThreadState>): () => readonly RequestDecision[] {
+export function listLatestDecisions(
+  state: Readonly<ThreadState>,
+): () => readonly RequestDecision[] {
   const { events } = state;
   const end = events.length;
-  return () => decisionsIn(state, events.slice(events.findLastIndex(isAppMessage, end) + 1, end));
+  return () => listDecisions(state, events.slice(events.findLastIndex(isAppMessage, end) + 1, end));
 }

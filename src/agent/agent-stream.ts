@@ -1,6 +1,6 @@
 import { EventBuffer } from '../content/event-buffer.ts';
 import type { ToolCall } from '../content/tool-call.ts';
-import { deepFreeze } from '../thread/deep-freeze.ts';
+import { freezeDeep } from '../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { PreliminaryResult } from './calls/execute-call.ts';
@@ -35,7 +35,7 @@ export function pushPreliminary(
   result: PreliminaryResult,
 ): void {
   feed.pushLatest(
-    deepFreeze(result),
+    freezeDeep(result),
     (kept) => kept.type === 'tool-result' && kept.toolCallId === result.toolCallId,
   );
 }

@@ -13,27 +13,27 @@ export {
   type CallVerdict,
   decideCalls,
   type DecisionInput,
-  decisionInput,
+  makeDecisionInput,
 } from './calls/decide-calls.ts';
 export {
   type CheckedAnswers,
   type Commit,
   type DelegatedCall,
-  delegatedCall,
+  makeDelegatedCall,
   type DelegatedWork,
   delegating,
   type Delegation,
-  delegationFor,
+  findDelegation,
   type PassedAnswer,
   type PassedOn,
   type Reassignment,
-  shownBy,
+  readShownRequests,
   type ShownRequests,
   type Withdrawal,
 } from './calls/delegation.ts';
 export {
-  failed,
-  lastOf,
+  makeFailedExecution,
+  readLastOutput,
   type Later,
   later,
   laterWithin,
@@ -43,4 +43,4 @@ export {
 } from './calls/execute-call.ts';
 export type { Execution, Reporting } from './calls/execution.ts';
 export { asking, type Question, type QuestionResult } from './calls/question-call.ts';
-export { checkTools, definedOnce, type ToolDefinitions } from './calls/tool-definitions.ts';
+export { checkTools, defineToolsOnce, type ToolDefinitions } from './calls/tool-definitions.ts';

@@ -93,7 +93,7 @@ export interface ParentableAgent {
 }
 
 /** The agent, if it was made by this package. Throws a `TypeError` for any other. */
-export function childAgentOf(agent: Agent<never>): ParentableAgent & Agent<never> {
+export function requireChildAgent(agent: Agent<never>): ParentableAgent & Agent<never> {
   if (!isParentable(agent)) {
     throw new TypeError('agentTool needs an agent made with createAgent or createCustomAgent.');
   }

@@ -1,12 +1,12 @@
 import type { ToolSet } from 'ai';
 import type { ToolCall } from '../content/tool-call.ts';
-import { modelNameOf } from '../thread/tracing.ts';
+import { readModelName } from '../thread/tracing.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';
 import { makeAgent } from './make-agent.ts';
-import { settingsOf } from './model/model-step.ts';
-import { modelSteps } from './model/model-steps.ts';
+import { pickModelSettings } from './model/model-step.ts';
+import { makeModelSteps } from './model/model-steps.ts';
 
 /**
  * Creates an agent: a language model with a loop that runs its tools, asks people where a rule says so, and keeps everything in threads.
@@ -37,10 +37,10 @@ export function createAgent(options: AgentOptions): Agent<unknown> {
   refuseUnknownAgentSettings(options);
   const { model, instructions, allowSystemInMessages } = options;
   const { prepareStep, output, toolsContext = {} } = options;
-  const settings = settingsOf(options);
+  const settings = pickModelSettings(options);
   return makeAgent(options, () => ({
-    modelName: modelNameOf(model),
-    makeStep: modelSteps({ model, instructions, settings, prepareStep, output, toolsContext }),
+    modelName: readModelName(model),
+    makeStep: makeModelSteps({ model, instructions, settings, prepareStep, output, toolsContext }),
     hasModel: true,
     allowSystemInMessages,
     output,

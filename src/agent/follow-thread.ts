@@ -1,5 +1,5 @@
-import { checkedMs } from '../content/checked-number.ts';
-import { timer } from '../content/timer.ts';
+import { checkMs } from '../content/checked-number.ts';
+import { waitForTimer } from '../content/timer.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
 
@@ -13,14 +13,14 @@ export interface PollingOptions {
 
 /** Throws a `TypeError` for a `pollMs` that no timer can keep. */
 export function checkPolling({ pollMs }: PollingOptions): void {
-  if (pollMs !== undefined) checkedMs(pollMs, 'pollMs');
+  if (pollMs !== undefined) checkMs(pollMs, 'pollMs');
 }
 
 /** Yields the thread after each poll, until it is not running or the signal has aborted. */
 export async function* followThread(
   agent: Pick<Agent, 'thread'>,
   threadId: string,
-  { pollMs = 500, wait = timer, signal }: PollingOptions & { signal: AbortSignal },
+  { pollMs = 500, wait = waitForTimer, signal }: PollingOptions & { signal: AbortSignal },
 ): AsyncGenerator<AgentThread, void> {
   for (;;) {
     await wait(pollMs, signal);

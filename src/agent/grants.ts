@@ -11,7 +11,7 @@ import type { ThreadHandles } from './thread-handles.ts';
 const pageSize = 100;
 
 /** The standing approvals in effect: those of the agent in the store, and those of a thread. */
-export async function activeGrants(
+export async function listActiveGrants(
   { grants, name, now }: AgentContext,
   log: ThreadLog | undefined,
 ): Promise<Grant[]> {
@@ -24,14 +24,14 @@ export async function activeGrants(
         limit: pageSize,
         ...(after === undefined ? {} : { after }),
       })) ?? [];
-    found.push(...page.map(grantOf));
+    found.push(...page.map(parseGrant));
     after = page.at(-1)?.grantId;
     if (page.length < pageSize || after === undefined) break;
   }
   return found.filter(({ expiresAt = Infinity }) => expiresAt > now());
 }
 
-function grantOf({ grantId, text }: StoredGrant): Grant {
+function parseGrant({ grantId, text }: StoredGrant): Grant {
   const parsed = grantSchema.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;
   throw new HoldpointError(
@@ -72,9 +72,9 @@ async function revokeStored(
   /* Those that have expired, too. */
   const own = (await grants?.find({ agent: name ?? null, toolName, person, at: 0 })) ?? [];
   const stored = own.find((each) => each.grantId === grantId);
-  if (grants === undefined || stored === undefined) throw unknownGrant(grantId);
-  const { threadId, scope } = grantOf(stored);
-  if (scope === 'thread') throw unknownGrant(grantId);
+  if (grants === undefined || stored === undefined) throw makeUnknownGrantError(grantId);
+  const { threadId, scope } = parseGrant(stored);
+  if (scope === 'thread') throw makeUnknownGrantError(grantId);
   try {
     const log = threads.logOf(await threads.open(threadId));
     const events = await log.commitFact((proposal) => {
@@ -87,10 +87,10 @@ async function revokeStored(
     if (events.length > 0) return;
   } catch (error) {
     if (!HoldpointError.isInstance(error)) throw error;
-    if (error.code === 'grant-ended') throw unknownGrant(grantId);
+    if (error.code === 'grant-ended') throw makeUnknownGrantError(grantId);
     if (!unreadable.has(error.code)) throw error;
   }
-  if (!(await grants.revoke(grantId))) throw unknownGrant(grantId);
+  if (!(await grants.revoke(grantId))) throw makeUnknownGrantError(grantId);
 }
 
 const unreadable: ReadonlySet<HoldpointErrorCode> = new Set([
@@ -107,12 +107,13 @@ async function revokeInThread(
 ): Promise<void> {
   await log.commit((proposal) => {
     const { grants } = proposal.head;
-    if (grants.every(({ grant }) => grant.grantId !== grantId)) throw unknownGrant(grantId);
+    if (grants.every(({ grant }) => grant.grantId !== grantId))
+      throw makeUnknownGrantError(grantId);
     proposal.add({ type: 'grant-revoked', at: now(), grantId, ...by });
   });
 }
 
-function unknownGrant(grantId: string): HoldpointError {
+function makeUnknownGrantError(grantId: string): HoldpointError {
   return new HoldpointError(
     'not-found',
     `There is no standing approval ${grantId}: it was revoked or used up, or belongs to another thread or agent.`,

@@ -1,5 +1,5 @@
-import { checkedMs } from '../content/checked-number.ts';
-import { timer } from '../content/timer.ts';
+import { checkMs } from '../content/checked-number.ts';
+import { waitForTimer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
@@ -18,7 +18,7 @@ export interface HoldOptions extends PollingOptions {
 
 /** Throws a `TypeError` for a `holdOpenMs` that no timer can keep. */
 export function checkHold({ holdOpenMs = 0 }: HoldOptions): void {
-  checkedMs(holdOpenMs, 'holdOpenMs', 0);
+  checkMs(holdOpenMs, 'holdOpenMs', 0);
 }
 
 /** A stream that may be held open. Its time starts with the first wait. */
@@ -46,7 +46,7 @@ export class HeldStream {
    * has left. Yields nothing for a thread that waits for anything else.
    */
   async *follow(thread: AgentThread): AsyncGenerator<AgentThread, void> {
-    const { holdOpenMs = 0, pollMs = 500, wait = timer } = this.#options;
+    const { holdOpenMs = 0, pollMs = 500, wait = waitForTimer } = this.#options;
     this.#before = this.#awaited(thread);
     if (holdOpenMs === 0 || this.#before === 0) return;
     this.#until ??= this.#end(holdOpenMs, wait);

@@ -26,8 +26,8 @@ import {
   toolsBelow,
 } from './child-agent.ts';
 import { openChildThread } from './child-thread.ts';
-import { activeGrants, revokeGrant } from './grants.ts';
-import { inputSchemas, schemasFrom } from './input-schemas.ts';
+import { listActiveGrants, revokeGrant } from './grants.ts';
+import { inputSchemas, pickInputSchemas } from './input-schemas.ts';
 import {
   type DeliveredOutcome,
   deliverOutcome,
@@ -50,7 +50,7 @@ import {
   cancelUnasked,
   checkAnswers,
   deleteThread,
-  endingInput,
+  makeEndingInput,
   retractMessage,
   stopRun,
 } from './thread-changes.ts';
@@ -60,7 +60,7 @@ import { ThreadHandles } from './thread-handles.ts';
 export class HoldpointAgent implements Agent<unknown> {
   readonly #context: AgentContext;
   readonly #threads: ThreadHandles;
-  readonly [inputSchemas] = async () => schemasFrom(await this.#context.definedTools());
+  readonly [inputSchemas] = async () => pickInputSchemas(await this.#context.definedTools());
   readonly [toolsBelow] = () => this.#context.definedTools();
   readonly [knownPeople]: KnownPeople;
 
@@ -159,7 +159,7 @@ export class HoldpointAgent implements Agent<unknown> {
   }
 
   async grants(thread?: AgentThread): Promise<Grant[]> {
-    return activeGrants(this.#context, thread && (await this.#current(thread)));
+    return listActiveGrants(this.#context, thread && (await this.#current(thread)));
   }
 
   async revoke(grant: Grant, options: AnswerOptions = {}): Promise<void> {
@@ -183,7 +183,7 @@ export class HoldpointAgent implements Agent<unknown> {
     outcome: SettledOutcome,
     options: AnswerOptions = {},
   ): Promise<void> {
-    const ending = await endingInput(this.#context, await this.#current(thread));
+    const ending = await makeEndingInput(this.#context, await this.#current(thread));
     await settleCall(ending, { toolCallId, outcome, by: options });
   }
 
@@ -193,7 +193,7 @@ export class HoldpointAgent implements Agent<unknown> {
     outcome: DeliveredOutcome,
     options: AnswerOptions = {},
   ): Promise<void> {
-    const ending = await endingInput(this.#context, await this.#current(thread));
+    const ending = await makeEndingInput(this.#context, await this.#current(thread));
     await deliverOutcome(ending, { toolCallId, outcome, by: options });
   }
 

@@ -1,6 +1,6 @@
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { importedMessages } from '../thread/app-messages.ts';
+import { listImportedMessages } from '../thread/app-messages.ts';
 import type { ImportedHistory } from './input/imported-history.ts';
 import type { AnswerOptions } from './input/run-input.ts';
 
@@ -27,7 +27,7 @@ interface Importer {
 }
 
 /** Throws a `TypeError` for an invalid option. */
-export function checkedHistory(history: HistoryOption = 'refuse'): HistoryOption {
+export function checkHistoryOption(history: HistoryOption = 'refuse'): HistoryOption {
   if (history === 'refuse' || history === 'import') return history;
   throw new TypeError("history must be 'refuse' or 'import'.");
 }
@@ -49,7 +49,7 @@ export async function importFromClient(
     if (error.code === 'thread-diverged') return agent.thread(threadId);
     const message = error.message.replace(
       importedPlace,
-      (place, index: string, part?: string) => sentPlace(sent[Number(index)], part) ?? place,
+      (place, index: string, part?: string) => locateSent(sent[Number(index)], part) ?? place,
     );
     throw new HoldpointError(error.code, message, { cause: error });
   }
@@ -57,7 +57,7 @@ export async function importFromClient(
 
 const importedPlace = /^messages\[(\d+)\](?:\.(?:parts|content)\[(\d+)\])?/;
 
-function sentPlace(sent: SentPlace | undefined, part: string | undefined): string | undefined {
+function locateSent(sent: SentPlace | undefined, part: string | undefined): string | undefined {
   if (sent === undefined) return undefined;
   const { position, places } = sent;
   if (part === undefined) return position;
@@ -71,7 +71,7 @@ function sentPlace(sent: SentPlace | undefined, part: string | undefined): strin
  */
 export function isOnlyImported({ events, activeRequests }: AgentThread): boolean {
   return (
-    importedMessages(events).length > 0 &&
+    listImportedMessages(events).length > 0 &&
     activeRequests.length === 0 &&
     !events.some(({ type }) => type === 'step-finished')
   );

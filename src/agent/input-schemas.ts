@@ -12,12 +12,12 @@ interface DescribingAgent {
 }
 
 /** The input schemas of an agent's tools; none for an agent that this package did not make. */
-export async function inputSchemasOf(agent: object): Promise<InputSchemas> {
+export async function readInputSchemas(agent: object): Promise<InputSchemas> {
   return isDescribing(agent) ? agent[inputSchemas]() : new Map();
 }
 
 /** The input schemas of prepared tools. */
-export function schemasFrom(tools: ToolDefinitions): InputSchemas {
+export function pickInputSchemas(tools: ToolDefinitions): InputSchemas {
   return new Map([...tools].map(([name, { inputSchema }]) => [name, inputSchema]));
 }
 

@@ -3,7 +3,7 @@ import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { RetryOptions } from './run/retry-time.ts';
 import { stepSettingNames } from './model/step-settings.ts';
 import type { RunOptions } from './run/run-options.ts';
-import type { RunSettings } from './run/run-settings.ts';
+import type { RunOverrides } from './run/run-settings.ts';
 import type { ToolRecovery } from './run/tool-recovery.ts';
 
 const ownNames = [
@@ -14,7 +14,7 @@ const ownNames = [
   'stopWhen',
   'timeout',
   'onStepEnd',
-] as const satisfies readonly (keyof RunSettings)[];
+] as const satisfies readonly (keyof RunOverrides)[];
 
 /** The settings that a run can have instead of the agent's. */
 type RunSettingName = (typeof ownNames)[number];
@@ -119,16 +119,16 @@ type NestedSettings = Pick<SharedAgentOptions, 'timeout' | 'retry' | 'toolRecove
 export function refuseUnknownSettings(where: string, options: NestedSettings, known: object): void {
   const names = new Map([...otherNames, ['id', 'name']]);
   refuseUnknown(where, options, known, (name) =>
-    advice(name, known, { elsewhere: runSettings, names }),
+    adviseAbout(name, known, { elsewhere: runSettings, names }),
   );
   const { timeout, retry = {}, toolRecovery = {} } = options;
   refuseUnknownTimeout(timeout);
-  refuseUnknown('retry', retry, retrySettings, advice);
+  refuseUnknown('retry', retry, retrySettings, adviseAbout);
   refuseUnknownRecovery(toolRecovery);
 }
 
 function refuseUnknownTimeout(timeout: AgentOptions['timeout']): void {
-  if (typeof timeout === 'object') refuseUnknown('timeout', timeout, timeoutSettings, advice);
+  if (typeof timeout === 'object') refuseUnknown('timeout', timeout, timeoutSettings, adviseAbout);
 }
 
 /** The same for the settings of `toolRecovery`. */
@@ -136,7 +136,7 @@ export function refuseUnknownRecovery(
   toolRecovery: NonNullable<AgentOptions['toolRecovery']>,
 ): void {
   for (const [toolName, recovery = {}] of Object.entries(toolRecovery)) {
-    refuseUnknown(`toolRecovery.${toolName}`, recovery, recoverySettings, advice);
+    refuseUnknown(`toolRecovery.${toolName}`, recovery, recoverySettings, adviseAbout);
   }
 }
 
@@ -146,7 +146,7 @@ export function refuseUnknownRunOptions(
   options: RunOptions<unknown>,
 ): void {
   refuseUnknown(`agent.${method}`, options, runSettings, (name) =>
-    advice(name, runSettings, {
+    adviseAbout(name, runSettings, {
       elsewhere: agentSettings,
       names: new Map([...otherNames, ['id', 'messageId']]),
     }),
@@ -155,7 +155,7 @@ export function refuseUnknownRunOptions(
 }
 
 /** Whether a run has settings instead of the agent's. */
-export function hasRunSettings(options: RunSettings<unknown>): boolean {
+export function hasRunSettings(options: RunOverrides<unknown>): boolean {
   return Object.entries(options).some(
     ([name, value]) => value !== undefined && Object.hasOwn(runSettingNames, name),
   );
@@ -167,7 +167,7 @@ interface OtherSettings {
   names?: ReadonlyMap<string, string>;
 }
 
-function advice(
+function adviseAbout(
   name: string,
   known: object,
   { elsewhere = {}, names = new Map() }: OtherSettings = {},

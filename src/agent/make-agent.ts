@@ -1,22 +1,22 @@
 import { commitsCancelled } from './calls/delegation.ts';
-import { checkedMs } from '../content/checked-number.ts';
-import { randomId } from '../content/random-id.ts';
+import { checkMs } from '../content/checked-number.ts';
+import { makeRandomId } from '../content/random-id.ts';
 import { memoryStore } from '../stores/memory.ts';
-import { clockOf } from '../thread/store-clock.ts';
+import { findClock } from '../thread/store-clock.ts';
 import type { SharedAgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
 import { checkRules } from './calls/apply-rules.ts';
-import { checkTools, definedOnce } from './calls/tool-definitions.ts';
+import { checkTools, defineToolsOnce } from './calls/tool-definitions.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import type { AgentContext, StepMaking } from './run/agent-context.ts';
 import { AgentEmitter } from './run/agent-events.ts';
-import { guardedMayAnswer } from './input/guarded-may-answer.ts';
-import { standingCheck } from './input/standing-answers.ts';
-import { failureReporter } from './run/report-failure.ts';
-import { checkedRetry } from './run/retry-time.ts';
-import { checkedTimeout } from './run/time-limits.ts';
+import { guardMayAnswer } from './input/guarded-may-answer.ts';
+import { makeStandingCheck } from './input/standing-answers.ts';
+import { makeFailureReporter } from './run/report-failure.ts';
+import { checkRetry } from './run/retry-time.ts';
+import { checkTimeout } from './run/time-limits.ts';
 import { checkRecovery } from './run/tool-recovery.ts';
-import { checkedName } from './thread-handles.ts';
+import { checkAgentName } from './thread-handles.ts';
 
 /** Checks the options that all agents share, and makes an agent whose steps come from `stepMaking`. */
 export function makeAgent(
@@ -34,12 +34,12 @@ export function makeAgent(
   checkRecovery(toolRecovery, tools);
   if (!(maxSteps >= 1)) throw new TypeError(`maxSteps must be 1 or more; got ${maxSteps}.`);
   const store = options.store ?? memoryStore();
-  const clock = clockOf(store);
-  const { now = clock.now, generateId = randomId } = options;
+  const clock = findClock(store);
+  const { now = clock.now, generateId = makeRandomId } = options;
   const events = new AgentEmitter();
-  const report = failureReporter(options.name, events);
-  const definedTools = definedOnce(tools, toolsContext, report);
-  const mayAnswer = guardedMayAnswer(options.mayAnswer, definedTools, report);
+  const report = makeFailureReporter(options.name, events);
+  const definedTools = defineToolsOnce(tools, toolsContext, report);
+  const mayAnswer = guardMayAnswer(options.mayAnswer, definedTools, report);
   const steps = stepMaking({ now, generateId, mayAnswer, report });
   /* Without a spread: objects made by spreading are slower to read, and every run reads this one. */
   const context: AgentContext = {
@@ -52,7 +52,7 @@ export function makeAgent(
     hasModel: steps.hasModel,
     allowSystemInMessages: steps.allowSystemInMessages,
     output: steps.output,
-    name: checkedName(options.name),
+    name: checkAgentName(options.name),
     tools,
     commitCancelled: commitsCancelled(tools),
     toolsContext,
@@ -60,27 +60,27 @@ export function makeAgent(
     toolApproval,
     toolRecovery,
     mayAnswer,
-    mayStand: mayAnswer && standingCheck(mayAnswer),
+    mayStand: mayAnswer && makeStandingCheck(mayAnswer),
     principalId: options.principalId,
     grants: store.grants,
     onUnrecorded,
-    retry: checkedRetry(options.retry),
-    limits: checkedTimeout(options.timeout, tools),
+    retry: checkRetry(options.retry),
+    limits: checkTimeout(options.timeout, tools),
     maxSteps,
     stopWhen,
-    toolCallConcurrency: checkedConcurrency(options.toolCallConcurrency),
+    toolCallConcurrency: checkConcurrency(options.toolCallConcurrency),
     onStepEnd,
     onEnd,
     onError,
-    leaseMs: checkedMs(leaseMs, 'leaseMs'),
-    abortGraceMs: checkedMs(abortGraceMs, 'abortGraceMs', 0),
+    leaseMs: checkMs(leaseMs, 'leaseMs'),
+    abortGraceMs: checkMs(abortGraceMs, 'abortGraceMs', 0),
     events,
     report,
   };
   return new HoldpointAgent(context, { store, clock });
 }
 
-function checkedConcurrency(limit = Infinity): number {
+function checkConcurrency(limit = Infinity): number {
   if (limit === Infinity || (Number.isInteger(limit) && limit >= 1)) return limit;
   throw new TypeError(`toolCallConcurrency must be a whole number of 1 or more; got ${limit}.`);
 }

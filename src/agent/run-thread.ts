@@ -1,28 +1,28 @@
 import type { EventBuffer } from '../content/event-buffer.ts';
 import { callGuarded } from '../content/call-guarded.ts';
-import { untilAborted } from '../content/until-aborted.ts';
+import { awaitUntilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import { isSamePrincipal } from '../policy/principal-id.ts';
 import type { RunCause } from '../policy/run-context.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { decisionsIn } from '../thread/decisions.ts';
-import { deepFreeze } from '../thread/deep-freeze.ts';
+import { listDecisions } from '../thread/decisions.ts';
+import { freezeDeep } from '../thread/deep-freeze.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { traceRun } from '../thread/tracing.ts';
 import {
   type AgentResponse,
-  latestDecisions,
+  listLatestDecisions,
   makeResponse,
-  nothingRun,
-  recordedReply,
+  makeIdleEnd,
+  findRecordedReply,
 } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { refuseChildInput } from './child-agent.ts';
 import { acceptInput } from './input/accept-input.ts';
 import { allowInput } from './input/allow-input.ts';
 import { recordBelow } from './input/answers-below.ts';
-import { newMessages } from './input/new-messages.ts';
+import { listNewMessages } from './input/new-messages.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
 import type { RunInput } from './input/run-input.ts';
 import { withOutput } from './model/parsed-output.ts';
@@ -30,7 +30,7 @@ import type { AgentContext } from './run/agent-context.ts';
 import { hasRunSettings } from './known-settings.ts';
 import { withRunSettings } from './run/own-settings.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { Run, type RunSetting } from './run/run.ts';
+import { Run, type RunArguments } from './run/run.ts';
 import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 
 /** The inputs of `runThread`. */
@@ -55,7 +55,7 @@ export async function runThread(
   const { onEnd, onError, output } = agentContext;
   try {
     const context = hasRunSettings(options) ? withRunSettings(agentContext, options) : agentContext;
-    const ended = await tracedRun(context, threads, thread, running);
+    const ended = await runTraced(context, threads, thread, running);
     const response = output === undefined ? ended : await withOutput(ended, output);
     if (onEnd !== undefined) void callGuarded(onEnd, response);
     return response;
@@ -67,7 +67,7 @@ export async function runThread(
   }
 }
 
-async function tracedRun(
+async function runTraced(
   context: AgentContext,
   threads: ThreadHandles,
   thread: AgentThread,
@@ -87,44 +87,44 @@ async function tracedRun(
     const { mayAnswer, principalId } = context;
     const { whilePending = 'refuse', abortSignal } = options;
     const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
-    let allowed = await untilAborted(asking, abortSignal);
+    let allowed = await awaitUntilAborted(asking, abortSignal);
     if (allowed.passed !== undefined) {
       const accepting = { tools, now: context.now(), whilePending, principalId };
       acceptInput(new Proposal(log.state), allowed, accepting);
       allowed = await recordBelow(context, log, allowed);
     }
     const { messageId } = parsed;
-    const isSentAgain = messageId !== undefined && newMessages(log.state, parsed).length === 0;
-    const reply = isSentAgain ? recordedReply(log.state, messageId) : undefined;
+    const isSentAgain = messageId !== undefined && listNewMessages(log.state, parsed).length === 0;
+    const reply = isSentAgain ? findRecordedReply(log.state, messageId) : undefined;
     const messagesBefore = reply?.begin ?? log.state.messages.length;
     const { cause = { by: parsed.by } } = running.forParent ?? {};
-    const receivers = eventReceivers(trace, buffer);
+    const receivers = makeEventReceivers(trace, buffer);
     const setting = { log, tools, options, cause, receiver: buffer, ...receivers };
     /* Nobody here knows the agents above, who must be asked about standing approvals. */
     const isOrphan = isChild && running.forParent === undefined;
     const own = isOrphan ? { ...context, mayStand: async () => false } : context;
     const run = new Run(own, setting);
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
-    const end = isRepeated ? nothingRun('completed', reply.step) : await run.perform(allowed);
+    const end = isRepeated ? makeIdleEnd('completed', reply.step) : await run.perform(allowed);
     const { messages } = log.state;
     const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
     const decisions = isRepeated
-      ? () => decisionsIn(log.state, reply.events)
-      : latestDecisions(log.state);
+      ? () => listDecisions(log.state, reply.events)
+      : listLatestDecisions(log.state);
     const covered = { messages: scope, messagesBefore, isPast: isRepeated, decisions };
     return makeResponse(thread, covered, end);
   });
 }
 
-function eventReceivers(
+function makeEventReceivers(
   trace: (events: readonly ThreadEvent[]) => void,
   buffer: EventBuffer<AgentStreamEvent> | undefined,
-): Pick<RunSetting, 'onEvents' | 'onPreliminary'> {
+): Pick<RunArguments, 'onEvents' | 'onPreliminary'> {
   if (buffer === undefined) return { onEvents: trace };
   return {
     onEvents: (events) => {
       trace(events);
-      for (const event of events) buffer.push(deepFreeze(event));
+      for (const event of events) buffer.push(freezeDeep(event));
     },
     onPreliminary: (result) => pushPreliminary(buffer, result),
   };

@@ -1,4 +1,4 @@
-import { idFieldOf } from '../policy/id-field.ts';
+import { readIdField } from '../policy/id-field.ts';
 
 /** What the app's `authorize` says of a request for a thread. */
 interface SignIn {
@@ -18,7 +18,7 @@ export interface KnownPeople {
 export const knownPeople: unique symbol = Symbol.for('holdpoint.known-people');
 
 /** What an agent knows of people; `undefined` for an app's own object around an agent. */
-export function peopleKnownTo(agent: object): KnownPeople | undefined {
+export function readKnownPeople(agent: object): KnownPeople | undefined {
   return isKnowing(agent) ? agent[knownPeople] : undefined;
 }
 
@@ -26,11 +26,11 @@ export function peopleKnownTo(agent: object): KnownPeople | undefined {
 export function isSignedIn(agent: object, signIn: SignIn): boolean {
   const { principal } = signIn;
   if (principal === undefined || principal === null) return false;
-  const known = peopleKnownTo(agent);
+  const known = readKnownPeople(agent);
   if (known !== undefined) return known.isSomebody(signIn);
   return typeof principal === 'string'
     ? principal.trim() !== ''
-    : idFieldOf(principal) !== undefined;
+    : readIdField(principal) !== undefined;
 }
 
 function isKnowing(agent: object): agent is { [knownPeople]: KnownPeople } {

@@ -1,11 +1,16 @@
-import { closedBy } from '../policy/closed-by.ts';
-import { messageIdOf } from '../thread/app-messages.ts';
+import { describeClosedBy } from '../policy/closed-by.ts';
+import { readMessageId } from '../thread/app-messages.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { type Decide, Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { HoldpointError } from '../errors.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
-import { type AgentResponse, latestDecisions, makeResponse, nothingRun } from './agent-response.ts';
+import {
+  type AgentResponse,
+  listLatestDecisions,
+  makeResponse,
+  makeIdleEnd,
+} from './agent-response.ts';
 import { cancelEvents, type FollowUps } from './calls/close-requests.ts';
 import type { ParentCancellation } from './child-agent.ts';
 import type { CheckedAnswers } from './calls/delegation.ts';
@@ -17,8 +22,8 @@ import { recordBelow } from './input/answers-below.ts';
 import type { ParsedInput, RefuseEnding } from './input/parse-input.ts';
 import type { AnswerOptions, MayAnswer } from './input/run-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
-import { abandonedEvents } from './run/lost-calls.ts';
-import { stopRequest, untilEnded } from './run/stop-run.ts';
+import { endAbandonedRun } from './run/lost-calls.ts';
+import { stopRequest, waitUntilEnded } from './run/stop-run.ts';
 import { refuseRunning } from './thread-handles.ts';
 
 /** Checks answers, and throws for the first that is refused. The result records them, and runs nothing. */
@@ -42,11 +47,11 @@ export async function checkAnswers(
     const followUps = await followUpsFor(context, tools, log.state);
     await context.commitCancelled(log, (decided) => accept(decided, recorded, followUps));
   };
-  return { text: allowed.passed?.[0]?.text ?? answeredText(proposal, input), record };
+  return { text: allowed.passed?.[0]?.text ?? findAnsweredText(proposal, input), record };
 }
 
 /** The text of the request that is answered first, as the answers leave it. */
-function answeredText({ head }: Proposal, { answers }: ParsedInput): string | undefined {
+function findAnsweredText({ head }: Proposal, { answers }: ParsedInput): string | undefined {
   return [...head.openRequests, ...head.newlyPast.requests].find(
     ({ request }) => request.requestId === answers[0]?.requestId,
   )?.request.text;
@@ -64,7 +69,7 @@ async function cancelOpen(
   log: ThreadLog,
   cancellation: Cancellation & { refuseEnding?: RefuseEnding },
 ): Promise<void> {
-  await context.commitCancelled(log, cancelling(context, cancellation));
+  await context.commitCancelled(log, makeCancellation(context, cancellation));
 }
 
 /** As `cancelOpen`, if the person may end every open request. Throws `not-allowed` for the first that they may not end. */
@@ -81,7 +86,7 @@ export async function cancelIfAllowed(
     const refuseEnding = await allowEndings(context, state, ended, { by, mayAnswer });
     try {
       await cancelOpen(context, log, { reason, by, refuseEnding });
-      return cancelledResponse(thread, log.state);
+      return makeCancelledResponse(thread, log.state);
     } catch (error) {
       /* A request opened meanwhile: it is asked about, too. */
       if (!HoldpointError.isInstance(error) || error.code !== 'requests-open') throw error;
@@ -106,11 +111,11 @@ export async function stopRun(
   by: AnswerOptions,
 ): Promise<void> {
   await log.commit((proposal) => proposal.add(...stopRequest(context, proposal.state, by)));
-  await untilEnded(context, log);
+  await waitUntilEnded(context, log);
 }
 
 /** The inputs for recording an outcome from outside. */
-export async function endingInput(context: AgentContext, log: ThreadLog): Promise<EndingInput> {
+export async function makeEndingInput(context: AgentContext, log: ThreadLog): Promise<EndingInput> {
   const { now, generateId, commitCancelled, mayAnswer, report, principalId } = context;
   const allow: EndingInput['allowEndings'] = async (ended, by) =>
     allowEndings(context, log.state, ended, { by, mayAnswer });
@@ -119,17 +124,21 @@ export async function endingInput(context: AgentContext, log: ThreadLog): Promis
 }
 
 /** The response to a cancellation. */
-function cancelledResponse(thread: AgentThread, state: Readonly<ThreadState>): AgentResponse {
+function makeCancelledResponse(thread: AgentThread, state: Readonly<ThreadState>): AgentResponse {
   const { messages } = state;
-  const covered = { messages, messagesBefore: messages.length, decisions: latestDecisions(state) };
-  return makeResponse(thread, covered, nothingRun('cancelled'));
+  const covered = {
+    messages,
+    messagesBefore: messages.length,
+    decisions: listLatestDecisions(state),
+  };
+  return makeResponse(thread, covered, makeIdleEnd('cancelled'));
 }
 
 /** Cancels the sub-agents of a thread, and deletes it. */
 export async function deleteThread(context: AgentContext, log: ThreadLog): Promise<void> {
   const check = (state: Readonly<ThreadState>): void => refuseRunning(state, context.now());
   check(log.state);
-  const deleting = cancelling(context, { reason: 'The thread is deleted.', by: {} });
+  const deleting = makeCancellation(context, { reason: 'The thread is deleted.', by: {} });
   await context.commitCancelled(log, deleting, async (refuseUncancelled) => {
     await log.delete((state) => {
       check(state);
@@ -139,13 +148,13 @@ export async function deleteThread(context: AgentContext, log: ThreadLog): Promi
   });
 }
 
-function cancelling(
+function makeCancellation(
   { now, principalId }: AgentContext,
   { reason, by, refuseEnding }: Cancellation & { refuseEnding?: RefuseEnding },
 ): Decide {
   return (proposal) => {
     if (refuseEnding !== undefined) proposal.head.openRequests.forEach(refuseEnding);
-    const cancelled = { reason, at: now(), by: closedBy(by, principalId) };
+    const cancelled = { reason, at: now(), by: describeClosedBy(by, principalId) };
     proposal.add(...cancelEvents(proposal.head, cancelled));
   };
 }
@@ -160,7 +169,7 @@ export async function retractMessage(
     const at = context.now();
     refuseRunning(proposal.state, at);
     refuseRetraction(proposal.state, messageId);
-    proposal.add(...abandonedEvents(context, proposal.state));
+    proposal.add(...endAbandonedRun(context, proposal.state));
     proposal.add({ type: 'message-retracted', at, ...by });
   });
 }
@@ -174,7 +183,7 @@ export async function adoptThread(context: AgentContext, log: ThreadLog): Promis
     if (!head.created || head.agent === name) return;
     refuseRunning(proposal.state, now());
     /* A stalled run of the old owner must not continue. */
-    proposal.add(...abandonedEvents(context, proposal.state));
+    proposal.add(...endAbandonedRun(context, proposal.state));
     const owner = name === undefined ? {} : { agent: name };
     proposal.add({ type: 'agent-changed', at: now(), ...owner });
   });
@@ -186,7 +195,7 @@ function refuseRetraction(
   messageId: string | undefined,
 ): void {
   const last = messages.at(-1);
-  const isMeant = messageId === undefined || (last && messageIdOf(last)) === messageId;
+  const isMeant = messageId === undefined || (last && readMessageId(last)) === messageId;
   if (head.unanswered.length > 0 && isMeant) return;
   const which = messageId === undefined ? 'The last message' : `Message ${messageId}`;
   throw new HoldpointError(

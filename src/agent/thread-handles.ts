@@ -172,12 +172,12 @@ function refuseOtherAgent(
   if (!created || agent === name) return;
   throw new HoldpointError(
     'wrong-agent',
-    `Thread ${threadId} belongs to ${called(agent)}, not to ${called(name)}. ` +
+    `Thread ${threadId} belongs to ${nameAgent(agent)}, not to ${nameAgent(name)}. ` +
       `Use an agent created with ${nameOption(agent)}; or take the thread over with agent.adopt(thread).`,
   );
 }
 
-function called(name: string | undefined): string {
+function nameAgent(name: string | undefined): string {
   return name === undefined ? 'an agent without a name' : `agent '${name}'`;
 }
 
@@ -186,7 +186,7 @@ function nameOption(name: string | undefined): string {
 }
 
 /** The agent's name. Throws a `TypeError` for one that can't be stored. */
-export function checkedName(name: unknown): string | undefined {
+export function checkAgentName(name: unknown): string | undefined {
   const isName =
     typeof name === 'string' && name.length > 0 && name.length <= 100 && name.isWellFormed();
   if (name === undefined || (isName && !name.includes('\0'))) return name;

@@ -1,5 +1,5 @@
 import { inertLine } from '../content/inert-text.ts';
-import { personLine } from '../content/requester-text.ts';
+import { renderPerson } from '../content/requester-text.ts';
 
 /** One thing that happened in a thread, for people who review it. */
 export interface AuditRow {
@@ -27,13 +27,13 @@ export function writeRows(
   rows: readonly AuditRow[],
   { threadId, revision, hash }: { threadId: string; revision: number; hash: string },
 ): string {
-  const lines = rows.map(lineOf);
+  const lines = rows.map(renderAuditLine);
   return [...lines, `Thread ${inertLine(threadId)}: ${revision} events, hash ${hash || '(none)'}`]
     .map((line) => `${line}\n`)
     .join('');
 }
 
-function lineOf({
+function renderAuditLine({
   event,
   time,
   what,
@@ -44,7 +44,7 @@ function lineOf({
   requestId,
   details,
 }: AuditRow) {
-  const by = personLine(who);
+  const by = renderPerson(who);
   return [
     time,
     `#${event}`,
@@ -76,7 +76,7 @@ const columns = [
 const formulaStart = /^[\s\p{C}]*[=+@-]/u;
 
 /** Rows as comma-separated values: https://www.rfc-editor.org/rfc/rfc4180 */
-export function csvOf(
+export function renderCsv(
   rows: readonly AuditRow[],
   end: { threadId: string; revision: number; hash: string },
 ): string {
@@ -85,15 +85,15 @@ export function csvOf(
   const cells = all.map((row) => {
     const { who, ...others } = row;
     const fields = new Map<string, unknown>(
-      Object.entries({ ...others, who: personLine(who), principal: who }),
+      Object.entries({ ...others, who: renderPerson(who), principal: who }),
     );
-    return columns.map((column) => cellOf(fields.get(column)));
+    return columns.map((column) => renderCell(fields.get(column)));
   });
   return [columns, ...cells].map((line) => `${line.join(',')}\r\n`).join('');
 }
 
 /** Every cell is quoted, also for a spreadsheet that separates by `;`. What it would take for a formula begins with `'`. */
-function cellOf(value: unknown): string {
+function renderCell(value: unknown): string {
   const text =
     value === undefined || typeof value === 'string' ? (value ?? '') : JSON.stringify(value);
   const safe = formulaStart.test(text.normalize('NFKC')) ? `'${text}` : text;

@@ -1,8 +1,8 @@
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
-import { plainCopy } from '../content/plain-copy.ts';
+import { copyPlain } from '../content/plain-copy.ts';
 import { CallsByPlace, makePlaceKey } from '../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { type AuditRow, csvOf, writeRows } from './audit-row.ts';
+import { type AuditRow, renderCsv, writeRows } from './audit-row.ts';
 import { describeEvent, type EventText } from './describe-event.ts';
 
 /** What happened in a thread, and where its log ended then. */
@@ -30,7 +30,7 @@ export interface AuditedLog {
 }
 
 /** The trail of a log. */
-export function trailOf({ threadId, events, calls, hash }: AuditedLog): AuditTrail {
+export function makeAuditTrail({ threadId, events, calls, hash }: AuditedLog): AuditTrail {
   const byPlace = new CallsByPlace(calls);
   const findCall = (place: CallPlace): ToolCallRecord | undefined => byPlace.at(place);
   const shown = new ShownCalls(findCall);
@@ -40,7 +40,7 @@ export function trailOf({ threadId, events, calls, hash }: AuditedLog): AuditTra
       const { place = shown.placeOf(text.requestId) } = text;
       const call = place && findCall(place);
       const details = { ...shown.detailsOf(event), ...text.details };
-      return rowOf({ ...text, details }, { event: index + 1, at: event.at, call });
+      return makeAuditRow({ ...text, details }, { event: index + 1, at: event.at, call });
     });
   });
   const end = { threadId, revision: events.length, hash };
@@ -49,7 +49,7 @@ export function trailOf({ threadId, events, calls, hash }: AuditedLog): AuditTra
     rows,
     toText: () => writeRows(rows, end),
     toJsonLines: () => [...rows, { log: end }].map((line) => `${JSON.stringify(line)}\n`).join(''),
-    toCsv: () => csvOf(rows, end),
+    toCsv: () => renderCsv(rows, end),
   };
 }
 
@@ -89,7 +89,7 @@ class ShownCalls {
   }
 }
 
-function rowOf(
+function makeAuditRow(
   { what, by = {}, requestId, details = {} }: EventText,
   { event, at, call }: { event: number; at: number; call: ToolCallRecord | undefined },
 ): AuditRow {
@@ -99,15 +99,15 @@ function rowOf(
     event,
     time: new Date(at).toISOString(),
     what,
-    ...(principal === undefined ? {} : { who: plainCopy(principal) }),
+    ...(principal === undefined ? {} : { who: copyPlain(principal) }),
     ...(channel === undefined ? {} : { channel }),
     ...(call === undefined ? {} : { tool: call.toolName, toolCallId: call.toolCallId }),
     ...(requestId === undefined ? {} : { requestId }),
-    ...(said.length === 0 ? {} : { details: copyOf(said) }),
+    ...(said.length === 0 ? {} : { details: copyDetails(said) }),
   };
 }
 
-function copyOf(fields: readonly [string, unknown][]): Record<string, unknown> {
+function copyDetails(fields: readonly [string, unknown][]): Record<string, unknown> {
   const present = fields.filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present.map(([name, value]) => [name, plainCopy(value)]));
+  return Object.fromEntries(present.map(([name, value]) => [name, copyPlain(value)]));
 }

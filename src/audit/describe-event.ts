@@ -1,6 +1,6 @@
-import { plainCopy } from '../content/plain-copy.ts';
+import { copyPlain } from '../content/plain-copy.ts';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
-import { proposedCalls } from '../thread/proposed-calls.ts';
+import { listProposedCalls } from '../thread/proposed-calls.ts';
 import { toJson } from '../thread/tagged-json.ts';
 import {
   callPerEvent,
@@ -67,7 +67,7 @@ const descriptions: PerEvent<FindCall, EventText | EventText[]> = {
       place: event,
       details: {
         ...pick(call ?? {}, 'input', 'idempotencyKey', 'agent'),
-        ...(call?.edit === undefined ? {} : { proposed: plainCopy(call.edit.original) }),
+        ...(call?.edit === undefined ? {} : { proposed: copyPlain(call.edit.original) }),
       },
     };
   },
@@ -114,11 +114,13 @@ const descriptions: PerEvent<FindCall, EventText | EventText[]> = {
   },
   'request-answered': (event) => describeResponse(describeAnswer(event.response), event),
   'request-voted': (event) => describeResponse('approved, others must too', event),
-  'vote-withdrawn': (event) => aboutRequest('approval withdrawn', event, 'person', 'endsEdit'),
-  'request-reassigned': (event) => aboutRequest('request reassigned', event, 'from', 'to'),
-  'request-closed': (event) => aboutRequest(`request ${event.cause}`, event, 'reason', 'person'),
-  'request-reminded': (event) => aboutRequest('reminder', event),
-  'answer-delivered': (event) => aboutRequest('answer sent to the tool', event, 'error'),
+  'vote-withdrawn': (event) =>
+    describeRequestEvent('approval withdrawn', event, 'person', 'endsEdit'),
+  'request-reassigned': (event) => describeRequestEvent('request reassigned', event, 'from', 'to'),
+  'request-closed': (event) =>
+    describeRequestEvent(`request ${event.cause}`, event, 'reason', 'person'),
+  'request-reminded': (event) => describeRequestEvent('reminder', event),
+  'answer-delivered': (event) => describeRequestEvent('answer sent to the tool', event, 'error'),
   'grant-created': ({ grant: { principal, channel, requestId, ...grant } }) => ({
     what: 'standing approval made',
     by: { principal, channel },
@@ -135,7 +137,7 @@ const descriptions: PerEvent<FindCall, EventText | EventText[]> = {
 /** A row for the reply, and one for each call that it proposes: with the input that the model asked for. */
 function describeStep(event: ThreadEventOf<'step-finished'>, findCall: FindCall): EventText[] {
   const { step, message, finishReason, metadata } = event;
-  const calls = message === undefined ? [] : proposedCalls(message, step);
+  const calls = message === undefined ? [] : listProposedCalls(message, step);
   const model = metadata?.response?.modelId;
   return [
     {
@@ -164,7 +166,7 @@ function describeAnswer(response: ThreadEventOf<'request-answered'>['response'])
   return response.approved ? 'approved' : 'rejected';
 }
 
-function aboutRequest(
+function describeRequestEvent(
   what: string,
   event: Pick<NonNullable<EventText['by']>, 'principal' | 'channel'> & { requestId: string },
   ...names: string[]
@@ -178,6 +180,6 @@ function pick(from: object, ...names: string[]): object {
   return Object.fromEntries(
     entries
       .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, plainCopy(value)]),
+      .map(([name, value]) => [name, copyPlain(value)]),
   );
 }

@@ -3,8 +3,8 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { applyEntry } from '../thread/apply-events.ts';
 import { readEntry } from '../thread/log-entry.ts';
 import { parseThreadJson, verifyEntries } from '../thread/parse-thread-json.ts';
-import { callsOf, emptyThread } from '../thread/thread-state.ts';
-import { type AuditTrail, trailOf } from './audit-trail.ts';
+import { listCalls, makeEmptyThread } from '../thread/thread-state.ts';
+import { type AuditTrail, makeAuditTrail } from './audit-trail.ts';
 
 export type { AuditTrail } from './audit-trail.ts';
 
@@ -35,7 +35,7 @@ export async function checkAuditTrail(trail: string, json: unknown): Promise<Aud
   const derived = await deriveTrail(json);
   const forms = [derived.toText(), derived.toJsonLines(), derived.toCsv()];
   if (forms.includes(trail)) return derived;
-  const line = Math.max(...forms.map((form) => firstDifference(form, trail)));
+  const line = Math.max(...forms.map((form) => findFirstDifference(form, trail)));
   throw new HoldpointError(
     'invalid-input',
     `The audit trail of thread ${derived.threadId} differs from its log at line ${line}. Make it again with auditTrail, and compare the two.`,
@@ -46,13 +46,18 @@ export async function checkAuditTrail(trail: string, json: unknown): Promise<Aud
 async function deriveTrail(json: unknown): Promise<AuditTrail> {
   const { threadId, entries } = parseThreadJson(json);
   const hash = await verifyEntries(entries);
-  const state = emptyThread(threadId);
+  const state = makeEmptyThread(threadId);
   for (const entry of entries) applyEntry(state, readEntry(entry));
-  return trailOf({ threadId, events: state.events.slice(), calls: callsOf(state, 0), hash });
+  return makeAuditTrail({
+    threadId,
+    events: state.events.slice(),
+    calls: listCalls(state, 0),
+    hash,
+  });
 }
 
 /** The number of the first line, from 1, in which two texts differ. */
-function firstDifference(one: string, other: string): number {
+function findFirstDifference(one: string, other: string): number {
   const lines = one.split('\n');
   const others = other.split('\n');
   const index = lines.findIndex((line, at) => line !== others[at]);

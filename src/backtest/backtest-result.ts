@@ -73,7 +73,7 @@ export interface BacktestFindings {
 }
 
 /** Counts what a backtest found. */
-export function resultOf({
+export function makeBacktestResult({
   threads,
   unreadable,
   calls: all,
@@ -81,7 +81,7 @@ export function resultOf({
   limits,
 }: BacktestFindings): Omit<BacktestResult, 'toString'> {
   const calls = all.filter(isDecided);
-  const disagreements = calls.flatMap((call) => disagreementOf(call) ?? []);
+  const disagreements = calls.flatMap((call) => findDisagreement(call) ?? []);
   const byTool = Map.groupBy(calls, ({ toolName }) => toolName);
   const skipped = (type: LoggedDecision['type']): number =>
     all.filter(({ logged }) => logged.type === type).length;
@@ -90,14 +90,18 @@ export function resultOf({
     unreadable,
     calls: calls.length,
     skipped: { question: skipped('question'), refused: skipped('refused') },
-    counts: countsOf(calls),
+    counts: countDecisions(calls),
     tools: [...byTool]
-      .map(([toolName, ofTool]) => ({ toolName, calls: ofTool.length, counts: countsOf(ofTool) }))
+      .map(([toolName, ofTool]) => ({
+        toolName,
+        calls: ofTool.length,
+        counts: countDecisions(ofTool),
+      }))
       .toSorted((one, other) => other.calls - one.calls),
-    reasons: reasonsOf(calls),
+    reasons: countReasons(calls),
     disagreements,
     ...(standingApproval && { standingApproval }),
-    failures: failuresOf(disagreements, limits),
+    failures: listFailures(disagreements, limits),
   };
 }
 
@@ -109,13 +113,18 @@ function isDecided(call: ReplayedCall): call is DecidedCall {
   return call.logged.type !== 'refused' && call.logged.type !== 'question';
 }
 
-function countsOf(calls: readonly DecidedCall[]): DecisionCounts {
-  const counts = { run: zeros(), ask: zeros(), deny: zeros(), fail: zeros() };
+function countDecisions(calls: readonly DecidedCall[]): DecisionCounts {
+  const counts = {
+    run: makeZeroCounts(),
+    ask: makeZeroCounts(),
+    deny: makeZeroCounts(),
+    fail: makeZeroCounts(),
+  };
   for (const { decision, logged } of calls) counts[decision][logged.type] += 1;
   return counts;
 }
 
-function zeros(): Record<LoggedType, number> {
+function makeZeroCounts(): Record<LoggedType, number> {
   return {
     approved: 0,
     edited: 0,
@@ -127,7 +136,7 @@ function zeros(): Record<LoggedType, number> {
   };
 }
 
-function reasonsOf(calls: readonly DecidedCall[]): ReasonCount[] {
+function countReasons(calls: readonly DecidedCall[]): ReasonCount[] {
   const given = calls.flatMap(({ toolName, decision, reason }) =>
     reason === undefined ? [] : [{ toolName, decision, reason }],
   );
@@ -138,7 +147,7 @@ function reasonsOf(calls: readonly DecidedCall[]): ReasonCount[] {
     .slice(0, 20);
 }
 
-function failuresOf(
+function listFailures(
   disagreements: readonly Disagreement[],
   { maxRejected = 0, maxEdited = Infinity, maxDenied = Infinity }: BacktestLimits,
 ): string[] {
@@ -196,7 +205,7 @@ const types: readonly [CandidateDecision, LoggedDecision['type'], DisagreementTy
 ];
 
 /** How the candidate differs about a call; `undefined` if it doesn't. */
-function disagreementOf(call: ReplayedCall): Disagreement | undefined {
+function findDisagreement(call: ReplayedCall): Disagreement | undefined {
   const found = types.find(
     ([decision, logged]) => decision === call.decision && logged === call.logged.type,
   );

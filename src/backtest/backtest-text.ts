@@ -1,5 +1,5 @@
 import { inertLine } from '../content/inert-text.ts';
-import { personLine } from '../content/requester-text.ts';
+import { renderPerson } from '../content/requester-text.ts';
 import type {
   BacktestResult,
   DecisionCounts,
@@ -14,22 +14,24 @@ import type { StandingApproval } from './standing-approval.ts';
 const shown = { calls: 20, input: 300, threads: 5 };
 
 /** The report of a backtest, for a terminal. Values from models and people are made inert. */
-export function backtestText(result: Omit<BacktestResult, 'toString'>): string {
+export function renderBacktest(result: Omit<BacktestResult, 'toString'>): string {
   const { threads, calls, unreadable, failures, disagreements } = result;
   const blocks = [
-    [`${counted(threads, 'thread')}, ${counted(calls, 'call')}.${skippedText(result)}`],
-    calls === 0 ? [] : [...table(result)],
-    reasonLines(result),
-    savedQuestions(result),
+    [`${renderCount(threads, 'thread')}, ${renderCount(calls, 'call')}.${renderSkipped(result)}`],
+    calls === 0 ? [] : [...renderTable(result)],
+    renderReasons(result),
+    renderSavedQuestions(result),
     ...sections.map(([type, title]) => {
       const found = disagreements.filter((each) => each.type === type).length;
-      return found === 0 ? [] : [title(counted(found, 'call')), ...listed(disagreements, type)];
+      return found === 0
+        ? []
+        : [title(renderCount(found, 'call')), ...listDisagreements(disagreements, type)];
     }),
-    standingText(result.standingApproval),
+    renderStandingApproval(result.standingApproval),
     unreadable.length === 0
       ? []
       : [
-          `${counted(unreadable.length, 'thread')} could not be read:`,
+          `${renderCount(unreadable.length, 'thread')} could not be read:`,
           ...unreadable.map(({ thread, error }) => `  ${inertLine(thread)}: ${inertLine(error)}`),
         ],
     failures.length === 0 ? [] : failures.map((failure) => `FAILED: ${failure}`),
@@ -40,13 +42,16 @@ export function backtestText(result: Omit<BacktestResult, 'toString'>): string {
     .join('\n\n');
 }
 
-function counted(count: number, what: string): string {
+function renderCount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-function skippedText({ skipped: { question, refused } }: Pick<BacktestResult, 'skipped'>): string {
-  const questions = question === 0 ? '' : ` Not counted: ${counted(question, 'question')}.`;
-  const refusals = refused === 0 ? '' : ` Refused before any rule: ${counted(refused, 'call')}.`;
+function renderSkipped({
+  skipped: { question, refused },
+}: Pick<BacktestResult, 'skipped'>): string {
+  const questions = question === 0 ? '' : ` Not counted: ${renderCount(question, 'question')}.`;
+  const refusals =
+    refused === 0 ? '' : ` Refused before any rule: ${renderCount(refused, 'call')}.`;
   return questions + refusals;
 }
 
@@ -67,7 +72,7 @@ const loggedTypes: readonly LoggedType[] = [
 ];
 
 /* A row for each tool: what the candidate would do, and what the log did. Columns without a call are left out. */
-function table({ tools, counts, calls }: Omit<BacktestResult, 'toString'>): string[] {
+function renderTable({ tools, counts, calls }: Omit<BacktestResult, 'toString'>): string[] {
   const rows = [...tools, ...(tools.length > 1 ? [{ toolName: 'all', calls, counts }] : [])];
   const decided = decisions.filter(([decision]) => sum(Object.values(counts[decision])) > 0);
   const logged = loggedTypes.filter((type) => sumOfLogged(counts, type) > 0);
@@ -99,11 +104,11 @@ function sumOfLogged(counts: DecisionCounts, type: LoggedType): number {
   return sum(decisions.map(([decision]) => counts[decision][type]));
 }
 
-function reasonLines({ reasons }: Pick<BacktestResult, 'reasons'>): string[] {
+function renderReasons({ reasons }: Pick<BacktestResult, 'reasons'>): string[] {
   if (reasons.length === 0) return [];
   const lines = reasons.map(
     ({ toolName, decision, reason, calls }) =>
-      `  ${counted(calls, 'call')}: ${decision} ${inertLine(toolName)}; because: ${inertLine(reason)}`,
+      `  ${renderCount(calls, 'call')}: ${decision} ${inertLine(toolName)}; because: ${inertLine(reason)}`,
   );
   return ['Reasons that the rules gave:', ...lines];
 }
@@ -117,47 +122,53 @@ const sections: readonly [DisagreementType, (found: string) => string][] = [
 ];
 
 /* Shown without a rejection too: it is what the candidate is for. */
-function savedQuestions({ counts, disagreements }: Omit<BacktestResult, 'toString'>): string[] {
+function renderSavedQuestions({
+  counts,
+  disagreements,
+}: Omit<BacktestResult, 'toString'>): string[] {
   const { approved, edited, rejected, unanswered } = counts.run;
   const asked = sum([approved, edited, rejected, unanswered]);
   if (asked === 0) return [];
   const rejections = rejected === 0 ? 'none of them.' : `${rejected} of them:`;
   return [
-    `Would have run ${counted(asked, 'call')} that people were asked about; people rejected ${rejections}`,
-    ...listed(disagreements, 'runs-rejected'),
+    `Would have run ${renderCount(asked, 'call')} that people were asked about; people rejected ${rejections}`,
+    ...listDisagreements(disagreements, 'runs-rejected'),
   ];
 }
 
-function listed(disagreements: readonly Disagreement[], type: DisagreementType): string[] {
+function listDisagreements(
+  disagreements: readonly Disagreement[],
+  type: DisagreementType,
+): string[] {
   const found = disagreements.filter((each) => each.type === type);
   const more = found.length - shown.calls;
   return [
-    ...found.slice(0, shown.calls).map((each) => `  ${disagreementLine(each)}`),
+    ...found.slice(0, shown.calls).map((each) => `  ${renderDisagreement(each)}`),
     ...(more > 0 ? [`  and ${more} more; the JSON has all.`] : []),
   ];
 }
 
-function disagreementLine(disagreement: Disagreement): string {
+function renderDisagreement(disagreement: Disagreement): string {
   const { threadId, toolCallId, toolName, input, editedInput } = disagreement;
   const { principal, channel, reason } = disagreement;
-  const person = personLine(principal);
+  const person = renderPerson(principal);
   return [
-    `${inertLine(threadId)} ${inertLine(toolCallId)} ${inertLine(toolName)} ${inputLine(input)}`,
-    ...(editedInput === undefined ? [] : [`changed to ${inputLine(editedInput)}`]),
+    `${inertLine(threadId)} ${inertLine(toolCallId)} ${inertLine(toolName)} ${renderInput(input)}`,
+    ...(editedInput === undefined ? [] : [`changed to ${renderInput(editedInput)}`]),
     ...(person === undefined ? [] : [`by ${person}`]),
     ...(channel === undefined ? [] : [`through ${inertLine(channel)}`]),
     ...(reason === undefined ? [] : [`because: ${inertLine(reason)}`]),
   ].join('; ');
 }
 
-function inputLine(input: unknown): string {
+function renderInput(input: unknown): string {
   const text = JSON.stringify(input) ?? '';
   const characters = Array.from(text);
   const isCut = characters.length > shown.input;
   return inertLine(characters.slice(0, shown.input).join('')) + (isCut ? ' (cut off)' : '');
 }
 
-function standingText(standing: StandingApproval | undefined): string[] {
+function renderStandingApproval(standing: StandingApproval | undefined): string[] {
   if (standing === undefined) return [];
   const { toolName, match, scope, saved, unanswered, threads, capped } = standing;
   const first = threads.slice(0, shown.threads);
@@ -166,17 +177,17 @@ function standingText(standing: StandingApproval | undefined): string[] {
   return [
     `The narrowest standing approval that would have saved the most questions, ${saved}, without a contradiction:`,
     `  ${inertLine(toolName)} with ${matchLine(match)}, ${scopeTexts[scope]}`,
-    `  Its rule must allow it: remember: ${allowedBy(standing)}`,
+    `  Its rule must allow it: remember: ${renderAllowed(standing)}`,
     `  It would have saved questions in ${evidence}${more > 0 ? ` and ${more} more` : ''}`,
     ...(unanswered === 0
       ? []
-      : [`  It would also have run ${counted(unanswered, 'call')} that nobody answered.`]),
+      : [`  It would also have run ${renderCount(unanswered, 'call')} that nobody answered.`]),
     ...(capped ? ['  Not all combinations of fields were tried.'] : []),
   ];
 }
 
 /* What the rule's \`remember\` must be at least. */
-function allowedBy({ match, scope }: StandingApproval): string {
+function renderAllowed({ match, scope }: StandingApproval): string {
   const names = match.type === 'fields' ? Object.keys(match.fields) : match.type;
   return inertLine(JSON.stringify({ scope, match: names }));
 }
@@ -190,9 +201,9 @@ const scopeTexts: Record<StandingApproval['scope'], string> = {
 function matchLine(match: StandingApproval['match']): string {
   switch (match.type) {
     case 'exact':
-      return `exactly the input ${inputLine(match.input)}`;
+      return `exactly the input ${renderInput(match.input)}`;
     case 'fields':
-      return `the fields ${inputLine(match.fields)}`;
+      return `the fields ${renderInput(match.fields)}`;
     case 'any':
       return 'any input';
   }

@@ -1,23 +1,23 @@
 import type { ToolSet } from 'ai';
-import { checkedLimit } from '../content/checked-number.ts';
-import { errorText } from '../content/error-text.ts';
+import { checkLimit } from '../content/checked-number.ts';
+import { readErrorText } from '../content/error-text.ts';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import {
   type BacktestLimits,
   type BacktestResult,
-  resultOf,
+  makeBacktestResult,
   type UnreadableThread,
 } from './backtest-result.ts';
-import { backtestText } from './backtest-text.ts';
-import { type GivenThreads, givenThreads, storedThreads } from './recorded-threads.ts';
+import { renderBacktest } from './backtest-text.ts';
+import { type GivenThreads, readGivenThreads, readStoredThreads } from './recorded-threads.ts';
 import {
-  preparedCandidate,
+  prepareCandidate,
   type ReplayedCall,
   type ReplayedStep,
   replayThread,
 } from './replay-thread.ts';
-import { bestStandingApproval } from './standing-approval.ts';
+import { findBestStandingApproval } from './standing-approval.ts';
 
 export type { BacktestResult, Disagreement } from './backtest-result.ts';
 
@@ -70,8 +70,8 @@ export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<s
 ): Promise<BacktestResult> {
   const { tools, toolApproval, toolsContext = {}, agent, principalId } = options;
   const { runtimeContext = () => undefined } = options;
-  const limits = checkedLimits(options);
-  const candidate = await preparedCandidate({
+  const limits = checkLimits(options);
+  const candidate = await prepareCandidate({
     tools,
     toolApproval,
     toolsContext,
@@ -83,8 +83,8 @@ export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<s
   let threads = 0;
   const recorded =
     'store' in options
-      ? storedThreads(options.store, agent ?? null)
-      : givenThreads(options.threads);
+      ? readStoredThreads(options.store, agent ?? null)
+      : readGivenThreads(options.threads);
   for await (const { name, read } of recorded) {
     try {
       const thread = await read();
@@ -94,20 +94,20 @@ export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<s
       threads += 1;
       for (const call of replayed.calls) calls.push(call);
     } catch (error) {
-      unreadable.push({ thread: name, error: errorText(error) });
+      unreadable.push({ thread: name, error: readErrorText(error) });
     }
   }
-  const standingApproval = bestStandingApproval(calls, principalId);
-  const result = resultOf({ threads, unreadable, calls, standingApproval, limits });
+  const standingApproval = findBestStandingApproval(calls, principalId);
+  const result = makeBacktestResult({ threads, unreadable, calls, standingApproval, limits });
   /* Not enumerable: JSON and comparisons are of the data alone. */
-  return Object.defineProperty(result, 'toString', { value: () => backtestText(result) });
+  return Object.defineProperty(result, 'toString', { value: () => renderBacktest(result) });
 }
 
-function checkedLimits({ maxRejected = 0, ...others }: BacktestLimits): Required<BacktestLimits> {
+function checkLimits({ maxRejected = 0, ...others }: BacktestLimits): Required<BacktestLimits> {
   const { maxEdited = Infinity, maxDenied = Infinity } = others;
   return {
-    maxRejected: checkedLimit(maxRejected, 'maxRejected'),
-    maxEdited: checkedLimit(maxEdited, 'maxEdited'),
-    maxDenied: checkedLimit(maxDenied, 'maxDenied'),
+    maxRejected: checkLimit(maxRejected, 'maxRejected'),
+    maxEdited: checkLimit(maxEdited, 'maxEdited'),
+    maxDenied: checkLimit(maxDenied, 'maxDenied'),
   };
 }

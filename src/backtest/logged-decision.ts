@@ -1,5 +1,5 @@
 import { makePlaceKey } from '../thread/calls-by-place.ts';
-import { proposedCalls } from '../thread/proposed-calls.ts';
+import { listProposedCalls } from '../thread/proposed-calls.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { isQuiet } from '../thread/quiet-events.ts';
 
@@ -46,7 +46,7 @@ interface CallInLog {
 }
 
 /** What a log did with each of its calls, by the key of their place. */
-export function loggedDecisions(
+export function readLoggedDecisions(
   events: readonly ThreadEvent[],
 ): ReadonlyMap<string, LoggedDecision> {
   const calls = new Map<string, CallInLog>();
@@ -106,7 +106,7 @@ function callsOfStep(
   { message, step }: ThreadEventOf<'step-finished'>,
   proposed: Moment,
 ): [string, CallInLog][] {
-  const calls = message === undefined ? [] : proposedCalls(message, step);
+  const calls = message === undefined ? [] : listProposedCalls(message, step);
   return calls.map((call) => [
     makePlaceKey(call),
     { decision: { type: 'unasked', proposed }, isStarted: false },

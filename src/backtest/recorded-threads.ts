@@ -25,7 +25,7 @@ export type GivenThreads =
   | AsyncIterable<AgentThread | ThreadJson | string>;
 
 /** Threads that the caller has. */
-export async function* givenThreads(threads: GivenThreads): AsyncGenerator<ThreadToRead> {
+export async function* readGivenThreads(threads: GivenThreads): AsyncGenerator<ThreadToRead> {
   let position = 0;
   for await (const given of threads) {
     position += 1;
@@ -35,7 +35,7 @@ export async function* givenThreads(threads: GivenThreads): AsyncGenerator<Threa
       read: async () => {
         const json = given instanceof AgentThread ? given.toJSON() : given;
         const { threadId, entries } = parseThreadJson(json);
-        return { threadId, entries: await verified(entries) };
+        return { threadId, entries: await verifyEntries(entries) };
       },
     };
   }
@@ -44,7 +44,7 @@ export async function* givenThreads(threads: GivenThreads): AsyncGenerator<Threa
 const pageSize = 100;
 
 /** The threads of an agent in a store, page by page; `null`: of agents without a name. */
-export async function* storedThreads(
+export async function* readStoredThreads(
   store: ThreadStore,
   agent: string | null,
 ): AsyncGenerator<ThreadToRead> {
@@ -64,7 +64,7 @@ async function readStored(
   { threadId, revision, hash }: ThreadSummary,
 ): Promise<RecordedThread | undefined> {
   const stored = await store.read(threadId);
-  const entries = await verified(stored);
+  const entries = await verifyEntries(stored);
   const last = stored.findIndex((entry) => entry.revision === revision);
   if (entries[last]?.hash === hash) return { threadId, entries };
   /* It was deleted after it was listed, and its id may be in use again. */
@@ -75,7 +75,7 @@ async function readStored(
   );
 }
 
-async function verified(entries: readonly LogEntry[]): Promise<EntryContent[]> {
+async function verifyEntries(entries: readonly LogEntry[]): Promise<EntryContent[]> {
   const contents: EntryContent[] = [];
   let end: LogEnd = { revision: 0, hash: '' };
   for (const entry of entries) {

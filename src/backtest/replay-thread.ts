@@ -5,21 +5,21 @@ import {
   checkTools,
   decideCalls,
   type DecisionInput,
-  decisionInput,
-  definedOnce,
+  makeDecisionInput,
+  defineToolsOnce,
   type ToolDefinitions,
 } from '../agent/calls.ts';
-import { termsOf } from '../content/approval-terms.ts';
+import { pickTerms } from '../content/approval-terms.ts';
 import type { CallPlace, ToolCallOutcome } from '../content/tool-call.ts';
-import { canonicalText } from '../policy/digest.ts';
+import { toCanonicalText } from '../policy/digest.ts';
 import type { PrincipalId } from '../policy/principal-id.ts';
 import { isCausedByRequesters, type RunCause } from '../policy/run-context.ts';
 import { makePlaceKey } from '../thread/calls-by-place.ts';
 import { applyEntry } from '../thread/apply-events.ts';
-import { proposedCalls } from '../thread/proposed-calls.ts';
+import { listProposedCalls } from '../thread/proposed-calls.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
-import { emptyThread, type ThreadState } from '../thread/thread-state.ts';
-import { type LoggedDecision, loggedDecisions } from './logged-decision.ts';
+import { makeEmptyThread, type ThreadState } from '../thread/thread-state.ts';
+import { type LoggedDecision, readLoggedDecisions } from './logged-decision.ts';
 import type { RecordedThread } from './recorded-threads.ts';
 
 /** What a candidate would do with a call; `fail`: it has no such tool, or nobody could answer. */
@@ -66,7 +66,7 @@ export interface Candidate {
 }
 
 /** Checks a candidate as an agent checks its options, and prepares its tools. Throws a `TypeError` for what an agent would refuse. */
-export async function preparedCandidate({
+export async function prepareCandidate({
   tools,
   toolApproval,
   toolsContext,
@@ -76,7 +76,7 @@ export async function preparedCandidate({
   checkTools(tools);
   /* Who may answer is of no account here, so that rules may name approvers. */
   checkRules(toolApproval, tools, { mayAnswer: () => true, name: agentName });
-  const definitions = await definedOnce(tools, toolsContext, () => undefined)();
+  const definitions = await defineToolsOnce(tools, toolsContext, () => undefined)();
   return { tools, definitions, toolApproval, toolsContext, runtimeContext, principalId };
 }
 
@@ -93,16 +93,16 @@ export async function replayThread(
   { threadId, entries }: RecordedThread,
 ): Promise<ReplayedThread> {
   const all = entries.flatMap(({ events }) => events);
-  const logged = loggedDecisions(all);
+  const logged = readLoggedDecisions(all);
   const isChild = all.some((event) => event.type === 'thread-created' && event.parent);
   let cause: RunCause = { by: {} };
-  const state = emptyThread(threadId);
+  const state = makeEmptyThread(threadId);
   const calls: ReplayedCall[] = [];
   for (const { events, hash } of entries) {
     let applied = 0;
     for (const [index, event] of events.entries()) {
       if (event.type === 'run-started') {
-        const { principal = isChild ? undefined : senderIn(events.slice(0, index)) } = event;
+        const { principal = isChild ? undefined : findFirstSender(events.slice(0, index)) } = event;
         cause = { by: { principal } };
       }
       if (event.type !== 'step-finished') continue;
@@ -116,7 +116,7 @@ export async function replayThread(
 }
 
 /** Older logs don't say who caused a run: whoever sent the message or the answer that it began with. */
-function senderIn(events: readonly ThreadEvent[]): unknown {
+function findFirstSender(events: readonly ThreadEvent[]): unknown {
   const sent = events.findLast(
     (event) => event.type === 'message-added' || event.type === 'request-answered',
   );
@@ -138,13 +138,13 @@ async function replayStep(
   if (message === undefined) return [];
   const { threadId, head } = state;
   const { agent, requesters } = head;
-  const proposed = proposedCalls(message, step).flatMap((call) => {
+  const proposed = listProposedCalls(message, step).flatMap((call) => {
     const decision = logged.get(makePlaceKey(call));
     return decision === undefined ? [] : [{ call, logged: decision }];
   });
   if (proposed.length === 0) return [];
   const verdicts = await decideCalls(
-    decisionsFor(candidate, state, { at, cause }),
+    makeReplayInput(candidate, state, { at, cause }),
     proposed.map(({ call, logged: { type } }) =>
       type === 'refused' ? { ...call, error: 'It was refused.' } : call,
     ),
@@ -154,14 +154,14 @@ async function replayStep(
     const verdict = verdicts[position];
     if (verdict === undefined) return [];
     const { index, toolCallId, toolName, input, providerApprovalId } = call;
-    const decided = { ...decidedBy(verdict, providerApprovalId), logged: decision };
+    const decided = { ...describeVerdict(verdict, providerApprovalId), logged: decision };
     const place = { threadId, agent, step, index };
     return [{ ...place, toolCallId, toolName, input, requesters, ...decided }];
   });
 }
 
 /** What the agent decides with, without standing approvals: what the rules say counts. */
-function decisionsFor(
+function makeReplayInput(
   { toolApproval, tools, toolsContext, definitions, runtimeContext, principalId }: Candidate,
   state: ThreadState,
   { at, cause }: { at: number; cause: RunCause },
@@ -177,11 +177,11 @@ function decisionsFor(
     : {};
   const run = { tools: definitions, options, cause };
   const context = { ...rules, ...anybody, ...noGrants, toolCallConcurrency: Infinity };
-  const decisions = decisionInput(context, state, run, messages.length);
+  const decisions = makeDecisionInput(context, state, run, messages.length);
   return { ...decisions, findGrant: async () => undefined };
 }
 
-function decidedBy(
+function describeVerdict(
   verdict: CallVerdict,
   providerApprovalId: string | undefined,
 ): Pick<ReplayedCall, 'decision' | 'reason' | 'terms'> {
@@ -192,7 +192,8 @@ function decidedBy(
     case 'ask': {
       const request = verdict.type === 'ask' ? verdict.request : undefined;
       if (request?.type !== 'approval-request') return { decision: 'ask' };
-      const terms = providerApprovalId === undefined ? canonicalText(termsOf(request)) : undefined;
+      const terms =
+        providerApprovalId === undefined ? toCanonicalText(pickTerms(request)) : undefined;
       return { decision: 'ask', reason: request.reason, terms };
     }
     case 'end':

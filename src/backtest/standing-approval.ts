@@ -1,7 +1,7 @@
 import { grantScopes } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
-import { type PrincipalId, soleRequester } from '../policy/principal-id.ts';
-import { candidateMatches, ToolInputs } from './standing-match.ts';
+import { type PrincipalId, findSoleRequester } from '../policy/principal-id.ts';
+import { listCandidateMatches, ToolInputs } from './standing-match.ts';
 import type { LoggedDecision } from './logged-decision.ts';
 import type { ReplayedCall } from './replay-thread.ts';
 
@@ -27,7 +27,7 @@ export interface StandingApproval {
  * first approval of a call that it matches, and saves the later ones. One that matches, where it was given, a call that people rejected or
  * edited is not considered.
  */
-export function bestStandingApproval(
+export function findBestStandingApproval(
   calls: readonly ReplayedCall[],
   principalId: PrincipalId,
 ): StandingApproval | undefined {
@@ -41,7 +41,7 @@ export function bestStandingApproval(
     if (first === undefined) continue;
     const { toolName } = first;
     const inputs = new ToolInputs([first, ...others]);
-    const { matches, capped } = candidateMatches(inputs);
+    const { matches, capped } = listCandidateMatches(inputs);
     for (const { match, most } of matches) {
       if (best !== undefined && most < best.saved) continue;
       const matching = inputs.matching(match);
@@ -70,7 +70,7 @@ function groupKey(
     case 'thread':
       return threadId;
     case 'principal':
-      return soleRequester({ requesters }, principalId);
+      return findSoleRequester({ requesters }, principalId);
     case 'everyone':
       return '';
   }
@@ -86,7 +86,7 @@ function tryScope(
   const threads = new Map<string, number>();
   let unanswered = 0;
   for (const [key, group] of Map.groupBy(matching, keyOf)) {
-    const source = firstApproval(group);
+    const source = findFirstApproval(group);
     if (key === undefined || source === undefined) continue;
     if (group.some(({ logged: { type } }) => type === 'rejected' || type === 'edited')) {
       return undefined;
@@ -106,12 +106,14 @@ function tryScope(
   };
 }
 
-function firstApproval(group: readonly ReplayedCall[]): ReplayedCall | undefined {
+function findFirstApproval(group: readonly ReplayedCall[]): ReplayedCall | undefined {
   const approved = group.filter(({ logged }) => logged.type === 'approved');
-  return approved.toSorted((one, other) => answeredAt(one.logged) - answeredAt(other.logged))[0];
+  return approved.toSorted(
+    (one, other) => readAnsweredAt(one.logged) - readAnsweredAt(other.logged),
+  )[0];
 }
 
-function answeredAt({ answered }: LoggedDecision): number {
+function readAnsweredAt({ answered }: LoggedDecision): number {
   return answered?.at ?? Infinity;
 }
 
@@ -128,10 +130,10 @@ function isAfter({ threadId, logged }: ReplayedCall, source: ReplayedCall): bool
 function isBetter(one: StandingApproval, other: StandingApproval): boolean {
   if (one.saved !== other.saved) return one.saved > other.saved;
   const width = grantScopes.indexOf(one.scope) - grantScopes.indexOf(other.scope);
-  return width === 0 ? narrowness(one.match) > narrowness(other.match) : width < 0;
+  return width === 0 ? measureNarrowness(one.match) > measureNarrowness(other.match) : width < 0;
 }
 
-function narrowness(match: Grant['match']): number {
+function measureNarrowness(match: Grant['match']): number {
   switch (match.type) {
     case 'exact':
       return Infinity;

@@ -1,5 +1,5 @@
 import type { Grant } from '../content/grant.ts';
-import { canonicalText } from '../policy/digest.ts';
+import { toCanonicalText } from '../policy/digest.ts';
 import type { ReplayedCall } from './replay-thread.ts';
 
 type Match = Grant['match'];
@@ -23,7 +23,7 @@ export class ToolInputs {
   constructor(calls: readonly ReplayedCall[]) {
     this.all = calls.map((call) => {
       const { input } = call;
-      return { call, whole: canonicalText(input), pairs: pairsOf(input) };
+      return { call, whole: toCanonicalText(input), pairs: mapPairs(input) };
     });
     for (const input of this.all) {
       for (const pair of input.pairs.keys()) {
@@ -51,21 +51,23 @@ export class ToolInputs {
       case 'any':
         return this.all;
       case 'exact': {
-        const text = canonicalText(match.input);
+        const text = toCanonicalText(match.input);
         return this.all.filter(({ whole }) => whole === text);
       }
       case 'fields':
-        return this.having([...pairsOf(match.fields).keys()]);
+        return this.having([...mapPairs(match.fields).keys()]);
     }
   }
 }
 
-function pairsOf(input: unknown): ReadonlyMap<string, string> {
-  return new Map(fieldsOf(input).map(([field, value]) => [canonicalText([field, value]), field]));
+function mapPairs(input: unknown): ReadonlyMap<string, string> {
+  return new Map(
+    listInputFields(input).map(([field, value]) => [toCanonicalText([field, value]), field]),
+  );
 }
 
 /** The top-level fields of an input; none of an input that is not an object. */
-function fieldsOf(input: unknown): [string, unknown][] {
+function listInputFields(input: unknown): [string, unknown][] {
   const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
   return isObject ? Object.entries(input) : [];
 }
@@ -87,18 +89,18 @@ interface CandidateMatches {
  * The matches to try for a tool. Each begins with calls that people approved: all, those with one input, or those that share the values of
  * up to three fields. It becomes the narrowest match of these calls: every field in which they are equal.
  */
-export function candidateMatches(inputs: ToolInputs): CandidateMatches {
+export function listCandidateMatches(inputs: ToolInputs): CandidateMatches {
   const approved = inputs.all.filter(isApproved);
-  const { combinations, capped } = sharedCombinations(approved);
+  const { combinations, capped } = findSharedCombinations(approved);
   const equal = [...Map.groupBy(approved, ({ whole }) => whole).values()]
     .filter((set) => set.length > 1)
     .toSorted((one, other) => other.length - one.length);
   const matches = [
-    ...matchOf(approved),
-    ...equal.slice(0, limits.matches).flatMap(matchOf),
-    ...combinations.flatMap((pairs) => matchOf(inputs.having(pairs).filter(isApproved))),
+    ...makeCandidateMatch(approved),
+    ...equal.slice(0, limits.matches).flatMap(makeCandidateMatch),
+    ...combinations.flatMap((pairs) => makeCandidateMatch(inputs.having(pairs).filter(isApproved))),
   ];
-  const distinct = new Map(matches.map((each) => [canonicalText(each.match), each]));
+  const distinct = new Map(matches.map((each) => [toCanonicalText(each.match), each]));
   return { matches: [...distinct.values()], capped: capped || equal.length > limits.matches };
 }
 
@@ -112,7 +114,7 @@ interface Combinations {
 }
 
 /** The combinations of pairs that approved inputs have and share with others, the smallest first: they save the most. */
-function sharedCombinations(approved: readonly RecordedInput[]): Combinations {
+function findSharedCombinations(approved: readonly RecordedInput[]): Combinations {
   const counts = new Map<string, number>();
   for (const pair of approved.flatMap(({ pairs }) => [...pairs.keys()])) {
     counts.set(pair, (counts.get(pair) ?? 0) + 1);
@@ -129,7 +131,7 @@ function sharedCombinations(approved: readonly RecordedInput[]): Combinations {
   for (let size = 1; size <= limits.combined; size += 1) {
     for (const each of shared) {
       if (found.size >= limits.matches) return end(true);
-      for (const pairs of subsets(each.slice(0, limits.fields), size)) {
+      for (const pairs of listSubsets(each.slice(0, limits.fields), size)) {
         found.set(JSON.stringify(pairs), pairs);
       }
     }
@@ -138,26 +140,26 @@ function sharedCombinations(approved: readonly RecordedInput[]): Combinations {
 }
 
 /** The subsets of so many pairs. */
-function subsets(pairs: readonly string[], size: number): string[][] {
+function listSubsets(pairs: readonly string[], size: number): string[][] {
   if (size === 0) return [[]];
   return pairs.flatMap((pair, index) =>
-    subsets(pairs.slice(index + 1), size - 1).map((rest) => [pair, ...rest]),
+    listSubsets(pairs.slice(index + 1), size - 1).map((rest) => [pair, ...rest]),
   );
 }
 
 /* One call needs no standing approval. */
-function matchOf(set: readonly RecordedInput[]): CandidateMatch[] {
-  return set.length > 1 ? [{ match: narrowestMatch(set), most: set.length - 1 }] : [];
+function makeCandidateMatch(set: readonly RecordedInput[]): CandidateMatch[] {
+  return set.length > 1 ? [{ match: findNarrowestMatch(set), most: set.length - 1 }] : [];
 }
 
 /** The narrowest match of approved inputs: all of their equal fields. */
-function narrowestMatch([first, ...others]: readonly RecordedInput[]): Match {
+function findNarrowestMatch([first, ...others]: readonly RecordedInput[]): Match {
   if (first === undefined) return { type: 'any' };
   const { call, whole, pairs } = first;
   if (others.every((other) => other.whole === whole)) return { type: 'exact', input: call.input };
   const common = [...pairs].filter(([pair]) => others.every((other) => other.pairs.has(pair)));
   const names = new Set(common.map(([, field]) => field));
   if (names.size === 0) return { type: 'any' };
-  const fields = fieldsOf(call.input).filter(([field]) => names.has(field));
+  const fields = listInputFields(call.input).filter(([field]) => names.has(field));
   return { type: 'fields', fields: Object.fromEntries(fields) };
 }

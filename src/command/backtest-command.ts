@@ -6,7 +6,7 @@ import type { ToolSet } from 'ai';
 import { z } from 'zod';
 import type { BacktestLimits } from '../backtest/backtest-result.ts';
 import { backtest, type BacktestRules } from '../backtest/index.ts';
-import { errorText } from '../content/error-text.ts';
+import { readErrorText } from '../content/error-text.ts';
 import { inertLine } from '../content/inert-text.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 
@@ -35,24 +35,24 @@ export interface CommandEnd {
 }
 
 /** Runs `holdpoint backtest` with the arguments that follow it. */
-export async function backtestCommand(args: readonly string[]): Promise<CommandEnd> {
+export async function runBacktestCommand(args: readonly string[]): Promise<CommandEnd> {
   let parsed: Arguments;
   try {
-    parsed = parsedArguments(args);
+    parsed = parseCommandArguments(args);
   } catch (error) {
-    return { status: 2, error: `${inertLine(errorText(error))}\n\n${usage}` };
+    return { status: 2, error: `${inertLine(readErrorText(error))}\n\n${usage}` };
   }
   if (parsed.help) return { status: 0, output: usage };
   try {
     return await run(parsed);
   } catch (error) {
-    return { status: 2, error: `${inertLine(errorText(error))}\n` };
+    return { status: 2, error: `${inertLine(readErrorText(error))}\n` };
   }
 }
 
-type Arguments = ReturnType<typeof parsedArguments>;
+type Arguments = ReturnType<typeof parseCommandArguments>;
 
-function parsedArguments(args: readonly string[]) {
+function parseCommandArguments(args: readonly string[]) {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,

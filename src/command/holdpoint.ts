@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { backtestCommand, type CommandEnd } from './backtest-command.ts';
+import { runBacktestCommand, type CommandEnd } from './backtest-command.ts';
 
 const usage = `Usage: holdpoint <command>
 
@@ -11,7 +11,7 @@ const [command, ...rest] = process.argv.slice(2);
 const ended: CommandEnd = await run();
 
 async function run(): Promise<CommandEnd> {
-  if (command === 'backtest') return backtestCommand(rest);
+  if (command === 'backtest') return runBacktestCommand(rest);
   const isHelp = command === '--help' || command === '-h';
   return isHelp ? { status: 0, output: usage } : { status: 2, error: usage };
 }

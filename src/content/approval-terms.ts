@@ -83,7 +83,7 @@ const termNames = approvalTermsSchema.keyof().options;
 export const noTerms: ApprovalTerms = Object.freeze({});
 
 /** The terms among the fields of a request. */
-export function termsOf(request: ApprovalTerms): ApprovalTerms {
+export function pickTerms(request: ApprovalTerms): ApprovalTerms {
   const hasNone = termNames.every((name) => request[name] === undefined);
   return hasNone ? noTerms : amongOthers.parse(request);
 }

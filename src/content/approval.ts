@@ -5,8 +5,8 @@ import {
   type Remember,
   rememberSchema,
 } from './approval-terms.ts';
-import { editedInput } from './edited-input.ts';
-import { plainCopy } from './plain-copy.ts';
+import { applyInputEdit } from './edited-input.ts';
+import { copyPlain } from './plain-copy.ts';
 import { requestPathSchema, type ToolCall, toolCallSchema } from './tool-call.ts';
 import { requestedFields } from './requesters.ts';
 import { reassignmentSchema, requestEditSchema, voteSchema } from './vote.ts';
@@ -136,7 +136,7 @@ export function approve(
   request: Approvable,
   { reason, remember, ...edited }: ApproveOptions = {},
 ): ApprovalResponseContent {
-  const input = editedInput(request, edited);
+  const input = applyInputEdit(request, edited);
   return {
     ...answer(request, true, { reason, remember }),
     ...(input === undefined ? {} : { input }),
@@ -163,11 +163,11 @@ function answer(
     ...(reason === undefined ? {} : { reason }),
     ...(request.toolCall === undefined ? {} : { toolCall: request.toolCall }),
     ...(request.digest === undefined ? {} : { digest: request.digest }),
-    ...(remember === undefined ? {} : { remember: remembered(request, remember) }),
+    ...(remember === undefined ? {} : { remember: resolveRemember(request, remember) }),
   };
 }
 
-function remembered(
+function resolveRemember(
   { requestId, remember: allowed }: Approvable,
   asked: RememberOptions,
 ): Remember {
@@ -178,16 +178,16 @@ function remembered(
 }
 
 /** The request as it was when it was opened: without the votes, reassignments and edits since. */
-export function asOpened({
+export function restoreOpened({
   votes: _votes,
   reassignments: _reassignments,
   ...request
 }: ApprovalRequest): ApprovalRequest {
-  return withoutEdit(request);
+  return undoEdit(request);
 }
 
 /** The request as it was before anybody edited it. */
-export function withoutEdit(request: ApprovalRequest): ApprovalRequest {
+export function undoEdit(request: ApprovalRequest): ApprovalRequest {
   const { edit, toolCall, ...asked } = request;
   if (edit === undefined) return request;
   const { input, text, digest } = edit.original;
@@ -200,7 +200,7 @@ export function withAnswers<CALL extends ToolCall = ToolCall>(
 ): ApprovalRequestContent<CALL>;
 export function withAnswers(request: ApprovalRequest): ApprovalRequestContent {
   const { toolCall } = request;
-  const copy = toolCall && { toolCall: { ...toolCall, input: plainCopy(toolCall.input) } };
+  const copy = toolCall && { toolCall: { ...toolCall, input: copyPlain(toolCall.input) } };
   return Object.assign(new Answers(), request, copy);
 }
 

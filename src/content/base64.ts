@@ -27,15 +27,15 @@ function hasNativeBase64(bytes: Uint8Array): bytes is Uint8Array & NativeBase64 
 }
 
 /** The bytes of a base64 text. Throws a `TypeError` for any other text. */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+export function parseBase64(text: string): Uint8Array<ArrayBuffer> {
   const bytes =
-    nodeBuffer === undefined ? decoded(text) : new Uint8Array(nodeBuffer.from(text, 'base64'));
+    nodeBuffer === undefined ? decodeBase64(text) : new Uint8Array(nodeBuffer.from(text, 'base64'));
   /* `Buffer` ignores invalid characters. */
   if (toBase64(bytes) !== text) throw new TypeError('The text is not valid base64.');
   return bytes;
 }
 
-function decoded(text: string): Uint8Array<ArrayBuffer> {
+function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
@@ -48,11 +48,11 @@ export function toBase64url(bytes: Uint8Array): string {
 }
 
 /** The bytes of a text that `toBase64url` wrote; `undefined` for any other text. */
-export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
+export function parseBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[\w-]*$/.test(text)) return undefined;
   try {
     const padding = '='.repeat((4 - (text.length % 4)) % 4);
-    return fromBase64(text.replaceAll('-', '+').replaceAll('_', '/') + padding);
+    return parseBase64(text.replaceAll('-', '+').replaceAll('_', '/') + padding);
   } catch {
     return undefined;
   }

@@ -1,9 +1,9 @@
 import { isDraft, isModified, produce } from 'immer';
-import { plainCopy } from './plain-copy.ts';
+import { copyPlain } from './plain-copy.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /** The input of an approval: as given, or as `edit` makes it of the one that is shown; `undefined` for neither. */
-export function editedInput(
+export function applyInputEdit(
   { requestId, toolCall }: { requestId: string; toolCall?: ToolCall | undefined },
   { input, edit }: { input?: unknown; edit?: ((draft: unknown) => unknown) | undefined },
 ): unknown {
@@ -17,7 +17,7 @@ export function editedInput(
     );
   }
   /* A copy, as what is shown is the app's: immer would freeze some of it, and share the rest with the answer. */
-  return produce(plainCopy(shown), (draft: unknown) => {
+  return produce(copyPlain(shown), (draft: unknown) => {
     const made = edit(draft);
     const fault = whyNotEdited(draft, made);
     if (fault !== undefined) throw new TypeError(`Request ${requestId}: 'edit' ${fault}.`);

@@ -1,5 +1,5 @@
 /** The message of a thrown value, which need not be an `Error`. Never throws. */
-export function errorText(error: unknown): string {
+export function readErrorText(error: unknown): string {
   try {
     const message = error instanceof Error ? error.message : error;
     const text = typeof message === 'string' ? message : JSON.stringify(message);

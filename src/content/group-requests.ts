@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from './approval.ts';
-import { type ApprovalTerms, type Risk, risks, termsOf } from './approval-terms.ts';
+import { type ApprovalTerms, type Risk, risks, pickTerms } from './approval-terms.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /** The parts of a request that put it into a group. */
@@ -30,10 +30,10 @@ export function groupRequests<REQUEST extends Groupable>(
 ): RequestGroup<REQUEST>[] {
   const groups = new Map<string, RequestGroup<REQUEST>>();
   const ordered = requests.toSorted(
-    (one, other) => rankOf(other.risk) - rankOf(one.risk) || one.createdAt - other.createdAt,
+    (one, other) => rankRisk(other.risk) - rankRisk(one.risk) || one.createdAt - other.createdAt,
   );
   for (const request of ordered) {
-    const key = likeness(request);
+    const key = describeLikeness(request);
     const group = groups.get(key);
     const { toolCall } = request;
     if (group !== undefined) group.requests.push(request);
@@ -46,16 +46,16 @@ export function groupRequests<REQUEST extends Groupable>(
 }
 
 /* A risk that nobody named is between low and high. */
-function rankOf(risk: Risk = 'medium'): number {
+function rankRisk(risk: Risk = 'medium'): number {
   return risks.indexOf(risk);
 }
 
 /* What is not about a call, or was edited, is like nothing else. */
-function likeness(request: Groupable): string {
+function describeLikeness(request: Groupable): string {
   const { toolCall, path = [], requestId, edit } = request;
   if (toolCall === undefined || edit !== undefined) return requestId;
   const agents = path.map(({ agent }) => agent);
-  const terms = Object.entries(termsOf(request)).toSorted(([one], [other]) =>
+  const terms = Object.entries(pickTerms(request)).toSorted(([one], [other]) =>
     one < other ? -1 : 1,
   );
   return JSON.stringify([agents, toolCall.toolName, terms]);

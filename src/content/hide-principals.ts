@@ -12,13 +12,13 @@ export function hidePrincipals(request: UserInputRequest): UserInputRequest {
   const { votes, reassignments, edit } = request;
   return {
     ...request,
-    ...(votes && { votes: votes.map(withoutPrincipal) }),
-    ...(reassignments && { reassignments: reassignments.map(withoutPrincipal) }),
-    ...(edit && { edit: withoutPrincipal(edit) }),
+    ...(votes && { votes: votes.map(omitPrincipal) }),
+    ...(reassignments && { reassignments: reassignments.map(omitPrincipal) }),
+    ...(edit && { edit: omitPrincipal(edit) }),
   };
 }
 
-function withoutPrincipal<BY extends { principal?: unknown }>({
+function omitPrincipal<BY extends { principal?: unknown }>({
   principal: _principal,
   ...by
 }: BY): Omit<BY, 'principal'> {

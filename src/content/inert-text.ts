@@ -1,4 +1,4 @@
-import { once } from './once.ts';
+import { makeOnce } from './once.ts';
 
 const hidden = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}`;
 
@@ -18,11 +18,13 @@ const joiner = String.raw`[\u200C\u200D](?<=${letter}.)(?=${letter})(?:${joined.
 const hiddenInText = String.raw`(?![\n\t])(?:${hidden})`;
 
 /* Made at the first use, because V8 takes milliseconds to parse them. */
-const inLine = once(() => new RegExp(String.raw`(${emoji}|${joiner})|\\|${hidden}`, 'gu'));
-const inText = once(() => new RegExp(String.raw`(${emoji}|${joiner})|\\+|${hiddenInText}`, 'gu'));
-const inAnyText = once(() => new RegExp(hidden, 'gu'));
+const inLine = makeOnce(() => new RegExp(String.raw`(${emoji}|${joiner})|\\|${hidden}`, 'gu'));
+const inText = makeOnce(
+  () => new RegExp(String.raw`(${emoji}|${joiner})|\\+|${hiddenInText}`, 'gu'),
+);
+const inAnyText = makeOnce(() => new RegExp(hidden, 'gu'));
 /* Text after a backslash that resembles an escape, or becomes one. */
-const escapeNext = once(() => new RegExp(String.raw`u\{[0-9a-fA-F]+\}|${hiddenInText}`, 'uy'));
+const escapeNext = makeOnce(() => new RegExp(String.raw`u\{[0-9a-fA-F]+\}|${hiddenInText}`, 'uy'));
 
 const tabStop = 4;
 
@@ -46,7 +48,7 @@ export function inertText(text: string): string {
   return lines
     .replace(inText(), (found: string, kept: string | undefined, place: number) => {
       if (kept !== undefined) return kept;
-      if (!found.startsWith('\\')) return escaped(found);
+      if (!found.startsWith('\\')) return escapeCharacter(found);
       const next = escapeNext();
       next.lastIndex = place + found.length;
       return next.test(lines) ? found + found : found;
@@ -67,7 +69,7 @@ export function inertText(text: string): string {
 export function inertLine(text: string): string {
   return text.replace(inLine(), (found: string, kept: string | undefined) => {
     if (kept !== undefined) return kept;
-    return found === '\\' ? '\\\\' : escaped(found);
+    return found === '\\' ? '\\\\' : escapeCharacter(found);
   });
 }
 
@@ -75,12 +77,12 @@ export function inertLine(text: string): string {
  * A text without the characters that are invisible, and without emoji's variation selectors and joiners: to find out whether two texts look
  * the same. Never show it.
  */
-export function withoutHidden(text: string): string {
+export function omitHidden(text: string): string {
   return text.replace(inAnyText(), '');
 }
 
 /** An untrusted value as `inertLine` makes it, in quotation marks that it can't end. */
-export function quotedLine(text: string): string {
+export function quoteInertLine(text: string): string {
   return quoteInert(inertLine(text));
 }
 
@@ -90,7 +92,7 @@ export function quoteInert(line: string): string {
   return `"${line.replaceAll('"', '\\"')}"`;
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 

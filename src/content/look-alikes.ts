@@ -1,5 +1,5 @@
-import { quotedLine } from './inert-text.ts';
-import { once } from './once.ts';
+import { quoteInertLine } from './inert-text.ts';
+import { makeOnce } from './once.ts';
 
 /* Scripts with letters that look like those of another of them. */
 const scriptNames = [
@@ -34,7 +34,7 @@ const fileEndings =
   'csv|docx?|gif|html?|jpe?g|js|json|log|pdf|png|pptx?|svg|txt|webp|xlsx?|xml|yaml';
 
 /* Made at the first use, because V8 takes milliseconds to parse them. */
-const patterns = once(() => {
+const patterns = makeOnce(() => {
   const letters = String.raw`\p{L}\p{M}\p{N}`;
   return {
     word: new RegExp(`[${letters}]+`, 'gu'),
@@ -83,16 +83,16 @@ const longestWritten = 4_000;
  */
 export function lookAlikeWarnings(value: unknown): string[] {
   const warnings = new Set<string>();
-  for (const text of textsIn(value)) {
+  for (const text of listTexts(value)) {
     if (!notable.test(text)) continue;
     const { word, authority, mailHost, token } = patterns();
     const add = (pattern: RegExp, warningOf: (found: string) => string | undefined): void => {
       for (const [found] of text.matchAll(pattern)) addTo(warnings, warningOf(found));
     };
-    add(word, mixWarning);
-    add(authority, authorityWarning);
+    add(word, warnOfMix);
+    add(authority, warnOfAuthority);
     if (!beyondAscii.test(text)) continue;
-    add(mailHost, (found) => (beyondAscii.test(found) ? hostWarning(found) : undefined));
+    add(mailHost, (found) => (beyondAscii.test(found) ? warnOfHost(found) : undefined));
     add(token, nameWarning);
   }
   const shown = [...warnings].slice(0, mostWarnings);
@@ -100,15 +100,15 @@ export function lookAlikeWarnings(value: unknown): string[] {
   return more === 0 ? shown : [...shown, `${more} more words or hosts like these`];
 }
 
-function mixWarning(found: string): string | undefined {
-  const mixed = mixedScripts(found);
+function warnOfMix(found: string): string | undefined {
+  const mixed = findMixedScripts(found);
   const last = mixed.pop();
   if (mixed.length === 0) return undefined;
-  return `${shortened(found)} mixes ${mixed.join(', ')} and ${last} letters`;
+  return `${shortenQuoted(found)} mixes ${mixed.join(', ')} and ${last} letters`;
 }
 
 /** The scripts whose letters a word mixes; fewer than two for a word that mixes none. */
-function mixedScripts(word: string): string[] {
+function findMixedScripts(word: string): string[] {
   if (!beyondAscii.test(word)) return [];
   const { scripts, unit, symbol } = patterns();
   const namesIn = (text: string): string[] =>
@@ -119,19 +119,19 @@ function mixedScripts(word: string): string[] {
 }
 
 /** For what stands before the path of a URL. A password or a port may be in it, or the name of another host as a user's. */
-function authorityWarning(found: string): string | undefined {
+function warnOfAuthority(found: string): string | undefined {
   const end = found.lastIndexOf('@');
   const host = found.slice(end + 1).replace(/:\d*$/, '');
   const isDisguised = /[.%]|[^\0-\x7F]/.test(found.slice(0, Math.max(end, 0)));
-  return hostWarning(host, isDisguised ? found : host);
+  return warnOfHost(host, isDisguised ? found : host);
 }
 
-function hostWarning(host: string, shown = host): string | undefined {
+function warnOfHost(host: string, shown = host): string | undefined {
   const { dot, ending } = patterns();
   if (host.length > longestWritten) return undefined;
   const trimmed = host.replace(ending, '');
   if (!dot.test(trimmed) && !/^[\d%]/.test(trimmed)) return undefined;
-  const name = shortened(shown.slice(0, shown.length - host.length + trimmed.length));
+  const name = shortenQuoted(shown.slice(0, shown.length - host.length + trimmed.length));
   const url = `http://${trimmed}`;
   /* Other software may turn a wide slash into a slash. */
   if (!URL.canParse(url)) {
@@ -153,13 +153,13 @@ function nameWarning(found: string): string | undefined {
   const isSlashed =
     labels.some((label) => slash.test(label)) && dot.test(found.split(slash)[0] ?? '');
   const deceives = (label: string): boolean =>
-    mixedScripts(label).length > 1 || (beyondAscii.test(label) && allAlike.test(label));
+    findMixedScripts(label).length > 1 || (beyondAscii.test(label) && allAlike.test(label));
   const isDeceptive = isSlashed || (latinTop.test(last) && labels.some(deceives));
-  return isDeceptive ? hostWarning(found) : undefined;
+  return isDeceptive ? warnOfHost(found) : undefined;
 }
 
-function shortened(text: string): string {
-  return quotedLine(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+function shortenQuoted(text: string): string {
+  return quoteInertLine(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
 }
 
 function addTo(warnings: Set<string>, warning: string | undefined): void {
@@ -167,7 +167,7 @@ function addTo(warnings: Set<string>, warning: string | undefined): void {
 }
 
 /* Not recursive: values that are nested thousands deep would overflow the stack. */
-function* textsIn(value: unknown): Iterable<string> {
+function* listTexts(value: unknown): Iterable<string> {
   const ahead = [value];
   while (ahead.length > 0) {
     const next = ahead.pop();

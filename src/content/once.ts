@@ -1,5 +1,5 @@
 /** A function that makes its value at the first call, and returns the same one afterwards. */
-export function once<VALUE extends object>(make: () => VALUE): () => VALUE {
+export function makeOnce<VALUE extends object>(make: () => VALUE): () => VALUE {
   let made: VALUE | undefined;
   return () => (made ??= make());
 }

@@ -5,9 +5,9 @@ const idsPerDraw = 64;
 const pool: string[] = [];
 
 /** 128 random bits as 22 characters of base64url. */
-export function randomId(): string {
+export function makeRandomId(): string {
   if (pool.length === 0) fillPool();
-  return pool.pop() ?? randomId();
+  return pool.pop() ?? makeRandomId();
 }
 
 function fillPool(): void {

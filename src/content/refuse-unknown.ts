@@ -16,12 +16,12 @@ export function refuseUnknown(
 
 /** The end of the error's sentence: the nearest name, if one is near. */
 export function adviseNearest(name: string, known: object): string {
-  const nearest = nearestOf(name, Object.keys(known));
+  const nearest = findNearestName(name, Object.keys(known));
   return nearest === undefined ? '.' : `; did you mean '${nearest}'?`;
 }
 
 /* The prefix `experimental_` must not make two names similar. */
-function nearestOf(name: string, names: readonly string[]): string | undefined {
+function findNearestName(name: string, names: readonly string[]): string | undefined {
   const word = name.replace('experimental_', '');
   const [nearest] = names
     .map((known) => ({ known, distance: editDistance(word, known) }))

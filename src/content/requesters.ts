@@ -18,7 +18,7 @@ export interface Requested {
 }
 
 /** Everybody for whom a request was made; `null` stands for somebody unknown. */
-export function requestersOf({
+export function listRequesters({
   requestedBy = null,
   requesters = [],
 }: Requested): readonly unknown[] {
@@ -26,7 +26,7 @@ export function requestersOf({
 }
 
 /** For whom a thread works, as its requests show it: what is not known is left out. */
-export function requestedFor({ requestedBy, requesters = [] }: Requested): {
+export function describeRequesters({ requestedBy, requesters = [] }: Requested): {
   requestedBy?: unknown;
   requesters?: unknown[];
 } {

@@ -5,13 +5,15 @@ const startCrypto = () => globalThis.process?.getBuiltinModule?.('node:crypto');
 let nodeCrypto: ReturnType<typeof startCrypto>;
 
 /** The SHA-256 of a text, as base64url. */
-export function sha256(text: string): string | Promise<string> {
+export function hashText(text: string): string | Promise<string> {
   /* At the first hash, because Node takes about 8 ms to start the module, which importing this one should not cost. */
   nodeCrypto ??= startCrypto();
-  return nodeCrypto === undefined ? webSha256(text) : nodeCrypto.hash('sha256', text, 'base64url');
+  return nodeCrypto === undefined
+    ? hashWithWebCrypto(text)
+    : nodeCrypto.hash('sha256', text, 'base64url');
 }
 
-async function webSha256(text: string): Promise<string> {
+async function hashWithWebCrypto(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return toBase64url(new Uint8Array(digest));
 }

@@ -4,7 +4,7 @@ import { inertLine } from './inert-text.ts';
 import type { Patch } from './patch.ts';
 
 /** Lines that are safe to show: what a request demands of the people who answer it, what it allows them, and who has answered so far. */
-export function termLines(request: ApprovalRequest): string[] {
+export function renderTerms(request: ApprovalRequest): string[] {
   const { risk, approvers, notRequester, requireReason, editable, metadata, follows } = request;
   return [
     ...(risk === undefined ? [] : [`Risk: ${risk}`]),
@@ -12,8 +12,8 @@ export function termLines(request: ApprovalRequest): string[] {
     ...(notRequester === true ? ['Not by the person for whom the agent asks'] : []),
     ...voteLines(request),
     ...(requireReason === true ? ['An approval needs a reason'] : []),
-    ...(editable === undefined ? [] : [`May be edited: ${editableText(editable)}`]),
-    ...deadlineLines(request),
+    ...(editable === undefined ? [] : [`May be edited: ${renderEditable(editable)}`]),
+    ...renderDeadline(request),
     ...(follows === undefined ? [] : ['Asked again: an earlier request expired unanswered']),
     ...(metadata === undefined ? [] : [`Metadata: ${inertLine(JSON.stringify(metadata))}`]),
     ...editLines(request),
@@ -24,7 +24,7 @@ function namesLine(names: readonly string[]): string {
   return names.map((name) => inertLine(name)).join(', ');
 }
 
-function editableText(editable: NonNullable<ApprovalRequest['editable']>): string {
+function renderEditable(editable: NonNullable<ApprovalRequest['editable']>): string {
   return editable === true ? 'the whole input' : namesLine(editable);
 }
 
@@ -43,15 +43,15 @@ function voteLines({ quorum, votes = [], reassignments = [] }: ApprovalRequest):
   ];
 }
 
-function deadlineLines({ expiresAt, onExpiry, remindAt }: ApprovalRequest): string[] {
+function renderDeadline({ expiresAt, onExpiry, remindAt }: ApprovalRequest): string[] {
   if (expiresAt === undefined) {
-    return remindAt === undefined ? [] : [`Reminder: ${dateText(remindAt)}`];
+    return remindAt === undefined ? [] : [`Reminder: ${renderDate(remindAt)}`];
   }
-  return [`Until: ${dateText(expiresAt)}, then ${describeExpiry(onExpiry).text}`];
+  return [`Until: ${renderDate(expiresAt)}, then ${describeExpiry(onExpiry).text}`];
 }
 
 /* A rule may name a time that is later than any date. */
-function dateText(time: number): string {
+function renderDate(time: number): string {
   return new Date(Math.min(time, 8.64e15)).toISOString();
 }
 
@@ -61,33 +61,33 @@ function editLines({ edit, text }: ApprovalRequest): string[] {
   const who = person === undefined ? '' : ` by ${inertLine(person)}`;
   return [
     `Edited${who}:`,
-    ...patchLines(patches, original.input),
+    ...renderPatches(patches, original.input),
     ...(original.text === text ? [] : [`Asked before the edit: ${inertLine(original.text)}`]),
   ];
 }
 
 /** What patches change in an input, from what to what. */
-function patchLines(patches: readonly Patch[], original: unknown): string[] {
+function renderPatches(patches: readonly Patch[], original: unknown): string[] {
   return patches.map(({ op, path, value }) => {
     const place =
       path.length === 0 ? 'everything' : path.map((part) => inertLine(String(part))).join('.');
-    const before = jsonLine(valueAt(original, path));
+    const before = renderJson(readValueAt(original, path));
     switch (op) {
       case 'remove':
         return `  ${place}: ${before} is removed`;
       case 'add':
-        return `  ${place}: ${jsonLine(value)} is added`;
+        return `  ${place}: ${renderJson(value)} is added`;
       case 'replace':
-        return `  ${place}: ${before} → ${jsonLine(value)}`;
+        return `  ${place}: ${before} → ${renderJson(value)}`;
     }
   });
 }
 
-function jsonLine(value: unknown): string {
+function renderJson(value: unknown): string {
   return inertLine(JSON.stringify(value) ?? 'nothing');
 }
 
-function valueAt(value: unknown, path: Patch['path']): unknown {
+function readValueAt(value: unknown, path: Patch['path']): unknown {
   return path.reduce<unknown>(
     (at, part) =>
       typeof at === 'object' && at !== null && Object.hasOwn(at, part)

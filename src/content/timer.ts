@@ -1,5 +1,5 @@
 /** Resolves after a time in milliseconds, or early if the signal aborts. */
-export async function timer(milliseconds: number, signal: AbortSignal): Promise<void> {
+export async function waitForTimer(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
     const end = (): void => {

@@ -20,7 +20,7 @@ export type ToolCall<TOOLS extends ToolSet = ToolSet> = z.infer<typeof toolCallS
   NamedCall<TOOLS>;
 
 /** The call alone, of a record that says more. */
-export function plainCall({ toolCallId, toolName, input }: ToolCall): ToolCall {
+export function pickToolCall({ toolCallId, toolName, input }: ToolCall): ToolCall {
   return { toolCallId, toolName, input };
 }
 

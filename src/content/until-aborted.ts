@@ -1,5 +1,5 @@
 /** Resolves with the result of the work, or rejects with the signal's reason once it aborts. A later result is ignored. */
-export function untilAborted<RESULT>(
+export function awaitUntilAborted<RESULT>(
   work: Promise<RESULT>,
   signal: AbortSignal | undefined,
 ): Promise<RESULT> {
@@ -22,12 +22,12 @@ export function untilAborted<RESULT>(
 }
 
 /** Resolves with the result of the work, or with `undefined` once the signal aborts. */
-export async function unlessAborted<RESULT>(
+export async function awaitUnlessAborted<RESULT>(
   work: Promise<RESULT>,
   signal: AbortSignal | undefined,
 ): Promise<RESULT | undefined> {
   try {
-    return await untilAborted(work, signal);
+    return await awaitUntilAborted(work, signal);
   } catch (error) {
     if (signal?.aborted === true) return undefined;
     throw error;

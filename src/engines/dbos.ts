@@ -8,7 +8,7 @@ import {
   runRecorded,
   soonestMs,
 } from '../agent/resume-thread.ts';
-import { checkedMs } from '../content/checked-number.ts';
+import { checkMs } from '../content/checked-number.ts';
 import { HoldpointError } from '../errors.ts';
 import type { OnWake } from '../stores/postgres.ts';
 import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
@@ -103,10 +103,10 @@ const running = new Set<string | undefined>();
  */
 export function agentWorkflow(options: AgentWorkflowOptions): AgentWorkflow {
   const { agent, store, name, queueName, checkEveryMs = 3_600_000 } = options;
-  checkedMs(checkEveryMs, 'checkEveryMs');
+  checkMs(checkEveryMs, 'checkEveryMs');
 
   const runStep = async (part: RunPart): Promise<RunState> =>
-    DBOS.runStep(async () => stateAfter(agent, part, checkEveryMs), {
+    DBOS.runStep(async () => runAndReadState(agent, part, checkEveryMs), {
       name: part.messageId === undefined ? 'resume' : 'run',
       retriesAllowed: true,
       maxAttempts: 10,
@@ -175,7 +175,7 @@ export function wakeWorkflow({ schema = 'dbos' }: { schema?: string } = {}): OnW
 }
 
 /** Performs a run, and says how the thread is then. */
-async function stateAfter(
+async function runAndReadState(
   agent: AgentWorkflowOptions['agent'],
   part: RunPart,
   checkEveryMs: number,

@@ -1,5 +1,5 @@
 import { isSignedIn } from '../agent/sign-in.ts';
-import { errorResponse, refusal } from './error-response.ts';
+import { makeErrorResponse, makeRefusalResponse } from './error-response.ts';
 
 /** The identity of an authorized request, and the context it runs with. */
 export interface Authorized<RUNTIME_CONTEXT = Record<string, unknown>> {
@@ -35,7 +35,7 @@ export interface RequestHooks<RUNTIME_CONTEXT> {
  * The result of `authorize`, or the response that refuses the request. A decision whose principal names nobody is a refusal, and one with a principal
  * such as `false` is reported: it comes from a mistake, as `isSignedIn && user.email` is.
  */
-export async function allowed<RUNTIME_CONTEXT>(
+export async function authorizeRequest<RUNTIME_CONTEXT>(
   { agent, authorize, onError }: RequestHooks<RUNTIME_CONTEXT>,
   request: Request,
   threadId: string,
@@ -45,9 +45,9 @@ export async function allowed<RUNTIME_CONTEXT>(
     if (decision instanceof Response) return decision;
     const { principal } = decision ?? {};
     if (decision !== undefined && isSignedIn(agent, { principal, threadId })) return decision;
-    return refusal(403, 'not-allowed', 'This user may not use this thread.');
+    return makeRefusalResponse(403, 'not-allowed', 'This user may not use this thread.');
   } catch (cause) {
     /* Wrapped, because the code of a HoldpointError thrown here would be taken for a fault of the request. */
-    return errorResponse(new Error('authorize failed.', { cause }), onError);
+    return makeErrorResponse(new Error('authorize failed.', { cause }), onError);
   }
 }

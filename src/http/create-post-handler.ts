@@ -2,7 +2,7 @@ import { type ZodType, z } from 'zod';
 import { refuseUnknown } from '../content/refuse-unknown.ts';
 import { HoldpointError } from '../errors.ts';
 import type { Authorize, Authorized } from './authorize.ts';
-import { errorResponse, jsonResponse, refusal } from './error-response.ts';
+import { makeErrorResponse, makeJsonResponse, makeRefusalResponse } from './error-response.ts';
 import { checkOrigins, type OriginOptions } from './foreign-origin.ts';
 import { receivePost } from './receive-post.ts';
 
@@ -75,14 +75,14 @@ export function createPostHandler<
   return async (request) => {
     try {
       if (request.method !== 'POST') {
-        return refusal(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
+        return makeRefusalResponse(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
       }
       const posted = await receivePost({ ...options, agent }, request, format);
       if (posted instanceof Response) return posted;
       const { parsed: body, runOptions: by } = posted;
-      return (await handle({ body, by, request })) ?? jsonResponse({});
+      return (await handle({ body, by, request })) ?? makeJsonResponse({});
     } catch (error) {
-      return errorResponse(error, onError);
+      return makeErrorResponse(error, onError);
     }
   };
 }

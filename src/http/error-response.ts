@@ -26,7 +26,7 @@ export interface RefusedAnswer {
  * `internal-error` with the text of `onError`, which by default reveals nothing. `refusedAnswers` lists answers that were refused
  * individually.
  */
-export function errorResponse(
+export function makeErrorResponse(
   error: unknown,
   onError?: (error: unknown) => string,
   refusedAnswers: readonly RefusedAnswer[] = [],
@@ -34,19 +34,19 @@ export function errorResponse(
   const known = HoldpointError.isInstance(error) ? error : undefined;
   const status = (known && statuses[known.code]) ?? 500;
   const code = known !== undefined && status !== 500 ? known.code : 'internal-error';
-  const message = refusalText(error, onError);
+  const message = renderPublicRefusal(error, onError);
   const more = refusedAnswers.length === 0 ? {} : { refusedAnswers };
-  return jsonResponse({ error: { code, message }, ...more }, { status });
+  return makeJsonResponse({ error: { code, message }, ...more }, { status });
 }
 
 /** The text for clients about an error: its own if they can act on it, otherwise that of `onError`. */
-export function refusalText(error: unknown, onError?: (error: unknown) => string): string {
+export function renderPublicRefusal(error: unknown, onError?: (error: unknown) => string): string {
   const isKnown = HoldpointError.isInstance(error) && statuses[error.code] !== undefined;
-  return isKnown ? error.message : publicErrorText(error, onError);
+  return isKnown ? error.message : renderPublicError(error, onError);
 }
 
 /** The text for clients about an error that they can't act on: that of `onError`, or a general one if `onError` is missing or throws. */
-export function publicErrorText(error: unknown, onError?: (error: unknown) => string): string {
+export function renderPublicError(error: unknown, onError?: (error: unknown) => string): string {
   try {
     if (onError !== undefined) return onError(error);
   } catch {
@@ -56,17 +56,17 @@ export function publicErrorText(error: unknown, onError?: (error: unknown) => st
 }
 
 /** A response that refuses a request, with the JSON `{ error: { code, message } }`. */
-export function refusal(
+export function makeRefusalResponse(
   status: number,
   code: string,
   message: string,
   headers: Record<string, string> = {},
 ): Response {
-  return jsonResponse({ error: { code, message } }, { status, headers });
+  return makeJsonResponse({ error: { code, message } }, { status, headers });
 }
 
 /** A JSON response with `cache-control: no-store`, because it contains data of one user's thread. */
-export function jsonResponse(
+export function makeJsonResponse(
   json: unknown,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
 ): Response {

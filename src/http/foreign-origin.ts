@@ -1,4 +1,4 @@
-import { refusal } from './error-response.ts';
+import { makeRefusalResponse } from './error-response.ts';
 
 /** Which pages may use a route. */
 export interface OriginOptions {
@@ -12,7 +12,7 @@ export interface OriginOptions {
 /** Throws a `TypeError` for an allowed origin that is not an http(s) URL. */
 export function checkOrigins({ allowedOrigins = [] }: OriginOptions): void {
   for (const origin of allowedOrigins) {
-    if (originOf(origin) === undefined) {
+    if (readHttpOrigin(origin) === undefined) {
       throw new TypeError(
         `allowedOrigins has ${JSON.stringify(origin)}, which is not an http(s) URL.`,
       );
@@ -24,23 +24,27 @@ export function checkOrigins({ allowedOrigins = [] }: OriginOptions): void {
  * The response that refuses a page of another site: 403, `foreign-origin`. Browsers send the page's origin with every POST; a request
  * without one does not come from a page and is allowed.
  */
-export function foreignOrigin(
+export function refuseForeignOrigin(
   { headers, url }: Request,
   { allowedOrigins = [] }: OriginOptions,
 ): Response | undefined {
   const header = headers.get('origin');
   /* Pages can't set this header, and proxies don't change it. */
   if (header === null || headers.get('sec-fetch-site') === 'same-origin') return undefined;
-  const origin = originOf(header);
-  if (origin !== undefined && allowedOrigins.some((each) => originOf(each) === origin)) {
+  const origin = readHttpOrigin(header);
+  if (origin !== undefined && allowedOrigins.some((each) => readHttpOrigin(each) === origin)) {
     return undefined;
   }
   const own = [headers.get('x-forwarded-host'), headers.get('host'), new URL(url).host];
   if (origin !== undefined && own.includes(new URL(origin).host)) return undefined;
-  return refusal(403, 'foreign-origin', 'A page of another site may not use this route.');
+  return makeRefusalResponse(
+    403,
+    'foreign-origin',
+    'A page of another site may not use this route.',
+  );
 }
 
-function originOf(text: string): string | undefined {
+function readHttpOrigin(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, origin } = new URL(text);
   return /^https?:$/.test(protocol) ? origin : undefined;

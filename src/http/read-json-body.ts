@@ -1,4 +1,4 @@
-import { refusal } from './error-response.ts';
+import { makeRefusalResponse } from './error-response.ts';
 
 /**
  * The JSON of a request's body, at most `maximumBytes` long, and its text; or the response that refuses the body. The content type must
@@ -14,7 +14,7 @@ export async function readJsonBody(
     const json: unknown = JSON.parse(body.text);
     return { json, text: body.text };
   } catch {
-    return invalidJson();
+    return makeInvalidJsonResponse();
   }
 }
 
@@ -25,21 +25,25 @@ export async function readJsonText(
 ): Promise<{ text: string } | Response> {
   const [type = ''] = (request.headers.get('content-type') ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/json') {
-    return refusal(415, 'unsupported-media-type', 'The body must be application/json.');
+    return makeRefusalResponse(415, 'unsupported-media-type', 'The body must be application/json.');
   }
   const bytes = await readBytes(request, maximumBytes);
   if (bytes === undefined) {
-    return refusal(413, 'too-large', `The body must not have more than ${maximumBytes} bytes.`);
+    return makeRefusalResponse(
+      413,
+      'too-large',
+      `The body must not have more than ${maximumBytes} bytes.`,
+    );
   }
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
-    return invalidJson();
+    return makeInvalidJsonResponse();
   }
 }
 
-function invalidJson(): Response {
-  return refusal(400, 'invalid-input', 'The body is not valid JSON.');
+function makeInvalidJsonResponse(): Response {
+  return makeRefusalResponse(400, 'invalid-input', 'The body is not valid JSON.');
 }
 
 /* Stops reading at the limit, because the content-length header may be wrong. */

@@ -1,5 +1,5 @@
-import { allowed, type Authorized, type RequestHooks } from './authorize.ts';
-import { foreignOrigin, type OriginOptions } from './foreign-origin.ts';
+import { authorizeRequest, type Authorized, type RequestHooks } from './authorize.ts';
+import { refuseForeignOrigin, type OriginOptions } from './foreign-origin.ts';
 import { readJsonBody } from './read-json-body.ts';
 
 /** The app's options for a route that runs threads. */
@@ -16,7 +16,7 @@ interface PostFormat<PARSED> {
 }
 
 /** An authorized POST request. */
-export interface Posted<PARSED, RUNTIME_CONTEXT> {
+export interface ReceivedPost<PARSED, RUNTIME_CONTEXT> {
   parsed: PARSED;
   /** The options of the run. */
   runOptions: Authorized<RUNTIME_CONTEXT> & { channel: string; abortSignal?: AbortSignal };
@@ -29,14 +29,14 @@ export async function receivePost<PARSED extends { threadId: string }, RUNTIME_C
   options: PostOptions<RUNTIME_CONTEXT>,
   request: Request,
   format: PostFormat<PARSED>,
-): Promise<Posted<PARSED, RUNTIME_CONTEXT> | Response> {
-  const foreign = foreignOrigin(request, options);
+): Promise<ReceivedPost<PARSED, RUNTIME_CONTEXT> | Response> {
+  const foreign = refuseForeignOrigin(request, options);
   if (foreign !== undefined) return foreign;
   const { maximumBodyBytes = format.maximumBodyBytes, abortOnDisconnect = false } = options;
   const body = await readJsonBody(request, maximumBodyBytes);
   if (body instanceof Response) return body;
   const parsed = format.parse(body.json);
-  const caller = await allowed(options, request, parsed.threadId);
+  const caller = await authorizeRequest(options, request, parsed.threadId);
   if (caller instanceof Response) return caller;
   const { principal, channel = format.channel, runtimeContext } = caller;
   const disconnected = new AbortController();

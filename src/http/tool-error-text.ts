@@ -1,4 +1,4 @@
-import { publicErrorText } from './error-response.ts';
+import { renderPublicError } from './error-response.ts';
 
 /** Which error texts a client gets. */
 export interface ErrorTextOptions {
@@ -15,11 +15,11 @@ export interface ErrorTextOptions {
 }
 
 /** The text that a client gets for a tool that failed with `error`: the same live and after a reload. */
-export function toolErrorText(
+export function renderToolError(
   { redactToolErrors = true, onError }: ErrorTextOptions,
   error: string,
 ): string {
-  return redactToolErrors ? publicErrorText(new Error(error), onError) : error;
+  return redactToolErrors ? renderPublicError(new Error(error), onError) : error;
 }
 
 /** The same for a call of the tool `toolName`. Errors of `clientTools` happened in the client and are returned unchanged. */
@@ -28,5 +28,5 @@ export function callErrorText(
   toolName: string,
   error: string,
 ): string {
-  return options.clientTools?.includes(toolName) === true ? error : toolErrorText(options, error);
+  return options.clientTools?.includes(toolName) === true ? error : renderToolError(options, error);
 }

@@ -90,13 +90,13 @@ export class CallParts {
     const dynamic = this.isDynamic(toolName);
     return [
       ...this.ofCall(call),
-      { type: 'tool-result', toolCallId, toolName, dynamic, ...providerResult(end) },
+      { type: 'tool-result', toolCallId, toolName, dynamic, ...toProviderResult(end) },
     ];
   }
 }
 
 /** The end of a call as a provider's result. Providers have no result for a denial: it becomes an error with the reason. */
-export function providerResult(end: EndWithResult): Pick<ToolResult, 'result' | 'isError'> {
+export function toProviderResult(end: EndWithResult): Pick<ToolResult, 'result' | 'isError'> {
   switch (end.status) {
     case 'succeeded':
       return { result: end.output ?? '' };

@@ -3,7 +3,7 @@ import type { AgentOptions } from '../agent/agent-options.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { refuseUnknownRecovery } from '../agent/known-settings.ts';
 import { checkRecovery } from '../agent/run.ts';
-import { untilAborted } from '../content/until-aborted.ts';
+import { awaitUntilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
 import { type Guard, GuardedCall, type GuardedTool, StepCalls } from './guarded-call.ts';
 
@@ -112,5 +112,5 @@ function refuseWithoutId({ name }: GuardedTool, options: unknown): void {
 }
 
 async function pause(signal: AbortSignal | undefined): Promise<void> {
-  await untilAborted(new Promise((resolve) => setTimeout(resolve, 200)), signal);
+  await awaitUntilAborted(new Promise((resolve) => setTimeout(resolve, 200)), signal);
 }

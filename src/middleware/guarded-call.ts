@@ -1,22 +1,22 @@
-import { inConversation } from '../thread/tracing.ts';
-import { lastOf, makeOutcome, type ToolRunOptions } from '../agent/calls.ts';
+import { runInConversation } from '../thread/tracing.ts';
+import { readLastOutput, makeOutcome, type ToolRunOptions } from '../agent/calls.ts';
 import type { ToolRecovery } from '../agent/run.ts';
 import type { ProviderResponse } from '../agent/model.ts';
 import type { ModelMessage, Tool, ToolExecutionOptions } from 'ai';
-import { errorText } from '../content/error-text.ts';
+import { readErrorText } from '../content/error-text.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import { EventBuffer } from '../content/event-buffer.ts';
-import { sha256 } from '../content/sha256.ts';
+import { hashText } from '../content/sha256.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
-import { equalJson } from '../policy/digest.ts';
+import { isEqualJson } from '../policy/digest.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { partsOf } from '../thread/proposed-calls.ts';
-import { inertTool } from './inert-tools.ts';
+import { listAssistantParts } from '../thread/proposed-calls.ts';
+import { makeInertTool } from './inert-tools.ts';
 import type { ProviderModel } from './model-call-options.ts';
 
 /** The settings of the agent of a guarded call. */
@@ -45,7 +45,7 @@ type Ending = { type: 'returned'; output: unknown } | { type: 'threw'; error: un
 type Output = { type: 'preliminary'; output: unknown } | Ending;
 
 /**
- * A call that the AI SDK wants to execute. It is recorded in its own thread, which a `singleCallAgent` runs: leases, crashes, recovery and
+ * A call that the AI SDK wants to execute. It is recorded in its own thread, which a `makeSingleCallAgent` runs: leases, crashes, recovery and
  * late results work as in any other thread.
  */
 export class GuardedCall {
@@ -72,7 +72,7 @@ export class GuardedCall {
     const execute = async (recorded: unknown, run: ToolRunOptions): Promise<unknown> =>
       this.#execute(recorded, run);
     const { threadId: _threadId, wait: _wait, ...settings } = guard;
-    this.#agent = singleCallAgent({ call: this.#call, tool, recovery, execute }, settings);
+    this.#agent = makeSingleCallAgent({ call: this.#call, tool, recovery, execute }, settings);
   }
 
   /** Like `result`, for a generator: yields its preliminary outputs first if it runs in this process. */
@@ -104,12 +104,12 @@ export class GuardedCall {
     this.#refuseInexact();
     const { threadId: conversationId } = this.#guard;
     const { messages, toolCallId } = this.#options;
-    const threadId = await threadIdOf([
+    const threadId = await makeCallThreadId([
       conversationId,
       toolCallId,
-      endedCalls(messages, toolCallId),
+      countEndedCalls(messages, toolCallId),
     ]);
-    return inConversation({ threadId, conversationId }, async () => this.#resultIn(threadId));
+    return runInConversation({ threadId, conversationId }, async () => this.#resultIn(threadId));
   }
 
   async #resultIn(threadId: string): Promise<unknown> {
@@ -121,7 +121,7 @@ export class GuardedCall {
       const status = thread.calls[0]?.outcome ? 'completed' : await this.#run(thread);
       this.#refuseOther(thread);
       const outcome = thread.calls[0]?.outcome;
-      if (outcome !== undefined) return valueOf(await this.#endingOf(outcome));
+      if (outcome !== undefined) return returnEnding(await this.#endingOf(outcome));
       if (status !== 'running') throw this.#unfinished(status, thread);
       await this.#guard.wait(signal);
     }
@@ -132,9 +132,12 @@ export class GuardedCall {
     const ending = this.#ending;
     const isRecorded =
       ending?.type === 'returned'
-        ? equalJson(await makeOutcome(inertTool(this.#tool), this.#call, ending.output), outcome)
-        : outcome.status === 'failed' && errorText(ending?.error).startsWith(outcome.error);
-    return ending !== undefined && isRecorded ? ending : endingOf(outcome);
+        ? isEqualJson(
+            await makeOutcome(makeInertTool(this.#tool), this.#call, ending.output),
+            outcome,
+          )
+        : outcome.status === 'failed' && readErrorText(ending?.error).startsWith(outcome.error);
+    return ending !== undefined && isRecorded ? ending : toEnding(outcome);
   }
 
   async #run(thread: AgentThread): Promise<AgentResponse['status']> {
@@ -154,14 +157,17 @@ export class GuardedCall {
 
   /** Executes the recorded input; if the AI SDK's input has the same JSON, that one, because it may contain dates and other objects. */
   async #execute(recorded: unknown, { idempotencyKey }: ToolRunOptions): Promise<unknown> {
-    const input = equalJson(recorded, this.#call.input) ? this.#input : recorded;
+    const input = isEqualJson(recorded, this.#call.input) ? this.#input : recorded;
     const options = { ...this.#options, idempotencyKey } satisfies ToolRunOptions;
     try {
-      const output = await lastOf(this.#tool.execute?.(input, options), async (preliminary) => {
-        /* Waits for the reader, as the AI SDK does: the tool may yield the same object again after changing it. */
-        this.#outputs.push({ type: 'preliminary', output: preliminary });
-        await this.#outputs.ready();
-      });
+      const output = await readLastOutput(
+        this.#tool.execute?.(input, options),
+        async (preliminary) => {
+          /* Waits for the reader, as the AI SDK does: the tool may yield the same object again after changing it. */
+          this.#outputs.push({ type: 'preliminary', output: preliminary });
+          await this.#outputs.ready();
+        },
+      );
       this.#ending = { type: 'returned', output };
       return output;
     } catch (error) {
@@ -184,7 +190,7 @@ export class GuardedCall {
   #refuseOther({ id, calls: [recorded] }: AgentThread): void {
     const { toolCallId, toolName, input } = this.#call;
     if (recorded === undefined) return;
-    if (recorded.toolName === toolName && equalJson(recorded.input, input)) return;
+    if (recorded.toolName === toolName && isEqualJson(recorded.input, input)) return;
     throw new HoldpointError(
       'not-allowed',
       `Call ${toolCallId} of ${toolName} was not run: thread ${id} has already recorded a call with this id ` +
@@ -213,12 +219,12 @@ export class GuardedCall {
 type CallKey = [threadId: string, toolCallId: string, before: number];
 
 /** The id of the call's own thread. Different calls never share one, whatever characters their ids contain. */
-async function threadIdOf([threadId, toolCallId, before]: CallKey): Promise<string> {
+async function makeCallThreadId([threadId, toolCallId, before]: CallKey): Promise<string> {
   const key = [threadId, toolCallId, ...(before === 0 ? [] : [before])];
-  return `call-${await sha256(`holdpoint/guarded-call/v1\0${JSON.stringify(key)}`)}`;
+  return `call-${await hashText(`holdpoint/guarded-call/v1\0${JSON.stringify(key)}`)}`;
 }
 
-function endingOf(outcome: ToolCallOutcome): Ending {
+function toEnding(outcome: ToolCallOutcome): Ending {
   switch (outcome.status) {
     case 'succeeded':
       return { type: 'returned', output: outcome.output };
@@ -233,7 +239,7 @@ function endingOf(outcome: ToolCallOutcome): Ending {
   }
 }
 
-function valueOf(ending: Ending): unknown {
+function returnEnding(ending: Ending): unknown {
   if (ending.type === 'threw') throw ending.error;
   return ending.output;
 }
@@ -247,16 +253,16 @@ interface SingleCall {
 }
 
 /** An agent for the thread of one call: its model proposes this call once and then ends the turn. */
-function singleCallAgent(
+function makeSingleCallAgent(
   { call, tool, recovery, execute }: SingleCall,
   settings: SingleCallSettings,
 ): Agent {
   const { toolName } = call;
   return createAgent({
     ...settings,
-    model: proposingModel(call),
+    model: makeProposingModel(call),
     /* With the tool's own description: a person's approval to retry the call is bound to it. */
-    tools: Object.fromEntries([[toolName, { ...inertTool(tool), execute }]]),
+    tools: Object.fromEntries([[toolName, { ...makeInertTool(tool), execute }]]),
     toolRecovery: Object.fromEntries(recovery === undefined ? [] : [[toolName, recovery]]),
     telemetry: { isEnabled: false },
     /* The step with the call, and an empty one that leaves the thread idle. */
@@ -267,7 +273,7 @@ function singleCallAgent(
 const nothing = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0, text: 0, reasoning: 0 };
 
 /* Decides from the history, so that the call is proposed only once however many processes run the thread. */
-function proposingModel({ toolCallId, toolName, input }: ToolCall): ProviderModel {
+function makeProposingModel({ toolCallId, toolName, input }: ToolCall): ProviderModel {
   return {
     specificationVersion: 'v4',
     provider: 'holdpoint',
@@ -296,17 +302,17 @@ type Messages = readonly ModelMessage[] | undefined;
  * How many calls with this id have a result in the history. Some providers restart their ids in every response: a later call with the
  * same id is a different call and has a higher count; the same history sent again has the same count.
  */
-function endedCalls(messages: Messages, toolCallId: string): number {
+function countEndedCalls(messages: Messages, toolCallId: string): number {
   return (messages ?? [])
     .filter((message) => message.role === 'tool')
     .flatMap(({ content }) => content)
     .filter((part) => part.type === 'tool-result' && part.toolCallId === toolCallId).length;
 }
 
-function proposedCalls(messages: Messages, toolCallId: string): number {
+function countProposedCalls(messages: Messages, toolCallId: string): number {
   return (messages ?? [])
     .filter((message) => message.role === 'assistant')
-    .flatMap((message) => partsOf(message))
+    .flatMap((message) => listAssistantParts(message))
     .filter((part) => part.type === 'tool-call' && part.toolCallId === toolCallId).length;
 }
 
@@ -319,7 +325,7 @@ export class StepCalls {
     /* Every step of the AI SDK has messages: here `execute` was called directly. */
     if (messages === undefined || messages.length === 0) return;
     /* The history contains the call itself: it is resumed, which may happen more than once. */
-    if (proposedCalls(messages, toolCallId) > endedCalls(messages, toolCallId)) return;
+    if (countProposedCalls(messages, toolCallId) > countEndedCalls(messages, toolCallId)) return;
     /* The AI SDK passes the same array to all calls of a step, and a new array to each step. */
     const ids = this.#idsOf.get(messages) ?? new Set();
     if (ids.has(toolCallId)) {

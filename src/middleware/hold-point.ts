@@ -1,8 +1,8 @@
 import type { LanguageModelMiddleware, ToolSet } from 'ai';
 import { CollectedResponse, type ProviderResponse } from '../agent/model.ts';
-import { checkedHistory } from '../agent/import-from-client.ts';
+import { checkHistoryOption } from '../agent/import-from-client.ts';
 import { createAgent } from '../agent/create-agent.ts';
-import { checkedMs } from '../content/checked-number.ts';
+import { checkMs } from '../content/checked-number.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { type HoldPointOptions, prepareRun } from './prepare-run.ts';
 
@@ -71,8 +71,8 @@ export function holdPoint<
   createAgent<TOOLS, RUNTIME_CONTEXT>({ ...agentOptions, model: 'none' });
   const settings = {
     options: agentOptions,
-    history: checkedHistory(history),
-    unreadTimeoutMs: Math.min(checkedMs(unreadTimeoutMs, 'unreadTimeoutMs'), leaseMs),
+    history: checkHistoryOption(history),
+    unreadTimeoutMs: Math.min(checkMs(unreadTimeoutMs, 'unreadTimeoutMs'), leaseMs),
   };
   return {
     specificationVersion: 'v4',
@@ -93,14 +93,14 @@ export function holdPoint<
       const { request, response } = last ?? {};
       const whole = collected.whole({ stream, request, response });
       if (params.responseFormat?.type !== 'json') return whole;
-      const structuredOutputText = last ? structuredText(last) : run.parts.recordedText;
+      const structuredOutputText = last ? readStructuredText(last) : run.parts.recordedText;
       return { ...whole, structuredOutputText };
     },
   };
 }
 
 /* The structured output of a run is that of its last step. */
-function structuredText({ structuredOutputText, content }: ProviderResponse): string {
+function readStructuredText({ structuredOutputText, content }: ProviderResponse): string {
   return (
     structuredOutputText ?? content.map((part) => (part.type === 'text' ? part.text : '')).join('')
   );

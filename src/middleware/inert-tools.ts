@@ -18,17 +18,17 @@ const inertMark = Symbol.for('holdpoint.inert');
 export function inertTools<TOOLS extends ToolSet>(tools: TOOLS): TOOLS {
   const inert = { ...tools };
   for (const [name, tool] of Object.entries(tools)) {
-    Object.defineProperty(inert, name, { value: marked(inertTool(tool)), enumerable: true });
+    Object.defineProperty(inert, name, { value: markInert(makeInertTool(tool)), enumerable: true });
   }
   return inert;
 }
 
-function marked(tool: ToolSet[string]): ToolSet[string] {
+function markInert(tool: ToolSet[string]): ToolSet[string] {
   return { ...tool, providerOptions: Object.assign({}, { [inertMark]: true }) };
 }
 
 /** A tool's description without its code. The JSON Schema replaces a schema that could transform the input a second time. */
-export function inertTool({
+export function makeInertTool({
   title,
   metadata,
   description,
@@ -49,7 +49,7 @@ export function inertTool({
  * The names of the tools that a model call allows; `undefined` for a call without tools, which allows all. Throws `not-allowed` for tools
  * that `own` doesn't have, and for tools that are not inert: the AI SDK could execute those without an approval.
  */
-export function activeToolsOf({ tools }: ModelCallOptions, own: object): string[] | undefined {
+export function listActiveTools({ tools }: ModelCallOptions, own: object): string[] | undefined {
   const unknown = (tools ?? []).filter(({ name }) => !Object.hasOwn(own, name));
   refuse(
     unknown,

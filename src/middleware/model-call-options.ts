@@ -45,7 +45,7 @@ const threadOptionsSchema = z.strictObject({
 });
 
 /** Parses `providerOptions.holdpoint`. Throws `invalid-input`, and `invalid-answer` for an answer in it. */
-export function threadOptionsOf({ providerOptions }: ModelCallOptions): ThreadOptions {
+export function parseThreadOptions({ providerOptions }: ModelCallOptions): ThreadOptions {
   const parsed = threadOptionsSchema.safeParse(providerOptions?.['holdpoint']);
   if (parsed.success) return { ...parsed.data, answers: parsed.data.answers.map(parseAnswer) };
   throw new HoldpointError(
@@ -71,7 +71,7 @@ export function isForced(choice: ModelCallOptions['toolChoice']): boolean {
 }
 
 /** The model settings of a call, for all steps of its run. */
-export function settingsOf(options: ModelCallOptions): Pick<AgentOptions, PerCallOption> {
+export function pickCallSettings(options: ModelCallOptions): Pick<AgentOptions, PerCallOption> {
   const { holdpoint: _ours, ...providerOptions } = options.providerOptions ?? {};
   const { toolChoice } = options;
   return {

@@ -1,12 +1,12 @@
 import type { ModelMessage } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
-import { equalJson } from '../policy/digest.ts';
+import { isEqualJson } from '../policy/digest.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import {
-  importedMessages,
+  listImportedMessages,
   isAppMessage,
-  retractedMessages,
+  findRetractedMessages,
   turnOfMessage,
 } from '../thread/app-messages.ts';
 import { toJson } from '../thread/tagged-json.ts';
@@ -30,7 +30,7 @@ interface SideInput {
  * being asked, or the reply was lost) counts as sent again, unless the caller's ids differ; so does one before the last that the thread has
  * from an earlier turn. After a stop, the same words are a new message of whoever has said them, and of nobody else. An answer that is sent with a message that the thread already has counts only while its request is open.
  */
-export function newInput(
+export function listNewInput(
   prompt: ReadPrompt,
   thread: AgentThread,
   side: SideInput,
@@ -38,7 +38,7 @@ export function newInput(
   if (prompt.messages.length === 0) return [...side.answers];
   const open = new Set(thread.activeRequests.map(({ requestId }) => requestId));
   return [
-    ...newMessages(prompt, thread, side),
+    ...listNewPromptMessages(prompt, thread, side),
     ...(isKnown(thread, side.messageId)
       ? side.answers.filter(({ requestId }) => open.has(requestId))
       : side.answers),
@@ -46,23 +46,23 @@ export function newInput(
 }
 
 /* The agent itself recognizes the last message if it has an id. */
-function newMessages(
+function listNewPromptMessages(
   { earlier, messages }: ReadPrompt,
   thread: AgentThread,
   { answers, messageId, isSender }: SideInput,
 ): readonly OutsideMessage[] {
   const withoutId = messageId === undefined ? messages : messages.slice(0, -1);
-  const count = overlap(messagesOfOpenTurn(thread, isSender), withoutId);
+  const count = countOverlap(listOpenTurnMessages(thread, isSender), withoutId);
   const rest = messages.slice(count);
   const before = messages.slice(0, count);
-  const added = rest.length < 2 ? rest : withoutRecorded(rest, thread, [...earlier, ...before]);
-  const ofOthers = unansweredOfOthers(thread, isSender);
+  const added = rest.length < 2 ? rest : omitRecorded(rest, thread, [...earlier, ...before]);
+  const ofOthers = listUnansweredOfOthers(thread, isSender);
   const own = added.filter((message, index) => {
     const isNamed = messageId !== undefined && index === added.length - 1;
     return isNamed || !isAmong(ofOthers, message, messages);
   });
   if (messageId !== undefined || (answers.length === 0 && !isShared(thread, isSender))) return own;
-  const authors = authorsOfLast([...earlier, ...messages], own, thread);
+  const authors = listAuthorsOfLast([...earlier, ...messages], own, thread);
   /* Whoever answers sends the history as they have it. */
   if (answers.length > 0) return authors.length > 0 ? own.slice(0, -1) : own;
   if (authors.every((author) => author === undefined || isSender(author))) return own;
@@ -77,16 +77,17 @@ function newMessages(
  * come on another channel, and the message may have been retracted: only an id tells a prompt that is sent again from a person who says
  * the same as somebody before.
  */
-function authorsOfLast(
+function listAuthorsOfLast(
   prompt: readonly ModelMessage[],
   own: readonly OutsideMessage[],
   { events }: AgentThread,
 ): unknown[] {
   const last = own.at(-1);
   if (last === undefined || last !== prompt.at(-1)) return [];
-  const content = contentOf(last);
-  const isSame = (message: ModelMessage): boolean => equalJson(contentOf(message), content);
-  const imported = importedMessages(events).filter(isSame);
+  const content = toComparableContent(last);
+  const isSame = (message: ModelMessage): boolean =>
+    isEqualJson(toComparableContent(message), content);
+  const imported = listImportedMessages(events).filter(isSame);
   const added = events.filter(isAppMessage).filter(({ message }) => isSame(message));
   const authors = [...imported.map(() => undefined), ...added.map(({ principal }) => principal)];
   return authors.slice(prompt.filter(isSame).length - 1);
@@ -100,19 +101,19 @@ function isShared({ events }: AgentThread, isSender: SideInput['isSender']): boo
 }
 
 /** What others than the sender have said in the open turn, also in one that was stopped. */
-function unansweredOfOthers(
+function listUnansweredOfOthers(
   thread: AgentThread,
   isSender: SideInput['isSender'],
 ): readonly ModelMessage[] {
-  const unanswered = messagesOfOpenTurn(thread, () => false);
+  const unanswered = listOpenTurnMessages(thread, () => false);
   if (unanswered.length === 0) return [];
   const { events } = thread;
-  const retracted = retractedMessages(events);
-  return unanswered.filter((message) => !isSender(senderOf(events, retracted, message)));
+  const retracted = findRetractedMessages(events);
+  return unanswered.filter((message) => !isSender(findSender(events, retracted, message)));
 }
 
 /** Who has said something, and said it last. */
-function senderOf(
+function findSender(
   events: readonly ThreadEvent[],
   retracted: ReadonlySet<ThreadEvent>,
   message: ModelMessage,
@@ -121,7 +122,7 @@ function senderOf(
     (event) =>
       isAppMessage(event) &&
       !retracted.has(event) &&
-      equalJson(contentOf(event.message), contentOf(message)),
+      isEqualJson(toComparableContent(event.message), toComparableContent(message)),
   );
   return said?.type === 'message-added' ? said.principal : undefined;
 }
@@ -132,7 +133,8 @@ function isAmong(
   message: OutsideMessage,
   prompt: readonly OutsideMessage[],
 ): boolean {
-  const isSame = (other: ModelMessage): boolean => equalJson(contentOf(other), contentOf(message));
+  const isSame = (other: ModelMessage): boolean =>
+    isEqualJson(toComparableContent(other), toComparableContent(message));
   const recorded = ofOthers.filter(isSame).length;
   return recorded > 0 && prompt.filter(isSame).length <= recorded;
 }
@@ -141,17 +143,17 @@ function isAmong(
  * The messages without those before the last that the thread already has, as often as the prompt does. Somebody else may have sent them, and
  * the reply came elsewhere: they must not become the words of whoever sends this prompt.
  */
-function withoutRecorded(
+function omitRecorded(
   messages: readonly OutsideMessage[],
   thread: AgentThread,
   earlier: readonly ModelMessage[],
 ): readonly OutsideMessage[] {
-  const recorded = thread.messages.filter(isFromOutside).map(contentOf);
-  const prompt = [...earlier, ...messages].filter(isFromOutside).map(contentOf);
+  const recorded = thread.messages.filter(isFromOutside).map(toComparableContent);
+  const prompt = [...earlier, ...messages].filter(isFromOutside).map(toComparableContent);
   const begin = prompt.length - messages.length;
   return messages.filter((_, index) => {
     const place = begin + index;
-    const isSame = (other: unknown): boolean => equalJson(other, prompt[place]);
+    const isSame = (other: unknown): boolean => isEqualJson(other, prompt[place]);
     const isLast = index === messages.length - 1;
     return (
       isLast || prompt.slice(0, place + 1).filter(isSame).length > recorded.filter(isSame).length
@@ -160,7 +162,7 @@ function withoutRecorded(
 }
 
 /** How to find the reply if the thread already has the input of the model call. */
-export function replyKeyOf(
+export function makeReplyKey(
   { messages }: ReadPrompt,
   thread: AgentThread,
   { answered, messageId, isSender }: Omit<SideInput, 'answers'> & { answered: readonly string[] },
@@ -170,7 +172,7 @@ export function replyKeyOf(
     answered: new Set(answered),
     isRepeated:
       messages.length > 0 &&
-      overlap(messagesOfOpenTurn(thread, isSender), messages) === messages.length,
+      countOverlap(listOpenTurnMessages(thread, isSender), messages) === messages.length,
   };
 }
 
@@ -179,7 +181,7 @@ function isKnown({ events }: AgentThread, messageId: string | undefined): boolea
 }
 
 /** The messages that began the thread's last turn; none if that turn has ended. */
-function messagesOfOpenTurn(
+function listOpenTurnMessages(
   thread: AgentThread,
   isSender: SideInput['isSender'],
 ): readonly ModelMessage[] {
@@ -195,7 +197,7 @@ function isTurnOver(
   { status, events, calls, messages }: AgentThread,
   isSender: SideInput['isSender'],
 ): boolean {
-  const retracted = retractedMessages(events);
+  const retracted = findRetractedMessages(events);
   const last = events.findLast((event) => isOfTurn(event) && !retracted.has(event));
   if (status !== 'idle') return false;
   /* An imported conversation may end with a reply. */
@@ -217,17 +219,23 @@ function isOfTurn(event: ThreadEvent): boolean {
 }
 
 /** How many messages at the start of `messages` equal the last recorded ones. */
-function overlap(recorded: readonly ModelMessage[], messages: readonly OutsideMessage[]): number {
+function countOverlap(
+  recorded: readonly ModelMessage[],
+  messages: readonly OutsideMessage[],
+): number {
   const most = Math.min(recorded.length, messages.length);
   for (let count = most; count > 0; count -= 1) {
     const end = recorded.slice(recorded.length - count);
-    if (equalJson(end.map(contentOf), messages.slice(0, count).map(contentOf))) return count;
+    if (
+      isEqualJson(end.map(toComparableContent), messages.slice(0, count).map(toComparableContent))
+    )
+      return count;
   }
   return 0;
 }
 
 /* Without holdpoint's provider options: the caller's message id is not content. A text is the same as its only part, as prompts have it. */
-function contentOf({ providerOptions, ...message }: ModelMessage): unknown {
+function toComparableContent({ providerOptions, ...message }: ModelMessage): unknown {
   const { holdpoint: _ours, ...others } = providerOptions ?? {};
   const { content } = message;
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;

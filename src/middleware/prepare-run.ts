@@ -6,22 +6,22 @@ import type { ProviderPart } from '../agent/model.ts';
 import { HoldpointError } from '../errors.ts';
 import { isSamePrincipal } from '../policy/principal-id.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { messageIdOf } from '../thread/app-messages.ts';
+import { readMessageId } from '../thread/app-messages.ts';
 import { answersByApprovalId, ApprovalIds, isRejection } from '../thread/approval-ids.ts';
-import { activeToolsOf } from './inert-tools.ts';
+import { listActiveTools } from './inert-tools.ts';
 import {
   type ModelCallOptions,
   parseAnswer,
   type PerCallOption,
   type ProviderModel,
-  settingsOf,
-  threadOptionsOf,
+  pickCallSettings,
+  parseThreadOptions,
 } from './model-call-options.ts';
-import { newInput, replyKeyOf } from './new-input.ts';
-import { readPrompt, type ReadPrompt, withHistory } from './read-prompt.ts';
+import { listNewInput, makeReplyKey } from './new-input.ts';
+import { readPrompt, type ReadPrompt, withPromptHistory } from './read-prompt.ts';
 import { RecordingModel } from './recording-model.ts';
 import { RunParts } from './run-parts.ts';
-import { RunStream } from './run-stream.ts';
+import { ProviderRunStream } from './run-stream.ts';
 
 /** The options of `holdPoint`: those of `createAgent`, except for those that each model call sets. */
 export type HoldPointOptions<
@@ -60,7 +60,7 @@ export interface ModelCall {
 
 /** The run for a model call. It starts when the stream is read. */
 export interface PreparedRun {
-  stream: RunStream;
+  stream: ProviderRunStream;
   model: RecordingModel;
   parts: RunParts;
 }
@@ -70,17 +70,20 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   { options, unreadTimeoutMs, history }: HoldPointSettings<TOOLS, RUNTIME_CONTEXT>,
   { model: wrapped, params, isStreamed }: ModelCall,
 ): Promise<PreparedRun> {
-  const { threadId, answers: others, messageId: id, ...runOptions } = threadOptionsOf(params);
-  const activeTools = narrowed(options.activeTools, activeToolsOf(params, options.tools ?? {}));
+  const { threadId, answers: others, messageId: id, ...runOptions } = parseThreadOptions(params);
+  const activeTools = narrowTools(
+    options.activeTools,
+    listActiveTools(params, options.tools ?? {}),
+  );
   const sent = readPrompt(params.prompt);
   const { instructions } = sent;
   const own = [...others, ...sent.answersInMessages.map(parseAnswer)];
   const newest = sent.messages.at(-1);
-  const messageId = newest && (id ?? messageIdOf(newest));
+  const messageId = newest && (id ?? readMessageId(newest));
   const model = new RecordingModel(wrapped, { params, isStreamed, hasParts: () => parts.hasParts });
   const agent = createAgent<TOOLS, RUNTIME_CONTEXT>({
     ...options,
-    ...settingsOf(params),
+    ...pickCallSettings(params),
     ...(activeTools && { activeTools }),
     model: model.model,
     ...(instructions.length > 0 && { instructions }),
@@ -88,7 +91,7 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const { principal, channel } = runOptions;
   const isSender = (other: unknown): boolean =>
     isSamePrincipal(principal, other, options.principalId);
-  const { thread, prompt } = await withHistory(agent, sent, {
+  const { thread, prompt } = await withPromptHistory(agent, sent, {
     threadId,
     history,
     by: { principal, channel },
@@ -96,7 +99,7 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const inPrompt = answersByApprovalId(thread, prompt.answers);
   const answers = [...own, ...inPrompt.answers];
   const answered = [...own.map(({ requestId }) => requestId), ...inPrompt.requestIds];
-  const reply = replyKeyOf(prompt, thread, { answered, messageId, isSender });
+  const reply = makeReplyKey(prompt, thread, { answered, messageId, isSender });
   const parts = new RunParts({
     thread,
     callerTools: new Set(params.tools?.map(({ name }) => name)),
@@ -108,9 +111,9 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     response: () => model.response,
     failure: (error) => model.failureOf(error),
   });
-  const input = newInput(prompt, thread, { answers, messageId, isSender });
+  const input = listNewInput(prompt, thread, { answers, messageId, isSender });
   const unread = new AbortController();
-  const signal = AbortSignal.any([unread.signal, ...given(params.abortSignal)]);
+  const signal = AbortSignal.any([unread.signal, ...listGiven(params.abortSignal)]);
   const { whilePending: _pending, ...resuming } = { ...runOptions, abortSignal: signal };
   const run = agent.stream(input, thread, {
     ...runOptions,
@@ -123,17 +126,17 @@ export async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     parts.isUnsaid = true;
     return agent.stream(answers, thread, resuming);
   };
-  const onUnread = (): void => unread.abort(unreadError(unreadTimeoutMs));
-  const partsOf = converterOf(parts, params);
+  const onUnread = (): void => unread.abort(makeUnreadError(unreadTimeoutMs));
+  const partsOf = makeConverter(parts, params);
   return {
     model,
     parts,
-    stream: new RunStream(run, { partsOf, unreadTimeoutMs, onUnread, insteadOf }),
+    stream: new ProviderRunStream(run, { partsOf, unreadTimeoutMs, onUnread, insteadOf }),
   };
 }
 
 /* With `toolChoice: 'none'` the AI SDK treats tool parts as a model error; calls of earlier steps are in the thread. */
-function converterOf(
+function makeConverter(
   parts: RunParts,
   { toolChoice }: ModelCallOptions,
 ): (event: AgentStreamEvent) => ProviderPart[] {
@@ -141,16 +144,16 @@ function converterOf(
   return (event) => parts.of(event).filter(({ type }) => !type.startsWith('tool-'));
 }
 
-function given<VALUE>(value: VALUE | undefined): VALUE[] {
+function listGiven<VALUE>(value: VALUE | undefined): VALUE[] {
   return value === undefined ? [] : [value];
 }
 
-function unreadError(unreadTimeoutMs: number): DOMException {
+function makeUnreadError(unreadTimeoutMs: number): DOMException {
   return new DOMException(`The stream was not read for ${unreadTimeoutMs} ms.`, 'TimeoutError');
 }
 
 /* A call can't allow tools that holdPoint's own `activeTools` exclude. */
-function narrowed(
+function narrowTools(
   allowed: readonly string[] | undefined,
   ofCall: readonly string[] | undefined,
 ): string[] | undefined {

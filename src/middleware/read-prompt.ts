@@ -4,7 +4,7 @@ import {
   isOnlyImported,
   type SentPlace,
 } from '../agent/import-from-client.ts';
-import { invalidAt, type AnswerOptions } from '../agent/input.ts';
+import { makeImportError, type AnswerOptions } from '../agent/input.ts';
 import {
   type ModelMessage,
   modelMessageSchema,
@@ -59,9 +59,9 @@ export function readPrompt(prompt: ModelCallOptions['prompt']): ReadPrompt {
     messages: newest.filter((message) => !isOfAnswers(message)),
     answersInMessages: given.flatMap((message) => answersInMessage(message) ?? []),
     answers: answersIn(rest.at(-1)),
-    answeredIds: rest.flatMap(answeredIdsIn),
+    answeredIds: rest.flatMap(listAnsweredIds),
     shownCalls: turn.flatMap(callIdsIn),
-    shownAnswers: turn.flatMap(answeredIdsIn),
+    shownAnswers: turn.flatMap(listAnsweredIds),
   };
 }
 
@@ -71,7 +71,7 @@ function isOfAnswers(message: OutsideMessage): boolean {
 
 const namedSchema = z.object({ requestId: z.string() });
 
-function answeredIdsIn(message: PromptMessage): string[] {
+function listAnsweredIds(message: PromptMessage): string[] {
   const inMessage = isFromOutside(message) ? (answersInMessage(message) ?? []) : [];
   return [...answersIn(message), ...inMessage].flatMap((answer) => {
     const { data } = namedSchema.safeParse(answer);
@@ -105,7 +105,7 @@ function callIdsIn(message: PromptMessage): string[] {
 }
 
 /** Imports the history in the prompt for a thread without events. Throws `invalid-input` if the app does not import histories. */
-export async function withHistory(
+export async function withPromptHistory(
   agent: Pick<Agent, 'thread'>,
   prompt: ReadPrompt,
   { threadId, history, by }: { threadId: string; history: HistoryOption; by: AnswerOptions },
@@ -125,7 +125,7 @@ export async function withHistory(
   }
   const first = prompt.instructions.length;
   const sent = earlier.flatMap((message, index) =>
-    withoutApprovals(message, `prompt[${first + index}]`),
+    omitApprovals(message, `prompt[${first + index}]`),
   );
   const imported = await importFromClient(
     agent,
@@ -136,7 +136,7 @@ export async function withHistory(
 }
 
 /* The AI SDK leaves its own approval requests out of a prompt, but not the answers to them. */
-function withoutApprovals(
+function omitApprovals(
   message: ReadPrompt['earlier'][number],
   position: string,
 ): (SentPlace & { message: ModelMessage })[] {
@@ -148,5 +148,5 @@ function withoutApprovals(
   const parsed = modelMessageSchema.safeParse({ ...message, role, content: withContent });
   const places = kept.map(([index]) => `content[${index}]`);
   if (parsed.success) return [{ position, message: parsed.data, places }];
-  throw invalidAt(position, 'it does not match the schema of the AI SDK', parsed.error);
+  throw makeImportError(position, 'it does not match the schema of the AI SDK', parsed.error);
 }

@@ -3,10 +3,14 @@ import type { ProviderPart, ProviderResponse } from '../agent/model.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { isAppMessage, turnOfMessage } from '../thread/app-messages.ts';
-import { type AssistantPart, partsOf, requestsByCall } from '../thread/proposed-calls.ts';
+import {
+  type AssistantPart,
+  listAssistantParts,
+  requestsByCall,
+} from '../thread/proposed-calls.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { readResult, type RecordedStep } from '../view/items.ts';
-import { providerResult } from './call-parts.ts';
+import { readResult, type FinishedStepEvent } from '../view/items.ts';
+import { toProviderResult } from './call-parts.ts';
 
 /** How a response of the model ended, and the provider's metadata. */
 export type ResponseEnd = Pick<ProviderResponse, 'finishReason' | 'providerMetadata' | 'response'>;
@@ -25,30 +29,33 @@ export interface ReplyKey {
 }
 
 /** The recorded steps that reply to a model call, up to the next message; `undefined` if its input is new to the thread. */
-export function stepsOfReply(
+export function findReplySteps(
   { events, calls }: AgentThread,
   { messageId, isRepeated, answered }: ReplyKey,
-): readonly RecordedStep[] | undefined {
+): readonly FinishedStepEvent[] | undefined {
   if (messageId !== undefined) return turnOfMessage(events, messageId)?.events.filter(isStep);
-  if (isRepeated) return stepsAfter(events, events.findLastIndex(isAppMessage));
+  if (isRepeated) return listStepsAfter(events, events.findLastIndex(isAppMessage));
   const requested = calls.filter(({ requestId = '' }) => answered.has(requestId));
   if (requested.length === 0 || requested.some(({ outcome }) => outcome === undefined))
     return undefined;
   const last = Math.max(...requested.map(({ step }) => step));
-  return stepsAfter(
+  return listStepsAfter(
     events,
     events.findIndex((event) => isStep(event) && event.step === last),
   );
 }
 
 /** The steps after the event at an index, up to the next message. */
-function stepsAfter(events: readonly ThreadEvent[], index: number): readonly RecordedStep[] {
+function listStepsAfter(
+  events: readonly ThreadEvent[],
+  index: number,
+): readonly FinishedStepEvent[] {
   const later = events.slice(index + 1);
   const end = later.findIndex(isAppMessage);
   return later.slice(0, end === -1 ? later.length : end).filter(isStep);
 }
 
-function isStep(event: ThreadEvent): event is RecordedStep {
+function isStep(event: ThreadEvent): event is FinishedStepEvent {
   return event.type === 'step-finished';
 }
 
@@ -56,25 +63,25 @@ function isStep(event: ThreadEvent): event is RecordedStep {
  * The parts of a recorded step. Its tool calls and results are only those that the provider ran without an approval request; `CallParts`
  * writes the others.
  */
-export function partsOfStep({ message, metadata, step }: RecordedStep): ProviderPart[] {
-  const parts = partsOf(message);
+export function convertStep({ message, metadata, step }: FinishedStepEvent): ProviderPart[] {
+  const parts = listAssistantParts(message);
   const requested = requestsByCall(parts);
   return [
     ...parts
       .filter((part) => part.type !== 'tool-call' || !requested.has(part.toolCallId))
-      .flatMap((part, index) => partsAs(part, `recorded.${step}.${index}`)),
+      .flatMap((part, index) => convertStepPart(part, `recorded.${step}.${index}`)),
     ...(metadata?.sources ?? []),
   ];
 }
 
-function partsAs(part: AssistantPart, id: string): ProviderPart[] {
+function convertStepPart(part: AssistantPart, id: string): ProviderPart[] {
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      return wholeBlock(part.type, id, part.text, part.providerOptions);
+      return makeWholeBlock(part.type, id, part.text, part.providerOptions);
     case 'file':
     case 'reasoning-file':
-      return filePart(part);
+      return convertFile(part);
     case 'custom':
       return [{ type: part.type, kind: part.kind, providerMetadata: part.providerOptions }];
     case 'tool-call': {
@@ -85,7 +92,7 @@ function partsAs(part: AssistantPart, id: string): ProviderPart[] {
     }
     case 'tool-result': {
       const { type, toolCallId, toolName } = part;
-      return [{ type, toolCallId, toolName, ...providerResult(readResult(part)) }];
+      return [{ type, toolCallId, toolName, ...toProviderResult(readResult(part)) }];
     }
     case 'tool-approval-request':
       return [];
@@ -93,7 +100,7 @@ function partsAs(part: AssistantPart, id: string): ProviderPart[] {
 }
 
 /** The parts of a complete text or reasoning block. */
-export function wholeBlock(
+export function makeWholeBlock(
   type: 'text' | 'reasoning',
   id: string,
   delta: string,
@@ -106,19 +113,19 @@ export function wholeBlock(
   ];
 }
 
-function filePart({
+function convertFile({
   type,
   mediaType,
   data: recorded,
   providerOptions,
 }: RecordedFile): ProviderPart[] {
-  const data = fileData(recorded);
+  const data = toFileData(recorded);
   if (data === undefined) return [];
   return [{ type, mediaType, data, providerMetadata: providerOptions }];
 }
 
 /* A model's file is bytes or a URL. */
-function fileData(data: RecordedFile['data']): FileData | undefined {
+function toFileData(data: RecordedFile['data']): FileData | undefined {
   if (typeof data === 'string' || data instanceof Uint8Array) return { type: 'data', data };
   if (data instanceof URL) return { type: 'url', url: data };
   if (data instanceof ArrayBuffer) return { type: 'data', data: new Uint8Array(data) };
@@ -127,18 +134,18 @@ function fileData(data: RecordedFile['data']): FileData | undefined {
 }
 
 /** Whether a request belongs to a call of these steps, and not to one of a later turn. */
-export function belongsTo(
+export function belongsToSteps(
   { toolCall }: ApprovalRequest,
-  steps: readonly Pick<RecordedStep, 'message'>[],
+  steps: readonly Pick<FinishedStepEvent, 'message'>[],
 ): boolean {
   return steps
-    .flatMap(({ message }) => partsOf(message))
+    .flatMap(({ message }) => listAssistantParts(message))
     .some((part) => part.type === 'tool-call' && part.toolCallId === toolCall?.toolCallId);
 }
 
 /** The text of a recorded step. */
-export function textOfStep({ message }: RecordedStep): string {
-  return partsOf(message)
+export function readStepText({ message }: FinishedStepEvent): string {
+  return listAssistantParts(message)
     .map((part) => (part.type === 'text' ? part.text : ''))
     .join('');
 }
@@ -148,7 +155,7 @@ const finishReasonSchema = z
   .catch('other');
 
 /** How the response of a recorded step ended. */
-export function endOfStep({ finishReason, metadata }: RecordedStep): ResponseEnd {
+export function endOfStep({ finishReason, metadata }: FinishedStepEvent): ResponseEnd {
   return {
     finishReason: { unified: finishReasonSchema.parse(finishReason), raw: undefined },
     providerMetadata: metadata?.providerMetadata,

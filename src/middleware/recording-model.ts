@@ -67,7 +67,7 @@ export class RecordingModel {
    */
   failureOf(error: unknown): unknown {
     const failed = this.#failed;
-    return failed !== undefined && failed.thrown === error ? failed.error : notRetryable(error);
+    return failed !== undefined && failed.thrown === error ? failed.error : markNotRetryable(error);
   }
 
   /* The run must not retry what the caller retries. */
@@ -100,7 +100,7 @@ export class RecordingModel {
   #streamResponse(whole: ProviderResponse): ProviderStream {
     this.response = whole;
     const { request, response } = whole;
-    return { stream: streamOf(partsOf(whole)), request, response };
+    return { stream: streamParts(streamResponseParts(whole)), request, response };
   }
 }
 
@@ -109,7 +109,7 @@ function isRetryable(error: unknown): error is Error {
 }
 
 /** Marks a provider's error so that the AI SDK does not retry the call. An error that can't be changed becomes the prototype of a marked one. */
-function notRetryable(error: unknown): unknown {
+function markNotRetryable(error: unknown): unknown {
   if (!isRetryable(error)) return error;
   const mark = { value: false, enumerable: true };
   if (Reflect.defineProperty(error, 'isRetryable', mark)) return error;
@@ -118,7 +118,7 @@ function notRetryable(error: unknown): unknown {
 }
 
 /** Converts a response to stream parts without loss. */
-function* partsOf(whole: ProviderResponse): Generator<ProviderPart, void, void> {
+function* streamResponseParts(whole: ProviderResponse): Generator<ProviderPart, void, void> {
   const { content, warnings, response, finishReason, usage, providerMetadata } = whole;
   yield { type: 'stream-start', warnings };
   yield { type: 'response-metadata', ...response };
@@ -136,7 +136,7 @@ function* partsOf(whole: ProviderResponse): Generator<ProviderPart, void, void> 
   yield { type: 'finish', finishReason, usage, providerMetadata };
 }
 
-function streamOf(parts: Iterator<ProviderPart, void>): ProviderStream['stream'] {
+function streamParts(parts: Iterator<ProviderPart, void>): ProviderStream['stream'] {
   return new ReadableStream({
     pull(controller) {
       const { done, value } = parts.next();

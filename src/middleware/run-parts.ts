@@ -6,18 +6,18 @@ import type { AgentStreamEvent } from '../agent/agent-stream.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { isSamePlace } from '../thread/thread-head.ts';
-import { readItem, type RecordedStep } from '../view/items.ts';
+import { readItem, type FinishedStepEvent } from '../view/items.ts';
 import type { TextDelta } from '../view/streamed-step.ts';
 import { CallParts, type CallerView } from './call-parts.ts';
 import {
-  belongsTo,
+  belongsToSteps,
   endOfStep,
-  partsOfStep,
+  convertStep,
   type ReplyKey,
   type ResponseEnd,
-  stepsOfReply,
-  textOfStep,
-  wholeBlock,
+  findReplySteps,
+  readStepText,
+  makeWholeBlock,
 } from './recorded-steps.ts';
 
 type FinishPart = Extract<ProviderPart, { type: 'finish' }>;
@@ -56,14 +56,14 @@ export class RunParts {
   /** The text of the recorded reply, if the run itself took no step. */
   recordedText: string | undefined;
   /** The recorded steps to repeat before the first event: the caller may have lost them. */
-  #unsentSteps: readonly RecordedStep[] | undefined;
+  #unsentSteps: readonly FinishedStepEvent[] | undefined;
   readonly #sentSteps = new Set<number>();
 
   constructor(options: RunPartsOptions) {
     this.#options = options;
     this.#calls = new CallParts(options);
     this.#usedIds = new Set(options.thread.calls.map(({ toolCallId }) => toolCallId));
-    this.#unsentSteps = stepsOfReply(options.thread, options) ?? [];
+    this.#unsentSteps = findReplySteps(options.thread, options) ?? [];
   }
 
   /** The parts for an event. */
@@ -174,15 +174,15 @@ export class RunParts {
 
   #end(response: AgentResponse): ProviderPart[] {
     const { response: latest, thread } = this.#options;
-    const reply = this.#steps > 0 ? undefined : stepsOfReply(thread, this.#options);
+    const reply = this.#steps > 0 ? undefined : findReplySteps(thread, this.#options);
     const last = reply?.at(-1);
-    this.recordedText = last && textOfStep(last);
+    this.recordedText = last && readStepText(last);
     const recorded = last && endOfStep(last);
     return [
       ...this.#recordedReply(reply ?? []),
-      ...(this.isUnsaid ? wholeBlock('text', 'unsaid', unsaidText) : []),
+      ...(this.isUnsaid ? makeWholeBlock('text', 'unsaid', unsaidText) : []),
       ...response.approvalRequests
-        .filter((request) => reply === undefined || belongsTo(request, reply))
+        .filter((request) => reply === undefined || belongsToSteps(request, reply))
         .flatMap((request) => this.#calls.ofOpenRequest(request)),
       ...finishParts(response, this.#steps === 0 ? recorded : latest()),
     ];
@@ -197,7 +197,7 @@ export class RunParts {
   }
 
   /** The recorded reply, for a caller who may have lost the response that contained it. */
-  #recordedReply(steps: readonly RecordedStep[]): ProviderPart[] {
+  #recordedReply(steps: readonly FinishedStepEvent[]): ProviderPart[] {
     const { answered, thread } = this.#options;
     const calls = thread.calls.filter(({ requestId = '' }) => answered.has(requestId));
     return [
@@ -207,13 +207,13 @@ export class RunParts {
   }
 
   /** A recorded step. Calls with an open request are sent together with the request. */
-  #recordedStep(event: RecordedStep): ProviderPart[] {
+  #recordedStep(event: FinishedStepEvent): ProviderPart[] {
     if (this.#sentSteps.has(event.step)) return [];
     this.#sentSteps.add(event.step);
     const { calls, activeApprovalRequests } = this.#options.thread;
     const open = new Set(activeApprovalRequests.map(({ requestId }) => requestId));
     return [
-      ...partsOfStep(event).flatMap((part) => this.#calls.ofProvider(part)),
+      ...convertStep(event).flatMap((part) => this.#calls.ofProvider(part)),
       ...calls
         .filter(({ step }) => step === event.step)
         .filter(({ requestId = '' }) => !open.has(requestId))
@@ -273,8 +273,8 @@ function finishParts(response: AgentResponse, end: ResponseEnd | undefined): Pro
     { type: 'response-metadata', id, timestamp, modelId },
     {
       type: 'finish',
-      finishReason: finishReasonOf(status, end),
-      usage: usageOf(usage),
+      finishReason: toFinishReason(status, end),
+      usage: toProviderUsage(usage),
       providerMetadata: {
         ...end?.providerMetadata,
         holdpoint: { threadId: thread.id, status, requests },
@@ -283,7 +283,7 @@ function finishParts(response: AgentResponse, end: ResponseEnd | undefined): Pro
   ];
 }
 
-function finishReasonOf(
+function toFinishReason(
   status: AgentResponse['status'],
   end: ResponseEnd | undefined,
 ): FinishPart['finishReason'] {
@@ -301,7 +301,7 @@ function finishReasonOf(
   }
 }
 
-function usageOf(usage: LanguageModelUsage | undefined): FinishPart['usage'] {
+function toProviderUsage(usage: LanguageModelUsage | undefined): FinishPart['usage'] {
   const { inputTokenDetails: input, outputTokenDetails: output } = usage ?? {};
   return {
     inputTokens: {

@@ -13,7 +13,7 @@ interface RunStreamOptions {
 }
 
 /** A run as a provider's stream. The run advances only as fast as the stream is read. */
-export class RunStream {
+export class ProviderRunStream {
   #events: AsyncIterator<AgentStreamEvent, undefined>;
   readonly #options: RunStreamOptions;
   readonly #parts: ProviderPart[] = [{ type: 'stream-start', warnings: [] }];

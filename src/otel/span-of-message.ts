@@ -7,55 +7,57 @@ import type {
 } from '../thread/tracing.ts';
 import {
   isApproval,
-  jsonOf,
-  known,
+  stringifyOrNothing,
+  pickKnown,
   type Recording,
-  spanAbout,
-  spanNamed,
+  makeSpanAbout,
+  makeSpan,
   type SpanStart,
 } from './span-start.ts';
 
 type MessageOf<TYPE extends TraceMessage['type']> = Extract<TraceMessage, { type: TYPE }>;
 
 /** The span for a message; none for `finished`, which takes no time. Content is recorded only if `recording` says so. */
-export function spanOfMessage(message: TraceMessage, recording: Recording): SpanStart | undefined {
+export function describeSpan(message: TraceMessage, recording: Recording): SpanStart | undefined {
   switch (message.type) {
     case 'invoked':
-      return spanOfRun(message);
+      return describeRunSpan(message);
     case 'prompted':
-      return spanOfModel(message);
+      return describeModelSpan(message);
     case 'stepped':
-      return spanOfStep(message);
+      return describeStepSpan(message);
     case 'requested':
-      return spanOfRequest(message, recording);
+      return describeRequestSpan(message, recording);
     case 'answered':
-      return spanOfAnswer(message, recording);
+      return describeAnswerSpan(message, recording);
     case 'closed':
-      return spanAbout(isApproval(message) ? 'approval_closed' : 'question_closed', message, {
+      return makeSpanAbout(isApproval(message) ? 'approval_closed' : 'question_closed', message, {
         'holdpoint.outcome': message.cause,
         'holdpoint.wait': message.waitedMs / 1000,
         'holdpoint.channel': message.channel,
-        'holdpoint.principal': recording.recordPrincipals ? jsonOf(message.principal) : undefined,
+        'holdpoint.principal': recording.recordPrincipals
+          ? stringifyOrNothing(message.principal)
+          : undefined,
       });
     case 'started':
-      return spanOfTool(message, recording);
+      return describeToolSpan(message, recording);
     case 'delivered':
-      return spanAbout('answer_delivery', message, {});
+      return makeSpanAbout('answer_delivery', message, {});
     case 'indeterminate':
-      return spanAbout('indeterminate_call', message, {
+      return makeSpanAbout('indeterminate_call', message, {
         'error.type': 'indeterminate',
         'holdpoint.attempt': message.attempt,
       });
     case 'setting-failed':
-      return spanOfFault(message);
+      return describeFaultSpan(message);
     case 'finished':
       return undefined;
   }
 }
 
-function spanOfFault(message: MessageOf<'setting-failed'>): SpanStart {
+function describeFaultSpan(message: MessageOf<'setting-failed'>): SpanStart {
   const { threadId, conversationId, agentName, setting, kind, toolName, toolCallId } = message;
-  return spanNamed('setting_failed', setting, {
+  return makeSpan('setting_failed', setting, {
     'gen_ai.conversation.id': conversationId ?? threadId,
     'gen_ai.agent.name': agentName,
     'gen_ai.tool.name': toolName,
@@ -65,66 +67,72 @@ function spanOfFault(message: MessageOf<'setting-failed'>): SpanStart {
   });
 }
 
-function spanOfRun(message: InvokedMessage): SpanStart {
-  return spanNamed('invoke_agent', message.agentName, {
+function describeRunSpan(message: InvokedMessage): SpanStart {
+  return makeSpan('invoke_agent', message.agentName, {
     'gen_ai.operation.name': 'invoke_agent',
     'gen_ai.agent.name': message.agentName,
-    ...attributesOfModel(message),
+    ...listModelAttributes(message),
   });
 }
 
-function spanOfModel(message: PromptedMessage): SpanStart {
-  const start = spanNamed('chat', message.modelId, {
+function describeModelSpan(message: PromptedMessage): SpanStart {
+  const start = makeSpan('chat', message.modelId, {
     'gen_ai.operation.name': 'chat',
-    ...attributesOfModel(message),
+    ...listModelAttributes(message),
     'holdpoint.step': message.step,
   });
   return { ...start, kind: SpanKind.CLIENT };
 }
 
-function spanOfStep({ agentName, threadId, step }: MessageOf<'stepped'>): SpanStart {
-  return spanNamed('custom_step', agentName, {
+function describeStepSpan({ agentName, threadId, step }: MessageOf<'stepped'>): SpanStart {
+  return makeSpan('custom_step', agentName, {
     'gen_ai.conversation.id': threadId,
     'gen_ai.agent.name': agentName,
     'holdpoint.step': step,
   });
 }
 
-function attributesOfModel({
+function listModelAttributes({
   threadId,
   provider,
   modelId,
 }: Partial<ModelName> & { threadId: string }): Attributes {
   return {
     'gen_ai.conversation.id': threadId,
-    'gen_ai.provider.name': provider === undefined ? undefined : providerName(provider),
+    'gen_ai.provider.name': provider === undefined ? undefined : toProviderName(provider),
     'gen_ai.request.model': modelId,
   };
 }
 
-function spanOfRequest(message: MessageOf<'requested'>, { recordInputs }: Recording): SpanStart {
+function describeRequestSpan(
+  message: MessageOf<'requested'>,
+  { recordInputs }: Recording,
+): SpanStart {
   const input = recordInputs ? message.request.toolCall?.input : undefined;
-  return spanAbout(isApproval(message) ? 'approval_request' : 'question_request', message, {
-    'gen_ai.tool.call.arguments': jsonOf(input),
+  return makeSpanAbout(isApproval(message) ? 'approval_request' : 'question_request', message, {
+    'gen_ai.tool.call.arguments': stringifyOrNothing(input),
   });
 }
 
-function spanOfAnswer(message: MessageOf<'answered'>, { recordPrincipals }: Recording): SpanStart {
-  return spanAbout(isApproval(message) ? 'approval_decision' : 'question_answer', message, {
+function describeAnswerSpan(
+  message: MessageOf<'answered'>,
+  { recordPrincipals }: Recording,
+): SpanStart {
+  return makeSpanAbout(isApproval(message) ? 'approval_decision' : 'question_answer', message, {
     'holdpoint.decision': message.decision,
     'holdpoint.wait': message.waitedMs / 1000,
     'holdpoint.channel': message.channel,
-    'holdpoint.principal': recordPrincipals ? jsonOf(message.principal) : undefined,
+    'holdpoint.principal': recordPrincipals ? stringifyOrNothing(message.principal) : undefined,
   });
 }
 
 /* In the semantic conventions, a tool that runs in this process is a `function`; an `extension` runs at the provider. */
-function spanOfTool(message: MessageOf<'started'>, { recordInputs }: Recording): SpanStart {
-  return spanAbout('execute_tool', message, {
+function describeToolSpan(message: MessageOf<'started'>, { recordInputs }: Recording): SpanStart {
+  return makeSpanAbout('execute_tool', message, {
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.type': 'function',
     'gen_ai.tool.description': message.description,
-    'gen_ai.tool.call.arguments': recordInputs ? jsonOf(message.input) : undefined,
+    'gen_ai.tool.call.arguments': recordInputs ? stringifyOrNothing(message.input) : undefined,
     'holdpoint.attempt': message.attempt,
   });
 }
@@ -144,7 +152,7 @@ const conventionNames: readonly (readonly [string, string])[] = [
 ];
 
 /** The `gen_ai.provider.name` of a provider of the AI SDK, such as `openai.responses`. */
-function providerName(provider: string): string {
+function toProviderName(provider: string): string {
   const found = conventionNames.find(
     ([start]) => provider === start || provider.startsWith(`${start}.`),
   );
@@ -152,28 +160,28 @@ function providerName(provider: string): string {
 }
 
 /** The attributes that are known only at the end of the operation. */
-export function attributesAtEnd(
+export function listEndAttributes(
   message: TraceMessage,
   { recordOutputs, recordPrincipals }: Recording,
 ): Attributes {
   switch (message.type) {
     case 'invoked':
-      return known({
+      return pickKnown({
         'holdpoint.run.id': message.runId,
         'holdpoint.channel': message.channel,
-        'holdpoint.principal': recordPrincipals ? jsonOf(message.principal) : undefined,
+        'holdpoint.principal': recordPrincipals ? stringifyOrNothing(message.principal) : undefined,
         'holdpoint.status': message.status,
-        ...responseAttributes(message),
+        ...listResponseAttributes(message),
       });
     case 'prompted':
-      return known({
+      return pickKnown({
         'gen_ai.response.id': message.answer?.id,
         'gen_ai.response.model': message.answer?.modelId,
-        ...responseAttributes(message.answer ?? {}),
+        ...listResponseAttributes(message.answer ?? {}),
       });
     case 'started':
-      return known({
-        'gen_ai.tool.call.result': recordOutputs ? jsonOf(message.result) : undefined,
+      return pickKnown({
+        'gen_ai.tool.call.result': recordOutputs ? stringifyOrNothing(message.result) : undefined,
       });
     case 'answered':
     case 'closed':
@@ -196,14 +204,14 @@ export function waitSpan(
   { recordPrincipals }: Recording,
 ): Pick<SpanStart, 'name' | 'attributes'> {
   const kind = isApproval(message) ? 'approval_wait' : 'question_wait';
-  return spanAbout(kind, message, {
+  return makeSpanAbout(kind, message, {
     'holdpoint.outcome': message.type === 'closed' ? message.cause : message.decision,
     'holdpoint.channel': message.channel,
-    'holdpoint.principal': recordPrincipals ? jsonOf(message.principal) : undefined,
+    'holdpoint.principal': recordPrincipals ? stringifyOrNothing(message.principal) : undefined,
   });
 }
 
-function responseAttributes({
+function listResponseAttributes({
   finishReason,
   usage,
 }: Pick<InvokedMessage, 'finishReason' | 'usage'>): Attributes {

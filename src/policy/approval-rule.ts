@@ -102,7 +102,7 @@ export interface Asked {
 }
 
 /** What a rule demands, with its defaults. */
-export function askedBy({
+export function parseDemands({
   type: _type,
   text,
   reason,

@@ -1,8 +1,8 @@
 import canonicalize from 'canonicalize';
-import { type ApprovalRequest, withoutEdit } from '../content/approval.ts';
-import { type ApprovalTerms, noTerms, termsOf } from '../content/approval-terms.ts';
-import { plainCopy } from '../content/plain-copy.ts';
-import { sha256 } from '../content/sha256.ts';
+import { type ApprovalRequest, undoEdit } from '../content/approval.ts';
+import { type ApprovalTerms, noTerms, pickTerms } from '../content/approval-terms.ts';
+import { copyPlain } from '../content/plain-copy.ts';
+import { hashText } from '../content/sha256.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 
 /** What the model, and a person who approves a call, see of a tool. It does not cover the code of `execute`. */
@@ -38,18 +38,18 @@ export function requestDigest(
   /* Left out of a request that has neither, whose digest stays what it was in older versions. */
   const { key, path } = request;
   const more = (key ?? path) === undefined ? '' : `,${canonicalize([key ?? null, path ?? null])}`;
-  return sha256(
-    `holdpoint/approval-request/v1\0[${values},${input},${requester}${more}${policyText(request)}]`,
+  return hashText(
+    `holdpoint/approval-request/v1\0[${values},${input},${requester}${more}${canonicalizePolicy(request)}]`,
   );
 }
 
 /* An object, whereas the part before it is an array. Left out of a request that has none of it. */
-function policyText(request: Omit<ApprovalRequest, 'digest'>): string {
+function canonicalizePolicy(request: Omit<ApprovalRequest, 'digest'>): string {
   const { onExpiry, remindAt, follows, requesters } = request;
-  const terms = termsOf(request);
+  const terms = pickTerms(request);
   const hasMore = (onExpiry ?? remindAt ?? follows ?? requesters) !== undefined;
   if (terms === noTerms && !hasMore) return '';
-  return `,${canonicalize(plainCopy({ ...terms, onExpiry, remindAt, follows, requesters }))}`;
+  return `,${canonicalize(copyPlain({ ...terms, onExpiry, remindAt, follows, requesters }))}`;
 }
 
 /**
@@ -61,30 +61,30 @@ export function editDigest(
   { input, text }: { input: unknown; text?: string | undefined },
 ): string | Promise<string> {
   return text === undefined
-    ? sha256(`holdpoint/approval-edit/v1\0${requested}${canonicalize(input)}`)
-    : sha256(`holdpoint/approval-edit/v2\0${requested}${canonicalize([input, text])}`);
+    ? hashText(`holdpoint/approval-edit/v1\0${requested}${canonicalize(input)}`)
+    : hashText(`holdpoint/approval-edit/v2\0${requested}${canonicalize([input, text])}`);
 }
 
 /** The digest of a request as it is shown: as it was asked, or edited. */
-export async function shownDigest(
+export async function digestShown(
   request: ApprovalRequest,
   place: CallPlace | undefined,
   runnerDigest: string,
 ): Promise<string> {
   const { edit, toolCall, text } = request;
   if (edit === undefined) return requestDigest(request, place, runnerDigest);
-  const requested = await requestDigest(withoutEdit(request), place, runnerDigest);
+  const requested = await requestDigest(undoEdit(request), place, runnerDigest);
   const changed = text === edit.original.text ? {} : { text };
   return editDigest(requested, { input: toolCall?.input, ...changed });
 }
 
 /** The digest of what a request demands of the people who answer it, and allows them: SHA-256, as base64url. */
-export function termsDigest(request: ApprovalTerms): string | Promise<string> {
-  return sha256(`holdpoint/approval-terms/v1\0${canonicalize(termsOf(request))}`);
+export function digestTerms(request: ApprovalTerms): string | Promise<string> {
+  return hashText(`holdpoint/approval-terms/v1\0${canonicalize(pickTerms(request))}`);
 }
 
 /** The digest of a tool's definition: SHA-256, as base64url. `inputSchema` is the canonical text of its JSON Schema. */
-export function definitionDigest(
+export function digestDefinition(
   { name, description, title, version, annotations }: ToolIdentity,
   inputSchema: string,
 ): string | Promise<string> {
@@ -98,21 +98,21 @@ export function definitionDigest(
     ['version', canonicalize(version)],
   ];
   const fields = values.flatMap(([key, text]) => (text === undefined ? [] : `"${key}":${text}`));
-  return sha256(`holdpoint/tool-definition/v1\0{${fields.join(',')}}`);
+  return hashText(`holdpoint/tool-definition/v1\0{${fields.join(',')}}`);
 }
 
 /** The digest of a provider's approval request: SHA-256 of its id, as base64url. */
-export function providerApprovalDigest(approvalId: string): string | Promise<string> {
-  return sha256(`holdpoint/provider-approval/v1\0${approvalId}`);
+export function digestProviderApproval(approvalId: string): string | Promise<string> {
+  return hashText(`holdpoint/provider-approval/v1\0${approvalId}`);
 }
 
 /** The canonical text of a JSON value (RFC 8785): equal for equal values, whatever the order of their keys. */
-export function canonicalText(value: unknown): string {
+export function toCanonicalText(value: unknown): string {
   return canonicalize(value) ?? 'null';
 }
 
 /** Whether two JSON values are equal, whatever the order of their keys. Values without a canonical text must be equal as JSON text. */
-export function equalJson(one: unknown, other: unknown): boolean {
+export function isEqualJson(one: unknown, other: unknown): boolean {
   /* The fast comparison first: an answer mostly repeats exactly what it was shown. */
   return JSON.stringify(one) === JSON.stringify(other) || hasEqualForms(one, other);
 }

@@ -2,7 +2,7 @@
 export const idFields = ['id', 'subject', 'sub', 'email'] as const;
 
 /** What the first of these fields that says something has, as text; `undefined` if a principal has none. */
-export function idFieldOf(principal: unknown): string | undefined {
+export function readIdField(principal: unknown): string | undefined {
   if (typeof principal !== 'object' || principal === null) return undefined;
   const fields = new Map<string, unknown>(Object.entries(principal));
   for (const name of idFields) {

@@ -1,4 +1,4 @@
-import { plainCopy } from '../content/plain-copy.ts';
+import { copyPlain } from '../content/plain-copy.ts';
 import type { RunContext } from './run-context.ts';
 import { isUndeclared } from './schema-fields.ts';
 
@@ -51,7 +51,7 @@ export class InputReads {
   during(input: unknown, call: (copy: unknown) => unknown): unknown {
     const callPlain = (error: unknown): unknown => {
       if (!(error instanceof Error) || error.name !== 'DataCloneError') throw error;
-      return call(plainCopy(input));
+      return call(copyPlain(input));
     };
     try {
       const found = call(this.watched(input));
@@ -63,7 +63,7 @@ export class InputReads {
 
   /** A copy of the input whose reads are noted. */
   watched(input: unknown): unknown {
-    return this.#watch(plainCopy(input), []);
+    return this.#watch(copyPlain(input), []);
   }
 
   #watch(value: unknown, path: readonly string[]): unknown {
@@ -90,18 +90,21 @@ export class InputReads {
 }
 
 /** Why what a function says can't be relied on in a run without its context; `undefined` if it reads nothing of it. */
-export function lackedText({ lacked }: InputReads): string | undefined {
+export function describeLacked({ lacked }: InputReads): string | undefined {
   if (lacked.length === 0) return undefined;
-  return `The approval rule reads ${namesOf(lacked)} of runtimeContext, which this run doesn't have.`;
+  return `The approval rule reads ${quoteFieldNames(lacked)} of runtimeContext, which this run doesn't have.`;
 }
 
 /** What is wrong with the fields that were read; `undefined` if nothing is. */
-export function undeclaredText({ undeclared }: InputReads, toolName: string): string | undefined {
+export function describeUndeclared(
+  { undeclared }: InputReads,
+  toolName: string,
+): string | undefined {
   if (undeclared.length === 0) return undefined;
-  return `It reads ${namesOf(undeclared)}, which the input schema of tool '${toolName}' doesn't have.`;
+  return `It reads ${quoteFieldNames(undeclared)}, which the input schema of tool '${toolName}' doesn't have.`;
 }
 
-function namesOf(fields: readonly string[]): string {
+function quoteFieldNames(fields: readonly string[]): string {
   return fields.map((field) => JSON.stringify(field.slice(0, 100))).join(', ');
 }
 

@@ -1,7 +1,7 @@
 import type { Remember } from '../content/approval-terms.ts';
 import { grantScopes } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
-import { equalJson } from './digest.ts';
+import { isEqualJson } from './digest.ts';
 
 /** Whether a standing approval covers an input. */
 export function coversInput({ match }: Grant, input: unknown): boolean {
@@ -9,11 +9,11 @@ export function coversInput({ match }: Grant, input: unknown): boolean {
     case 'any':
       return true;
     case 'exact':
-      return equalJson(match.input, input);
+      return isEqualJson(match.input, input);
     case 'fields': {
-      const fields = fieldsOf(input);
+      const fields = mapInputFields(input);
       return Object.entries(match.fields).every(
-        ([name, value]) => fields.has(name) && equalJson(value, fields.get(name)),
+        ([name, value]) => fields.has(name) && isEqualJson(value, fields.get(name)),
       );
     }
   }
@@ -23,7 +23,7 @@ export function coversInput({ match }: Grant, input: unknown): boolean {
 export function matchFor(match: Remember['match'], input: unknown): Grant['match'] | undefined {
   if (match === 'any') return { type: 'any' };
   if (match === 'exact') return { type: 'exact', input };
-  const fields = fieldsOf(input);
+  const fields = mapInputFields(input);
   if (match.some((name) => !fields.has(name) || name === '__proto__')) return undefined;
   const entries = match.map((name): [string, unknown] => [name, fields.get(name)]);
   return { type: 'fields', fields: Object.fromEntries(entries) };
@@ -51,7 +51,7 @@ function isNarrower(asked: Remember['match'], allowed: Remember['match']): boole
   return allowed.every((name) => asked.includes(name));
 }
 
-function fieldsOf(input: unknown): ReadonlyMap<string, unknown> {
+function mapInputFields(input: unknown): ReadonlyMap<string, unknown> {
   const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
   return new Map(isObject ? Object.entries(input) : []);
 }

@@ -1,7 +1,7 @@
-import { looseName } from '../content/loose-name.ts';
-import { type Requested, requestersOf } from '../content/requesters.ts';
-import { idFieldOf, idFields } from './id-field.ts';
-import { canonicalText, equalJson } from './digest.ts';
+import { normalizeName } from '../content/loose-name.ts';
+import { type Requested, listRequesters } from '../content/requesters.ts';
+import { readIdField, idFields } from './id-field.ts';
+import { toCanonicalText, isEqualJson } from './digest.ts';
 
 /* Who is the same person is two questions. What a person gets is found strictly, what they must not get twice loosely. */
 
@@ -14,16 +14,16 @@ export type PrincipalId = ((principal: unknown) => string) | undefined;
  */
 export function identifyStrictly(principal: unknown, principalId: PrincipalId): string | undefined {
   if (principalId === undefined && typeof principal !== 'string') return undefined;
-  return nameOf(principal, principalId);
+  return findPrincipalName(principal, principalId);
 }
 
 /**
- * Who a principal is where a person must not count twice, or not count: what `nameOf` gives, as `looseName` compares it. `undefined` for
+ * Who a principal is where a person must not count twice, or not count: what `findPrincipalName` gives, as `normalizeName` compares it. `undefined` for
  * nobody.
  */
 export function identifyLoosely(principal: unknown, principalId: PrincipalId): string | undefined {
-  const name = nameOf(principal, principalId);
-  return name === undefined ? undefined : looseName(name);
+  const name = findPrincipalName(principal, principalId);
+  return name === undefined ? undefined : normalizeName(name);
 }
 
 /**
@@ -31,10 +31,13 @@ export function identifyLoosely(principal: unknown, principalId: PrincipalId): s
  * `sub` or `email`, and otherwise the whole JSON. `undefined` for nobody: `null`, without `principalId` a boolean or a number, and where
  * `principalId` throws or gives no text that can be seen.
  */
-export function nameOf(principal: unknown, principalId: PrincipalId): string | undefined {
+export function findPrincipalName(
+  principal: unknown,
+  principalId: PrincipalId,
+): string | undefined {
   if (principal === undefined || principal === null) return undefined;
-  const name = callPrincipalId(principal, principalId ?? defaultPrincipalId);
-  return typeof name === 'string' && looseName(name) !== '' ? name : undefined;
+  const name = callPrincipalId(principal, principalId ?? readPrincipalId);
+  return typeof name === 'string' && normalizeName(name) !== '' ? name : undefined;
 }
 
 /* It was written for the principals of today, and may throw for one that an older version of the app recorded. */
@@ -54,41 +57,44 @@ function callPrincipalId(
  * without it an id field, names. Otherwise `undefined`. Quotes no values.
  */
 export function whyNobody(principal: unknown, principalId: PrincipalId): string | undefined {
-  if (typeof principal === 'string' && looseName(principal) === '') return 'it is a blank text';
+  if (typeof principal === 'string' && normalizeName(principal) === '') return 'it is a blank text';
   if (Array.isArray(principal)) return 'it is a list';
   if (typeof principal !== 'string' && typeof principal !== 'object') {
     return `it is a ${typeof principal}`;
   }
   if (principalId === undefined) {
-    if (typeof principal === 'string' || idFieldOf(principal) !== undefined) return undefined;
-    return `it is an object without ${quoted(idFields)}, and the agent has no principalId`;
+    if (typeof principal === 'string' || readIdField(principal) !== undefined) return undefined;
+    return `it is an object without ${quoteNames(idFields)}, and the agent has no principalId`;
   }
-  return nameOf(principal, principalId) === undefined
+  return findPrincipalName(principal, principalId) === undefined
     ? 'principalId gives no text for it'
     : undefined;
 }
 
 /** Whether two principals are the same person, strictly: they are equal as JSON, or `identifyStrictly` gives the same text. */
 export function isSamePrincipal(one: unknown, other: unknown, principalId: PrincipalId): boolean {
-  if (equalJson(one, other)) return true;
+  if (isEqualJson(one, other)) return true;
   const person = identifyStrictly(one, principalId);
   return person !== undefined && person === identifyStrictly(other, principalId);
 }
 
 /** The one person for whom something was asked, as `identifyStrictly` finds them; `undefined` unless every requester is that person. */
-export function soleRequester(requested: Requested, principalId: PrincipalId): string | undefined {
-  const people = requestersOf(requested).map((each) => identifyStrictly(each, principalId));
+export function findSoleRequester(
+  requested: Requested,
+  principalId: PrincipalId,
+): string | undefined {
+  const people = listRequesters(requested).map((each) => identifyStrictly(each, principalId));
   return people.every((person) => person === people[0]) ? people[0] : undefined;
 }
 
 /* A boolean or a number names nobody: they come from a mistake, such as `isSignedIn && user.email`. */
-function defaultPrincipalId(principal: unknown): string | undefined {
+function readPrincipalId(principal: unknown): string | undefined {
   if (typeof principal === 'string') return principal;
   return typeof principal === 'object'
-    ? (idFieldOf(principal) ?? canonicalText(principal))
+    ? (readIdField(principal) ?? toCanonicalText(principal))
     : undefined;
 }
 
-function quoted(names: readonly string[]): string {
+function quoteNames(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ');
 }

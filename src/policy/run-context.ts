@@ -1,4 +1,4 @@
-import { type Requested, requestersOf } from '../content/requesters.ts';
+import { type Requested, listRequesters } from '../content/requesters.ts';
 import { isSamePrincipal, type PrincipalId } from './principal-id.ts';
 
 /** Who caused a run. */
@@ -32,11 +32,11 @@ export function isCausedByRequesters(
   requested: Requested,
   principalId: PrincipalId,
 ): boolean {
-  return requestersOf(requested).every((each) => isSamePrincipal(each, principal, principalId));
+  return listRequesters(requested).every((each) => isSamePrincipal(each, principal, principalId));
 }
 
 /** The context of a run: none if somebody else continues the turn, whose role is not that of the requesters. */
-export function contextOf(
+export function chooseRunContext(
   { cause, options: { runtimeContext: given } }: CausedRun,
   requested: Requested,
   principalId: PrincipalId,

@@ -8,7 +8,7 @@ const maximumLength = 256 * 1024;
  * characters. Different values have different canonical texts (RFC 8785).
  */
 export function whyNotStrictJson(value: unknown): string | undefined {
-  const fault = faultIn(value, 0);
+  const fault = findJsonFault(value, 0);
   if (fault !== undefined) return fault;
   const length = JSON.stringify(value).length;
   return length > maximumLength
@@ -16,24 +16,24 @@ export function whyNotStrictJson(value: unknown): string | undefined {
     : undefined;
 }
 
-function faultIn(value: unknown, depth: number): string | undefined {
+function findJsonFault(value: unknown, depth: number): string | undefined {
   switch (typeof value) {
     case 'boolean':
       return undefined;
     case 'string':
       return value.isWellFormed() ? undefined : 'a string has half of a surrogate pair';
     case 'number':
-      return faultInNumber(value);
+      return findNumberFault(value);
     case 'object':
       if (value === null) return undefined;
       if (depth === maximumDepth) return `it is nested more than ${maximumDepth} deep`;
-      return Array.isArray(value) ? faultInArray(value, depth) : faultInObject(value, depth);
+      return Array.isArray(value) ? findArrayFault(value, depth) : findObjectFault(value, depth);
     default:
       return `JSON can't express a ${typeof value}`;
   }
 }
 
-function faultInNumber(value: number): string | undefined {
+function findNumberFault(value: number): string | undefined {
   if (!Number.isFinite(value)) return `JSON can't express ${value}`;
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
     return `the integer ${value} is outside ±(2^53 - 1), so readers may round it`;
@@ -41,23 +41,23 @@ function faultInNumber(value: number): string | undefined {
   return undefined;
 }
 
-function faultInArray(value: unknown[], depth: number): string | undefined {
+function findArrayFault(value: unknown[], depth: number): string | undefined {
   /* An index loop, because iterating methods skip the holes of a sparse array. */
   for (let index = 0; index < value.length; index += 1) {
-    const fault = faultIn(value[index], depth + 1);
+    const fault = findJsonFault(value[index], depth + 1);
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
-function faultInObject(value: object, depth: number): string | undefined {
+function findObjectFault(value: object, depth: number): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null)
     return 'it has an object that is not plain';
   for (const [key, item] of Object.entries(value)) {
     if (key === '__proto__') return 'it has a `__proto__` key';
     const fault = key.isWellFormed()
-      ? faultIn(item, depth + 1)
+      ? findJsonFault(item, depth + 1)
       : 'a key has half of a surrogate pair';
     if (fault !== undefined) return fault;
   }

@@ -8,8 +8,13 @@ import type {
 import { z } from 'zod';
 import type { SettingFault } from '../content/setting-failure.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import { type Asked, askedBy, type UserApproval, userApprovalSchema } from './approval-rule.ts';
-import { type InputReads, lackedText, undeclaredText } from './input-reads.ts';
+import {
+  type Asked,
+  parseDemands,
+  type UserApproval,
+  userApprovalSchema,
+} from './approval-rule.ts';
+import { type InputReads, describeLacked, describeUndeclared } from './input-reads.ts';
 
 const reason = z.string().optional();
 const statusSchema = z.preprocess(
@@ -106,48 +111,48 @@ interface Settings {
  * it, a call that would run is asked about, and no standing approval decides.
  */
 export async function decide({ rule, mark }: Settings): Promise<Decision> {
-  const status = await ruled(rule);
-  const doubtOfRule = rule.ask && doubtAbout(rule);
+  const status = await runRule(rule);
+  const doubtOfRule = rule.ask && findDoubt(rule);
   switch (status.type) {
     case 'denied':
       return { type: 'deny', reason: status.reason };
     case 'user-approval':
-      return { type: 'ask', ...onlyOnce(askedBy(status), doubtOfRule) };
+      return { type: 'ask', ...omitRemember(parseDemands(status), doubtOfRule) };
     case 'approved':
-      return unlessDoubtful(doubtOfRule);
+      return askIfDoubtful(doubtOfRule);
     case undefined:
     case 'not-applicable': {
       const isAsked = await isMarked(mark);
-      const doubtOfMark = mark.ask && doubtAbout(mark);
-      return isAsked ? { type: 'ask' } : unlessDoubtful(doubtOfRule ?? doubtOfMark);
+      const doubtOfMark = mark.ask && findDoubt(mark);
+      return isAsked ? { type: 'ask' } : askIfDoubtful(doubtOfRule ?? doubtOfMark);
     }
   }
 }
 
 /** Why what a function says can't be relied on. A mistake is reported; a run without its context is none. */
-function doubtAbout({
+function findDoubt({
   reads,
   toolName,
   report,
 }: Extract<Setting, { reads: InputReads }>): string | undefined {
-  const problem = undeclaredText(reads, toolName);
-  if (problem === undefined) return lackedText(reads);
+  const problem = describeUndeclared(reads, toolName);
+  if (problem === undefined) return describeLacked(reads);
   report({ kind: 'unknown-field', problem });
   return `The approval rule may be mistaken: ${problem}`;
 }
 
-function unlessDoubtful(doubt: string | undefined): Decision {
+function askIfDoubtful(doubt: string | undefined): Decision {
   return doubt === undefined ? { type: 'run' } : { type: 'ask', reason: doubt };
 }
 
 /** What a rule demands; if it can't be relied on, without standing approvals, which would run what it should have asked about. */
-function onlyOnce(asked: Asked, doubt: string | undefined): Asked {
+function omitRemember(asked: Asked, doubt: string | undefined): Asked {
   if (doubt === undefined) return asked;
   const { remember: _remember, ...terms } = asked.terms ?? {};
   return { ...asked, reason: asked.reason ?? doubt, terms };
 }
 
-async function ruled(rule: Setting): Promise<z.output<typeof statusSchema>> {
+async function runRule(rule: Setting): Promise<z.output<typeof statusSchema>> {
   try {
     const status = rule.ask === undefined ? rule.value : await rule.ask();
     if (status === undefined || status === 'user-approval') return { type: status };

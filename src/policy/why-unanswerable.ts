@@ -2,7 +2,7 @@ import { describeExpiry } from '../content/describe-expiry.ts';
 import type { Asked } from './approval-rule.ts';
 
 /** What is known of the people who could answer a request. */
-export interface KnownPeople {
+export interface AnswererFacts {
   /** Whether the agent has a `mayAnswer`, which says who approvers are. */
   hasMayAnswer: boolean;
   /** Whether everybody is known for whom it is made. */
@@ -12,7 +12,7 @@ export interface KnownPeople {
 /** Why nobody could ever answer a request with these terms; `undefined` if somebody may be able to. */
 export function whyUnanswerable(
   { terms = {}, onExpiry }: Pick<Asked, 'terms' | 'onExpiry'>,
-  { hasMayAnswer, areKnown }: KnownPeople,
+  { hasMayAnswer, areKnown }: AnswererFacts,
 ): string | undefined {
   /* A request that waits has no deadline. */
   const { next } = onExpiry === 'wait' ? {} : describeExpiry(onExpiry);

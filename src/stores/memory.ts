@@ -1,5 +1,5 @@
 import { HoldpointError } from '../errors.ts';
-import { sealed } from '../thread/log-entry.ts';
+import { sealEntry } from '../thread/log-entry.ts';
 import type {
   GrantChange,
   LogEnd,
@@ -51,7 +51,7 @@ export function memoryStore(): ThreadStore {
         grants.apply(changes);
       }
       const kept = threads.get(threadId)?.entries ?? [];
-      for (const entry of entries) kept.push(frozen(entry));
+      for (const entry of entries) kept.push(freezeEntry(entry));
       threads.set(threadId, { entries: kept, summary: { ...summary } });
     },
 
@@ -92,8 +92,8 @@ export function memoryStore(): ThreadStore {
 }
 
 /* A frozen entry is not copied, so that what was parsed and verified once is not parsed again. */
-function frozen(entry: LogEntry): LogEntry {
-  return Object.isFrozen(entry) ? entry : sealed(entry.revision, entry.text);
+function freezeEntry(entry: LogEntry): LogEntry {
+  return Object.isFrozen(entry) ? entry : sealEntry(entry.revision, entry.text);
 }
 
 function isMeant(
@@ -172,7 +172,7 @@ class MemoryGrants implements ThreadStoreGrants {
           (grant.person === null || grant.person === person) &&
           isActive(grant, at),
       )
-      .toSorted(byAge)
+      .toSorted(compareAge)
       .map((grant) => ({ ...grant }));
   }
 
@@ -201,6 +201,6 @@ function isActive(
   return at < expiresAt && used < usesLeft;
 }
 
-function byAge(one: StoredGrant, other: StoredGrant): number {
+function compareAge(one: StoredGrant, other: StoredGrant): number {
   return one.createdAt - other.createdAt || (one.grantId < other.grantId ? -1 : 1);
 }

@@ -1,5 +1,5 @@
-import { agentColumn, filterPart, noticeOf, pagePart } from './sql/summary-query.ts';
-import { entryOfRow, logConflict, summaryOfRow } from './sql/stored-rows.ts';
+import { toAgentColumn, filterPart, makeNotice, makePageQuery } from './sql/summary-query.ts';
+import { parseEntryRow, logConflict, parseSummaryRow } from './sql/stored-rows.ts';
 import type {
   LogEnd,
   LogEntry,
@@ -7,11 +7,11 @@ import type {
   ThreadStore,
   ThreadSummary,
 } from '../thread/thread-store.ts';
-import { listeningOn, payloadOf } from './postgres/listening.ts';
-import { nothingOnConflict, type PostgresPool } from './postgres/postgres-pool.ts';
-import { appendWithGrants, postgresGrants } from './postgres/postgres-grants.ts';
-import { type StatementRunner, statementRunner } from './postgres/statement-runner.ts';
-import { type OnWake, sendAndWake, type ThreadWake, wakeOf } from './postgres/wake.ts';
+import { shareListening, stringifyNotice } from './postgres/listening.ts';
+import { ignoreConflict, type PostgresPool } from './postgres/postgres-pool.ts';
+import { appendWithGrants, makePostgresGrants } from './postgres/postgres-grants.ts';
+import { type StatementRunner, makeStatementRunner } from './postgres/statement-runner.ts';
+import { type OnWake, sendAndWake, type ThreadWake, makeWake } from './postgres/wake.ts';
 import {
   appendFirst,
   appendNext,
@@ -19,7 +19,7 @@ import {
   claimDue,
   claimThread,
   countThreads,
-  deleteThread,
+  deleteThreadQuery,
   listThreads,
   readClock,
   readEntries,
@@ -82,47 +82,47 @@ export function postgresStore(
   pool: PostgresPool,
   options: PostgresStoreOptions = {},
 ): PostgresStore {
-  const runner = statementRunner(pool, options);
+  const runner = makeStatementRunner(pool, options);
   const { run } = runner;
   const { listenPool = pool, onWake } = options;
-  const listening = listeningOn(listenPool);
+  const listening = shareListening(listenPool);
   const appenderOf = (wake: ThreadWake | undefined): StatementRunner =>
     onWake === undefined || wake === undefined
       ? runner
       : runner.sending(sendAndWake(pool, onWake, wake));
   return {
     async read(threadId, afterRevision = 0) {
-      return (await run(readEntries, [threadId, afterRevision])).rows.map(entryOfRow);
+      return (await run(readEntries, [threadId, afterRevision])).rows.map(parseEntryRow);
     },
 
-    grants: postgresGrants(runner.runOnGrants),
+    grants: makePostgresGrants(runner.runOnGrants),
 
     snapshots: {
       async read(threadId) {
-        return (await run(readSnapshot, [threadId])).rows.map(entryOfRow)[0]?.text;
+        return (await run(readSnapshot, [threadId])).rows.map(parseEntryRow)[0]?.text;
       },
     },
 
     async append(threadId, expected, entries, summary, changes, snapshot) {
       const isFirst = expected.revision === 0;
       const after = isFirst ? [] : [expected.revision, expected.hash];
-      const values = [...appendedValues(threadId, entries, summary), ...after];
+      const values = [...listAppendValues(threadId, entries, summary), ...after];
       if (snapshot !== undefined) values.push(snapshot);
       const next = snapshot === undefined ? appendNext : appendNextWithSnapshot;
-      const appending = appenderOf(wakeOf(threadId, summary));
+      const appending = appenderOf(makeWake(threadId, summary));
       const { rowCount } =
         changes === undefined
-          ? await appending.run(isFirst ? appendFirst : next, values).catch(nothingOnConflict)
+          ? await appending.run(isFirst ? appendFirst : next, values).catch(ignoreConflict)
           : await appendWithGrants(run, appending, { threadId, expected, values, changes });
       if (rowCount !== entries.length) throw logConflict(threadId, expected);
     },
 
     async head(threadId) {
-      return (await run(readThread, [threadId])).rows.map(summaryOfRow)[0];
+      return (await run(readThread, [threadId])).rows.map(parseSummaryRow)[0];
     },
 
     async list(query) {
-      return (await run(listThreads(pagePart(query)))).rows.map(summaryOfRow);
+      return (await run(listThreads(makePageQuery(query)))).rows.map(parseSummaryRow);
     },
 
     async count(filter) {
@@ -132,15 +132,15 @@ export function postgresStore(
 
     async delete(threadId, expected) {
       const values = [threadId, expected.revision, expected.hash];
-      const { rows } = await run(deleteThread, values).catch(nothingOnConflict);
+      const { rows } = await run(deleteThreadQuery, values).catch(ignoreConflict);
       if (rows[0]?.['deleted'] !== true) throw logConflict(threadId, expected);
     },
 
     async claim({ agent, dueBefore, until, limit, threadId }) {
-      const values = [agentColumn(agent), dueBefore, until, limit];
+      const values = [toAgentColumn(agent), dueBefore, until, limit];
       const claiming =
         threadId === undefined ? run(claimDue, values) : run(claimThread, [...values, threadId]);
-      return (await claiming.catch(nothingOnConflict)).rows.map(summaryOfRow);
+      return (await claiming.catch(ignoreConflict)).rows.map(parseSummaryRow);
     },
 
     subscribe(listener) {
@@ -155,7 +155,7 @@ export function postgresStore(
   };
 }
 
-function appendedValues(
+function listAppendValues(
   threadId: string,
   entries: readonly LogEntry[],
   summary: ThreadSummary,
@@ -163,9 +163,9 @@ function appendedValues(
   const { agent, status, openRequests, failures, nextDeadline = null, updatedAt } = summary;
   const revisions = entries.map(({ revision }) => revision);
   const texts = entries.map(({ text }) => text);
-  const thread = [agentColumn(agent), status, summary.revision, openRequests, failures];
-  const notice = noticeOf({ ...summary, threadId });
-  const payload = notice === undefined ? null : payloadOf(notice);
+  const thread = [toAgentColumn(agent), status, summary.revision, openRequests, failures];
+  const notice = makeNotice({ ...summary, threadId });
+  const payload = notice === undefined ? null : stringifyNotice(notice);
   return [threadId, revisions, texts, ...thread, nextDeadline, updatedAt, payload, summary.hash];
 }
 

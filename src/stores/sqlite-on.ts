@@ -4,16 +4,16 @@ import type {
   ThreadStoreGrants,
   ThreadStoreSnapshots,
 } from '../thread/thread-store.ts';
-import { onceDone } from './sql/once-done.ts';
-import { filterPart, pagePart, threadIndexes } from './sql/summary-query.ts';
-import { append, claimDue, remove, snapshotRevision } from './sqlite-on/write.ts';
+import { runOnce } from './sql/once-done.ts';
+import { filterPart, makePageQuery, threadIndexes } from './sql/summary-query.ts';
+import { appendEntries, claimDueThreads, remove, snapshotRevision } from './sqlite-on/write.ts';
 import type { SqliteDriver } from './sqlite-on/sqlite-driver.ts';
-import { sqliteGrants } from './sqlite-on/sqlite-grants.ts';
+import { makeSqliteGrants } from './sqlite-on/sqlite-grants.ts';
 import {
-  entryOfRow,
+  parseSqliteEntry,
   schemaStatements,
   threadColumns,
-  threadOfRow,
+  parseThreadRow,
 } from './sqlite-on/sqlite-tables.ts';
 
 export {
@@ -57,55 +57,55 @@ export function sqliteStoreOn(
   driver: SqliteDriver,
   { createSchema = true, snapshots = false }: SqliteStoreOnOptions = {},
 ): SqliteStoreOn {
-  const ready = createSchema ? creatingSchema(driver) : driver;
+  const ready = createSchema ? createSchemaFirst(driver) : driver;
   return {
     async read(threadId, afterRevision = 0) {
       const rows = await ready.query({ text: readEntries, values: [threadId, afterRevision] });
-      return rows.map(entryOfRow);
+      return rows.map(parseSqliteEntry);
     },
 
-    grants: sqliteGrants(ready),
+    grants: makeSqliteGrants(ready),
 
-    ...(snapshots ? { snapshots: snapshotsIn(ready) } : {}),
+    ...(snapshots ? { snapshots: makeSnapshots(ready) } : {}),
 
     append: async (threadId, expected, entries, summary, changes, snapshot) =>
-      append(ready, { threadId, expected, entries, summary, changes, snapshot }),
+      appendEntries(ready, { threadId, expected, entries, summary, changes, snapshot }),
 
     async head(threadId) {
       const [row] = await ready.query({ text: readThread, values: [threadId] });
-      return row && threadOfRow(row);
+      return row && parseThreadRow(row);
     },
 
     async list(query) {
-      const { text, values } = pagePart(query);
-      const select = `select ${threadColumns} from holdpoint_threads ${indexFor(query)} ${text}`;
-      return (await ready.query({ text: select, values })).map(threadOfRow);
+      const { text, values } = makePageQuery(query);
+      const select = `select ${threadColumns} from holdpoint_threads ${chooseIndex(query)} ${text}`;
+      return (await ready.query({ text: select, values })).map(parseThreadRow);
     },
 
     async count(filter) {
       const { text, values } = filterPart(filter);
-      const select = `select count(*) from holdpoint_threads ${indexFor(filter)} ${text}`;
+      const select = `select count(*) from holdpoint_threads ${chooseIndex(filter)} ${text}`;
       const [row] = await ready.query({ text: select, values });
       return Number(row?.[0]);
     },
 
     delete: async (threadId, expected) => remove(ready, threadId, expected),
-    claim: async (claim) => claimDue(ready, claim),
+    claim: async (claim) => claimDueThreads(ready, claim),
   };
 }
 
-function snapshotsIn(driver: SqliteDriver): ThreadStoreSnapshots {
+function makeSnapshots(driver: SqliteDriver): ThreadStoreSnapshots {
   return {
     async read(threadId) {
       const [row] = await driver.query({ text: readSnapshot, values: [threadId] });
-      return row && entryOfRow(row).text;
+      return row && parseSqliteEntry(row).text;
     },
   };
 }
 
 /** Creates the tables before the first statement, and again if that failed. */
-function creatingSchema(driver: SqliteDriver): SqliteDriver {
-  const create = onceDone(async () => driver.batch(schemaStatements));
+function createSchemaFirst(driver: SqliteDriver): SqliteDriver {
+  const create = runOnce(async () => driver.batch(schemaStatements));
   return {
     query: async (statement) => create().then(() => driver.query(statement)),
     batch: async (statements) => create().then(() => driver.batch(statements)),
@@ -113,7 +113,13 @@ function creatingSchema(driver: SqliteDriver): SqliteDriver {
 }
 
 /* The index is named, as SQLite has no statistics of these tables. It fails to prepare a query that the index doesn't fit. */
-function indexFor({ status, agent, dueBefore, updatedBefore, order = 'id' }: ThreadQuery): string {
+function chooseIndex({
+  status,
+  agent,
+  dueBefore,
+  updatedBefore,
+  order = 'id',
+}: ThreadQuery): string {
   if (dueBefore !== undefined) return `indexed by ${threadIndexes.deadline}`;
   if (order !== 'id' || updatedBefore !== undefined) {
     return `indexed by ${status === undefined ? threadIndexes.time : threadIndexes.statusAndTime}`;

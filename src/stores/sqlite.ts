@@ -1,5 +1,5 @@
 import type { LogEnd, ThreadNotice, ThreadStore } from '../thread/thread-store.ts';
-import { noticeOf } from './sql/summary-query.ts';
+import { makeNotice } from './sql/summary-query.ts';
 import { sqliteSchema, sqliteStoreOn } from './sqlite-on.ts';
 import { SqliteFile } from './sqlite/sqlite-file.ts';
 import { Notices } from './sql/notices.ts';
@@ -51,7 +51,7 @@ export function sqliteStore(
 
     async append(threadId, expected, entries, summary, changes, snapshot) {
       await store.append(threadId, expected, entries, summary, changes, snapshot);
-      const notice = noticeOf({ ...summary, threadId });
+      const notice = makeNotice({ ...summary, threadId });
       if (notice !== undefined) subscribers.notify(notice);
     },
 

@@ -74,10 +74,10 @@ export function scriptedModel(
     modelId: 'scripted',
     supportedUrls: { '*/*': [/.*/] },
     async doGenerate({ prompt }) {
-      return generated(nextStep(prompt));
+      return generateStep(nextStep(prompt));
     },
     async doStream({ prompt }) {
-      return { stream: streamOf(partsOf(nextStep(prompt))) };
+      return { stream: streamLazily(streamStepParts(nextStep(prompt))) };
     },
   };
   return {
@@ -89,13 +89,13 @@ export function scriptedModel(
   };
 }
 
-function generated({ reasoning, text, calls = [], finish }: ScriptedStep): Generated {
+function generateStep({ reasoning, text, calls = [], finish }: ScriptedStep): Generated {
   const hasOwnCalls = calls.some(({ atProvider }) => atProvider === undefined);
   return {
     content: [
       ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
       ...(text === undefined ? [] : [{ type: 'text' as const, text }]),
-      ...calls.flatMap(partsOfCall),
+      ...calls.flatMap(makeCallParts),
     ],
     finishReason: { unified: finish ?? (hasOwnCalls ? 'tool-calls' : 'stop'), raw: undefined },
     usage,
@@ -103,7 +103,7 @@ function generated({ reasoning, text, calls = [], finish }: ScriptedStep): Gener
   };
 }
 
-function partsOfCall({
+function makeCallParts({
   id: toolCallId,
   name: toolName,
   input,
@@ -121,8 +121,8 @@ function partsOfCall({
   return [providerCall, { type: 'tool-result', toolCallId, toolName, result, dynamic: true }];
 }
 
-function* partsOf(step: ScriptedStep): Generator<StreamPart, void, void> {
-  const { content, finishReason, warnings } = generated(step);
+function* streamStepParts(step: ScriptedStep): Generator<StreamPart, void, void> {
+  const { content, finishReason, warnings } = generateStep(step);
   yield { type: 'stream-start', warnings };
   for (const [index, part] of content.entries()) {
     if (part.type === 'text' || part.type === 'reasoning') {
@@ -144,7 +144,7 @@ function* partsOf(step: ScriptedStep): Generator<StreamPart, void, void> {
 }
 
 /** A stream that creates each part when it is read. */
-function streamOf(parts: Iterator<StreamPart, void>): Streamed['stream'] {
+function streamLazily(parts: Iterator<StreamPart, void>): Streamed['stream'] {
   return new ReadableStream(
     {
       pull(controller) {

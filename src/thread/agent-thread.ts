@@ -4,14 +4,14 @@ import type { Grant } from '../content/grant.ts';
 import type { RequestDecision } from '../content/request-decision.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
-import { decisionOf } from './decisions.ts';
-import { deepFreeze } from './deep-freeze.ts';
+import { describeDecision } from './decisions.ts';
+import { freezeDeep } from './deep-freeze.ts';
 import type { ThreadEvent } from './thread-event.ts';
-import { type ThreadJson, threadToJson } from './thread-json.ts';
+import { type ThreadJson, convertThreadToJson } from './thread-json.ts';
 import type { ThreadLog } from './thread-log.ts';
 import type { RunFailure } from './thread-head.ts';
-import { callsOf } from './thread-state.ts';
-import { nextDeadlineOf, statusOf } from './thread-status.ts';
+import { listCalls } from './thread-state.ts';
+import { computeNextDeadline, computeThreadStatus } from './thread-status.ts';
 import type { ThreadStatus } from './thread-store.ts';
 
 /**
@@ -38,7 +38,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
   }
 
   get status(): ThreadStatus {
-    return statusOf(this.#log.state.head, this.#now());
+    return computeThreadStatus(this.#log.state.head, this.#now());
   }
 
   /** The name of the agent that the thread belongs to. */
@@ -51,12 +51,12 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
    * that a scheduler has to do is call `agent.run([], thread, { onlyWhenDue: true })` at this time.
    */
   get resumeAt(): number | undefined {
-    return nextDeadlineOf(this.#log.state.head);
+    return computeNextDeadline(this.#log.state.head);
   }
 
   /** Why the latest runs failed, and when the run is retried. `undefined` after an input has arrived or a run has succeeded. */
   get failure(): Readonly<RunFailure> | undefined {
-    return deepFreeze(this.#log.state.head.failure);
+    return freezeDeep(this.#log.state.head.failure);
   }
 
   /**
@@ -64,7 +64,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
    * have ended. Requests and answers are not part of it, except those about calls that the provider runs.
    */
   get messages(): readonly ModelMessage[] {
-    return deepFreeze(this.#log.state.messages.slice());
+    return freezeDeep(this.#log.state.messages.slice());
   }
 
   /** The requests that have no answer, oldest first. */
@@ -82,7 +82,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
   /** The standing approvals of this thread, oldest first: neither revoked, nor used up, nor expired. */
   get grants(): readonly Grant[] {
     const { grants } = this.#log.state.head;
-    return deepFreeze(
+    return freezeDeep(
       grants
         .map(({ grant }) => grant)
         .filter(({ expiresAt = Infinity }) => expiresAt > this.#now()),
@@ -91,22 +91,22 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
 
   /** How the requests that are no longer open were decided, in the order in which they ended. */
   get decisions(): readonly RequestDecision[] {
-    return [...this.#log.state.endedRequests.values()].map(decisionOf);
+    return [...this.#log.state.endedRequests.values()].map(describeDecision);
   }
 
   /** The progress that the latest step of a custom agent saved. */
   get progress(): unknown {
-    return deepFreeze(this.#log.state.head.progress);
+    return freezeDeep(this.#log.state.head.progress);
   }
 
   /** Every call that the model proposed, oldest first, with its status and outcome. */
   get calls(): readonly ToolCallRecord<CALL>[] {
-    return typed(deepFreeze(callsOf(this.#log.state, this.#now())));
+    return assumeCallType(freezeDeep(listCalls(this.#log.state, this.#now())));
   }
 
   /** The log, oldest first: who was asked what, who answered, what ran, and how it ended. */
   get events(): readonly ThreadEvent[] {
-    return deepFreeze(this.#log.state.events.slice());
+    return freezeDeep(this.#log.state.events.slice());
   }
 
   /**
@@ -118,14 +118,14 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
   }
 
   toJSON(): ThreadJson {
-    return threadToJson(this.#log.state);
+    return convertThreadToJson(this.#log.state);
   }
 }
 
 /* The log holds names and JSON. The types of `ToolCall` assume that they fit the tools which the app has now. */
-function typed<CALL extends ToolCall>(
+function assumeCallType<CALL extends ToolCall>(
   calls: readonly ToolCallRecord[],
 ): readonly ToolCallRecord<CALL>[];
-function typed(calls: readonly ToolCallRecord[]): readonly ToolCallRecord[] {
+function assumeCallType(calls: readonly ToolCallRecord[]): readonly ToolCallRecord[] {
   return calls;
 }

@@ -12,19 +12,19 @@ export function withMessageId(message: ModelMessage, messageId: string): ModelMe
  * The id that a client gave a message, so that a message which is sent again is recorded once. It is kept in the message, at
  * `providerOptions.holdpoint.messageId`, which providers ignore.
  */
-export function messageIdOf({ role, providerOptions }: ModelMessage): string | undefined {
+export function readMessageId({ role, providerOptions }: ModelMessage): string | undefined {
   const messageId = providerOptions?.['holdpoint']?.['messageId'];
   return role !== 'assistant' && typeof messageId === 'string' ? messageId : undefined;
 }
 
 /** The messages of the conversation with which a thread began. */
-export function importedMessages(events: readonly ThreadEvent[]): readonly ModelMessage[] {
+export function listImportedMessages(events: readonly ThreadEvent[]): readonly ModelMessage[] {
   const [, second] = events;
   return second?.type === 'messages-imported' ? second.messages : [];
 }
 
 /** The `message-added` events whose message was retracted later: it is not in the history and not shown. */
-export function retractedMessages(events: readonly ThreadEvent[]): ReadonlySet<ThreadEvent> {
+export function findRetractedMessages(events: readonly ThreadEvent[]): ReadonlySet<ThreadEvent> {
   const retracted = new Set<ThreadEvent>();
   for (const [index, { type }] of events.entries()) {
     if (type !== 'message-retracted') continue;
@@ -49,10 +49,10 @@ export function turnOfMessage(
   events: readonly ThreadEvent[],
   messageId: string,
 ): MessageTurn | undefined {
-  const retracted = retractedMessages(events);
+  const retracted = findRetractedMessages(events);
   const isKept = (event: ThreadEvent): boolean => isAppMessage(event) && !retracted.has(event);
   const begin = events.findIndex(
-    (event) => isAppMessage(event) && messageIdOf(event.message) === messageId && isKept(event),
+    (event) => isAppMessage(event) && readMessageId(event.message) === messageId && isKept(event),
   );
   const added = events[begin];
   if (added?.type !== 'message-added') return undefined;

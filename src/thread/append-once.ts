@@ -73,11 +73,11 @@ export function isConflict(error: unknown): boolean {
 }
 
 /** What events change in the store's standing approvals, which are wider than one thread; `undefined` if nothing. */
-export function grantChanges(events: readonly ThreadEvent[]): GrantChange[] | undefined {
+export function listGrantChanges(events: readonly ThreadEvent[]): GrantChange[] | undefined {
   const changes: GrantChange[] = [];
   for (const event of events) {
     if (event.type === 'grant-created' && isKeptByStore(event.grant.scope)) {
-      changes.push({ type: 'create', grant: storedGrant(event.grant) });
+      changes.push({ type: 'create', grant: toStoredGrant(event.grant) });
     }
     if (event.type === 'grant-used' && isKeptByStore(event.scope)) {
       changes.push({ type: 'use', grantId: event.grantId, at: event.at });
@@ -89,7 +89,7 @@ export function grantChanges(events: readonly ThreadEvent[]): GrantChange[] | un
   return changes.length === 0 ? undefined : changes;
 }
 
-function storedGrant(grant: Grant): Extract<GrantChange, { type: 'create' }>['grant'] {
+function toStoredGrant(grant: Grant): Extract<GrantChange, { type: 'create' }>['grant'] {
   const { grantId, agent = null, toolName, person = null, createdAt, expiresAt, uses } = grant;
   return {
     grantId,

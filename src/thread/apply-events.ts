@@ -2,8 +2,8 @@ import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import type { EntryContent } from './log-entry.ts';
 import { callPerEvent, type PerEvent, type ThreadEvent } from './thread-event.ts';
-import { nothingPast, type ThreadHead } from './thread-head.ts';
-import { emptyThread, sizeOf, type ThreadState } from './thread-state.ts';
+import { makeNewlyPast, type ThreadHead } from './thread-head.ts';
+import { makeEmptyThread, measureThread, type ThreadState } from './thread-state.ts';
 import { applyRequestAnswered, applyAnswerDelivered } from './events/answers.ts';
 import {
   applyCallStarted,
@@ -24,7 +24,7 @@ import { applyRunHeld, applyStopRequested, applyRunEnded } from './events/runs.t
 import { applyStepFinished } from './events/steps.ts';
 import { applyThreadCreated, applyAgentChanged } from './events/thread.ts';
 import { applyVoted, applyVoteWithdrawn, applyReassigned } from './events/votes.ts';
-import { draftOf, type HeadDraft, headOf, tampered } from './events/head-draft.ts';
+import { draftHead, type HeadDraft, finishHead, makeTamperedError } from './events/head-draft.ts';
 
 /* How each event changes the head, and an entry the thread: nothing else does. Bundles that never apply events drop this table, as long as nothing here runs when it is loaded. */
 const effects: PerEvent<HeadDraft, void> = {
@@ -62,7 +62,10 @@ const effects: PerEvent<HeadDraft, void> = {
 export function applyEvents(draft: HeadDraft, events: readonly ThreadEvent[]): void {
   for (const [index, event] of events.entries()) {
     if (event.type === 'messages-imported' && events[index - 1]?.type !== 'thread-created') {
-      throw tampered(event, 'it must follow the creation of the thread, in the same entry');
+      throw makeTamperedError(
+        event,
+        'it must follow the creation of the thread, in the same entry',
+      );
     }
     callPerEvent(effects, event.type, event, draft);
   }
@@ -83,16 +86,16 @@ export function applyEntry(state: ThreadState, content: EntryContent): void {
       `The log of thread ${threadId} does not begin with its creation.`,
     );
   }
-  const draft = draftOf(state.head, state.endedRequests);
+  const draft = draftHead(state.head, state.endedRequests);
   applyEvents(draft, events);
-  adopt(state, content, headOf(draft));
+  adopt(state, content, finishHead(draft));
 }
 
 /** The head to which the events of a thread, from the first one, add up; none of its messages and calls is past. */
-export function replayed(events: readonly ThreadEvent[]): ThreadHead {
-  const draft = draftOf(emptyThread('').head, new Map());
+export function replayEvents(events: readonly ThreadEvent[]): ThreadHead {
+  const draft = draftHead(makeEmptyThread('').head, new Map());
   applyEvents(draft, events);
-  return headOf(draft);
+  return finishHead(draft);
 }
 
 /** Makes `head`, to which the events of an entry were applied, the head of the thread. */
@@ -102,7 +105,7 @@ export function adopt(
   head: ThreadHead,
 ): void {
   const { messages, retracted, calls, requests, toolCallIds } = head.newlyPast;
-  if (snapshot !== undefined) state.snapshotSize = sizeOf(state);
+  if (snapshot !== undefined) state.snapshotSize = measureThread(state);
   state.messages.length -= retracted;
   for (const message of messages) state.messages.push(message);
   for (const call of calls) state.pastCalls.push(call);
@@ -110,7 +113,7 @@ export function adopt(
   for (const toolCallId of toolCallIds) state.toolCallIds.add(toolCallId);
   for (const event of events) state.events.push(event);
   state.entries.push({ revision: state.events.length, hash, snapshot });
-  state.head = { ...head, calls: withKeys(head.calls, hash), newlyPast: nothingPast() };
+  state.head = { ...head, calls: withKeys(head.calls, hash), newlyPast: makeNewlyPast() };
 }
 
 /*

@@ -11,7 +11,7 @@ interface NamedRequest {
 }
 
 /** The id under which a request is shown to the AI SDK after this many changes: a fresh one after each, because a yes belongs to what was shown. */
-export function approvalIdAfter(changes: number, requestId: string): string {
+export function makeApprovalId(changes: number, requestId: string): string {
   return changes === 0 ? requestId : `${requestId}#${changes}`;
 }
 
@@ -23,7 +23,7 @@ export class ApprovalIds {
   constructor(events: readonly ThreadEvent[]) {
     for (const event of events) {
       if (event.type === 'request-opened') this.#changes.set(event.request.requestId, 0);
-      const changed = changedRequest(event);
+      const changed = findChangedRequest(event);
       if (changed !== undefined) this.#changes.set(changed, this.changesOf(changed) + 1);
     }
   }
@@ -35,7 +35,7 @@ export class ApprovalIds {
 
   /** The id under which a request is shown now. */
   of(requestId: string): string {
-    return approvalIdAfter(this.changesOf(requestId), requestId);
+    return makeApprovalId(this.changesOf(requestId), requestId);
   }
 
   /** The request that an approval id names. An unknown id is taken for the id of a request, which the agent then refuses. */
@@ -51,7 +51,7 @@ export class ApprovalIds {
   }
 }
 
-function changedRequest(event: ThreadEvent): string | undefined {
+function findChangedRequest(event: ThreadEvent): string | undefined {
   if (isQuiet(event)) return undefined;
   switch (event.type) {
     case 'request-voted':

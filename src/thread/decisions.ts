@@ -1,14 +1,14 @@
 import type { RequestDecision } from '../content/request-decision.ts';
-import { deepFreeze } from './deep-freeze.ts';
+import { freezeDeep } from './deep-freeze.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import type { EndedRequest } from './thread-head.ts';
 import type { ThreadState } from './thread-state.ts';
 
 /** How a request that is no longer open was decided. */
-export function decisionOf(ended: EndedRequest): RequestDecision {
+export function describeDecision(ended: EndedRequest): RequestDecision {
   const { request, response, principal, channel, closedBy } = ended;
-  return deepFreeze({
-    status: statusOf(ended),
+  return freezeDeep({
+    status: describeDecisionStatus(ended),
     request,
     ...(response === undefined ? {} : { response }),
     ...(principal === undefined ? {} : { principal }),
@@ -17,7 +17,7 @@ export function decisionOf(ended: EndedRequest): RequestDecision {
   });
 }
 
-function statusOf({ response, cause }: EndedRequest): RequestDecision['status'] {
+function describeDecisionStatus({ response, cause }: EndedRequest): RequestDecision['status'] {
   /* A closed request may have an answer, which no longer counts. */
   if (response === undefined || cause !== undefined) return cause ?? 'cancelled';
   if (response.type === 'question-response') return response.status;
@@ -25,7 +25,7 @@ function statusOf({ response, cause }: EndedRequest): RequestDecision['status'] 
 }
 
 /** How the requests that ended in these events were decided, oldest first. */
-export function decisionsIn(
+export function listDecisions(
   { endedRequests }: Readonly<ThreadState>,
   events: readonly ThreadEvent[],
 ): RequestDecision[] {
@@ -35,6 +35,6 @@ export function decisionsIn(
   });
   return [...new Set(ids)].flatMap((id) => {
     const ended = endedRequests.get(id);
-    return ended === undefined ? [] : decisionOf(ended);
+    return ended === undefined ? [] : describeDecision(ended);
   });
 }

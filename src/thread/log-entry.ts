@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { sha256 } from '../content/sha256.ts';
+import { hashText } from '../content/sha256.ts';
 import { HoldpointError } from '../errors.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { fromJson, toJson } from './tagged-json.ts';
+import { freezeDeep } from './deep-freeze.ts';
+import { parseTaggedJson, toJson } from './tagged-json.ts';
 import { type ThreadEvent, threadEventSchema } from './thread-event.ts';
 import type { LogEnd, LogEntry } from './thread-store.ts';
 
@@ -50,7 +50,7 @@ const snapshotKey = ',"snapshot":"';
 const snapshotLength = snapshotKey.length + hashLength + '"'.length;
 
 /** Where an entry ends, its hash and its snapshot, read from its last characters. What they say is right only if the chain is. */
-export function markOf({ revision, text }: LogEntry): EntryMark {
+export function readEntryMark({ revision, text }: LogEntry): EntryMark {
   const hash = text.slice(-hashLength - '"}'.length, -'"}'.length);
   const noted = text.slice(-endingLength - snapshotLength, -endingLength);
   return {
@@ -78,16 +78,16 @@ export async function writeEntry(
   const json = toJson(events);
   const noted = snapshot === undefined ? '' : `${snapshotKey}${snapshot}"`;
   const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}${noted}`;
-  const hash = await hashOf(body, previous);
-  const entry = sealed(revision + events.length, `${body}${hashKey}${hash}"}`);
+  const hash = await hashEntry(body, previous);
+  const entry = sealEntry(revision + events.length, `${body}${hashKey}${hash}"}`);
   verified.set(entry, previous);
   /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
-  if (json === events) contents.set(entry, { events: deepFreeze(events), snapshot, hash });
+  if (json === events) contents.set(entry, { events: freezeDeep(events), snapshot, hash });
   return entry;
 }
 
 /** A frozen entry. */
-export function sealed(revision: number, text: string): LogEntry {
+export function sealEntry(revision: number, text: string): LogEntry {
   return Object.freeze({ revision, text });
 }
 
@@ -96,10 +96,10 @@ export function readEntry(entry: LogEntry): EntryContent {
   const known = contents.get(entry);
   if (known !== undefined) return known;
   const { text } = entry;
-  const json = upgraded(parseJson(text));
+  const json = upgradeEntry(parseJson(text));
   /* Most entries have no `$`, and searching for one character is ten times faster than for two. */
   const hasTags = text.includes('$') && text.includes('"$');
-  const value = hasTags ? fromJson(json) : json;
+  const value = hasTags ? parseTaggedJson(json) : json;
   const parsed = entrySchema.safeParse(value);
   if (!parsed.success) {
     throw new HoldpointError(
@@ -110,14 +110,14 @@ export function readEntry(entry: LogEntry): EntryContent {
   /* Not zod's copy, which has its keys in another order: the entry must serialize to the same text again. */
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has just validated it.
   const valid = value as EntryContent;
-  const content = hasTags ? valid : frozen(valid);
+  const content = hasTags ? valid : freezeContent(valid);
   if (!hasTags && Object.isFrozen(entry)) contents.set(entry, content);
   return content;
 }
 
-function frozen(content: EntryContent): EntryContent {
+function freezeContent(content: EntryContent): EntryContent {
   try {
-    return deepFreeze(content);
+    return freezeDeep(content);
   } catch (cause) {
     throw new HoldpointError('log-tampered', 'The log has a value that is nested too deep.', {
       cause,
@@ -135,23 +135,23 @@ export function eventsOf(entry: LogEntry): readonly ThreadEvent[] {
  */
 export function verifyEntry(entry: LogEntry, end: LogEnd): EntryContent | Promise<EntryContent> {
   const { text } = entry;
-  if (verified.get(entry) === end.hash) return followingContent(entry, end);
+  if (verified.get(entry) === end.hash) return readFollowingContent(entry, end);
   const body = text.slice(0, -endingLength);
   const check = (hash: string): EntryContent => {
     const isRight = text === `${body}${hashKey}${hash}"}`;
-    const content = followingContent(entry, end);
+    const content = readFollowingContent(entry, end);
     /* After the content is read: a text that can't be parsed has a more precise error. */
-    if (!isRight) throw changed(end.revision + 1);
+    if (!isRight) throw makeChangedLogError(end.revision + 1);
     if (Object.isFrozen(entry)) verified.set(entry, end.hash);
     return content;
   };
-  const hash = hashOf(body, end.hash);
+  const hash = hashEntry(body, end.hash);
   return typeof hash === 'string' ? check(hash) : hash.then(check);
 }
 
-function followingContent(entry: LogEntry, { revision }: LogEnd): EntryContent {
+function readFollowingContent(entry: LogEntry, { revision }: LogEnd): EntryContent {
   const content = readEntry(entry);
-  if (entry.revision !== revision + content.events.length) throw changed(revision + 1);
+  if (entry.revision !== revision + content.events.length) throw makeChangedLogError(revision + 1);
   return content;
 }
 
@@ -164,17 +164,17 @@ export interface EntryJson {
 }
 
 /** The entry as part of the JSON form of a thread: the content of its text, with keys in the same order. */
-export function entryJson({ events, snapshot, hash }: EntryContent): EntryJson {
+export function toEntryJson({ events, snapshot, hash }: EntryContent): EntryJson {
   const noted = snapshot === undefined ? {} : { snapshot };
   return { v: entryVersion, events: events.map((event) => toJson(event)), ...noted, hash };
 }
 
 /* SHA-256, as base64url, of the hash of the previous entry and the text of this one up to its hash. */
-function hashOf(body: string, previous: string): string | Promise<string> {
-  return sha256(`holdpoint/log-entry/v1\0${previous}${body}`);
+function hashEntry(body: string, previous: string): string | Promise<string> {
+  return hashText(`holdpoint/log-entry/v1\0${previous}${body}`);
 }
 
-function changed(revision: number): HoldpointError {
+function makeChangedLogError(revision: number): HoldpointError {
   return new HoldpointError(
     'log-tampered',
     `The log was changed at revision ${revision} or earlier: it differs from what was recorded. Restore the thread from a backup.`,
@@ -195,7 +195,7 @@ function refuseUnreadable(events: readonly ThreadEvent[]): void {
 
 const versionedSchema = z.looseObject({ v: z.int().min(1) });
 
-function upgraded(json: unknown): unknown {
+function upgradeEntry(json: unknown): unknown {
   const versioned = versionedSchema.safeParse(json);
   if (!versioned.success) {
     throw new HoldpointError('log-tampered', 'The log has an entry without a version.');

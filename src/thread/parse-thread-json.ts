@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HoldpointError } from '../errors.ts';
-import { entryVersion, readEntry, sealed, verifyEntry } from './log-entry.ts';
+import { entryVersion, readEntry, sealEntry, verifyEntry } from './log-entry.ts';
 import { toJson } from './tagged-json.ts';
 import type { LogEnd, LogEntry } from './thread-store.ts';
 
@@ -35,7 +35,7 @@ export function parseThreadJson(json: unknown): { threadId: string; entries: Log
   let events = 0;
   const entries = written.map((entry) => {
     events += entry.events.length;
-    return sealed(events, writeJson(entry));
+    return sealEntry(events, writeJson(entry));
   });
   if (events !== revision) {
     throw new HoldpointError(

@@ -1,4 +1,4 @@
-import { draftOf, type HeadDraft, headOf } from './events/head-draft.ts';
+import { draftHead, type HeadDraft, finishHead } from './events/head-draft.ts';
 import { applyEvents } from './apply-events.ts';
 import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 import type { ThreadHead } from './thread-head.ts';
@@ -29,7 +29,7 @@ export class Proposal {
 
   /** The head after the events so far. It stays as it is when more are added. */
   get head(): ThreadHead {
-    if (this.#draft !== undefined) this.#head = headOf(this.#draft);
+    if (this.#draft !== undefined) this.#head = finishHead(this.#draft);
     this.#draft = undefined;
     return this.#head;
   }
@@ -45,9 +45,9 @@ export class Proposal {
   add(...added: ThreadEvent[]): void {
     const [first] = added;
     if (first === undefined) return;
-    this.#draft ??= draftOf(this.#head, this.state.endedRequests);
+    this.#draft ??= draftHead(this.#head, this.state.endedRequests);
     const events: ThreadEvent[] = [];
-    let latest = this.#events.at(-1)?.at ?? latestTime(this.state);
+    let latest = this.#events.at(-1)?.at ?? findLatestTime(this.state);
     for (const event of added) {
       if (event.at < latest) events.push({ ...event, at: latest });
       else {
@@ -65,6 +65,6 @@ export class Proposal {
 }
 
 /** The time of a thread's latest event, in milliseconds since 1970. */
-export function latestTime({ events }: Pick<ThreadState, 'events'>): number {
+export function findLatestTime({ events }: Pick<ThreadState, 'events'>): number {
   return events.last?.at ?? -Infinity;
 }

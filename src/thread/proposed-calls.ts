@@ -17,8 +17,8 @@ interface CallMarks {
  * The calls of an assistant message that end here, in order: those that run here, and those that the provider requests approval for.
  * Calls that the provider ran without asking are only part of the message.
  */
-export function proposedCalls(message: ModelMessage, step: number): ToolCallRecord[] {
-  const parts = partsOf(message);
+export function listProposedCalls(message: ModelMessage, step: number): ToolCallRecord[] {
+  const parts = listAssistantParts(message);
   const requests = requestsByCall(parts);
   return parts
     .filter((part) => part.type === 'tool-call')
@@ -39,7 +39,7 @@ export function proposedCalls(message: ModelMessage, step: number): ToolCallReco
 }
 
 /** The parts of an assistant message; none for other messages. */
-export function partsOf(message: ModelMessage | undefined): readonly AssistantPart[] {
+export function listAssistantParts(message: ModelMessage | undefined): readonly AssistantPart[] {
   if (message?.role !== 'assistant') return [];
   const { content } = message;
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;

@@ -1,8 +1,8 @@
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from './agent-thread.ts';
-import { replayed } from './apply-events.ts';
-import { preparedMessages, stepAt } from './next-messages.ts';
+import { replayEvents } from './apply-events.ts';
+import { listPreparedMessages, findStep } from './next-messages.ts';
 
 /**
  * The messages that the model was sent for a step of a thread, derived from its log: the history as it was before the step, or those that
@@ -18,11 +18,11 @@ export function sentMessages(
   step: number,
 ): readonly ModelMessage[] {
   const { events, messages } = thread;
-  const event = stepAt({ events, messages }, step);
+  const event = findStep({ events, messages }, step);
   if (event === undefined) {
     throw new HoldpointError('invalid-input', `The thread has no step ${step}; the first is 0.`);
   }
-  const prepared = preparedMessages({ events, messages }, event);
+  const prepared = listPreparedMessages({ events, messages }, event);
   if (prepared !== undefined) return prepared.map(({ message }) => message);
-  return replayed(events.slice(0, events.indexOf(event))).newlyPast.messages;
+  return replayEvents(events.slice(0, events.indexOf(event))).newlyPast.messages;
 }

@@ -1,6 +1,6 @@
-import { markOf } from './log-entry.ts';
-import { stateOfSnapshot } from './thread-snapshot.ts';
-import { sizeOf, type ThreadState } from './thread-state.ts';
+import { readEntryMark } from './log-entry.ts';
+import { parseSnapshotState } from './thread-snapshot.ts';
+import { measureThread, type ThreadState } from './thread-state.ts';
 import type { LogEntry, ThreadStore } from './thread-store.ts';
 
 /* When a thread is written to a snapshot, and read from one. */
@@ -17,18 +17,18 @@ export function isSnapshotDue(
   state: Readonly<ThreadState>,
 ): boolean {
   if (!state.head.created) return false;
-  const grown = sizeOf(state) - state.snapshotSize;
+  const grown = measureThread(state) - state.snapshotSize;
   return grown >= Math.max(snapshots.every ?? 64, state.snapshotSize * growth);
 }
 
 /** The thread at its snapshot, if the store has one and these entries, which are all of its log, vouch for it. */
-export async function stateFromSnapshot(
+export async function readSnapshotState(
   { snapshots }: Pick<ThreadStore, 'snapshots'>,
   threadId: string,
   entries: readonly LogEntry[],
 ): Promise<ThreadState | undefined> {
-  const count = entries.findLastIndex((entry) => markOf(entry).snapshot !== undefined);
+  const count = entries.findLastIndex((entry) => readEntryMark(entry).snapshot !== undefined);
   const text = count === -1 ? undefined : await snapshots?.read(threadId);
   if (text === undefined) return undefined;
-  return stateOfSnapshot(threadId, text, entries.slice(0, count + 1));
+  return parseSnapshotState(threadId, text, entries.slice(0, count + 1));
 }

@@ -6,7 +6,7 @@ const readingLastsMs = 60_000;
 const clocks = new WeakMap<object, StoreClock>();
 
 /** The clock of a store. All users of a store object share one, so that they agree to the millisecond. */
-export function clockOf(store: Pick<ThreadStore, 'now'>): StoreClock {
+export function findClock(store: Pick<ThreadStore, 'now'>): StoreClock {
   const clock = clocks.get(store) ?? new StoreClock(store);
   clocks.set(store, clock);
   return clock;
@@ -27,13 +27,13 @@ export class StoreClock {
   /** Milliseconds since 1970. */
   readonly now = (): number => {
     const reading = this.#reading;
-    return reading === undefined ? Date.now() : Math.round(reading.time + elapsedSince(reading));
+    return reading === undefined ? Date.now() : Math.round(reading.time + measureElapsed(reading));
   };
 
   /** Reads the store's clock, if it has one and the last reading is old. Await this before using `now`. */
   sync(): Promise<void> | undefined {
     const reading = this.#reading;
-    const isFresh = reading !== undefined && elapsedSince(reading) < readingLastsMs;
+    const isFresh = reading !== undefined && measureElapsed(reading) < readingLastsMs;
     return isFresh || this.#store.now === undefined ? undefined : this.#read(this.#store.now());
   }
 
@@ -50,6 +50,6 @@ export class StoreClock {
  * The monotonic clock stops while a machine sleeps, and the wall clock may be set. The later of the two counts, because it does no harm
  * if a lease seems to expire too early.
  */
-function elapsedSince({ at, date }: { at: number; date: number }): number {
+function measureElapsed({ at, date }: { at: number; date: number }): number {
   return Math.max(performance.now() - at, Date.now() - date);
 }

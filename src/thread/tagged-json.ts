@@ -1,5 +1,5 @@
-import { fromBase64, toBase64 } from '../content/base64.ts';
-import { plainCopy } from '../content/plain-copy.ts';
+import { parseBase64, toBase64 } from '../content/base64.ts';
+import { copyPlain } from '../content/plain-copy.ts';
 import { HoldpointError } from '../errors.ts';
 
 /*
@@ -20,20 +20,20 @@ export const depthInLog = 20;
  * that is nested more than 500 deep or has a cycle; `depth` is its own depth.
  */
 export function toJson(value: unknown, depth = 0): unknown {
-  return formOf(value, depth) === tags ? tagged(value) : value;
+  return classifyForm(value, depth) === tags ? tagValue(value) : value;
 }
 
 /** Copies a value into the form in which the log returns it, so that memory and store are equal. */
-export function jsonCopy<VALUE>(value: VALUE): VALUE {
+export function copyAsLogged<VALUE>(value: VALUE): VALUE {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this decodes what is encoded here.
-  return decodedCopy(value) as VALUE;
+  return copyDecoded(value) as VALUE;
 }
 
-function decodedCopy(value: unknown): unknown {
-  const form = formOf(value, depthInLog);
-  if (form === plain) return plainCopy(value);
-  const json: unknown = JSON.parse(JSON.stringify(form === tags ? tagged(value) : value));
-  return form === tags ? fromJson(json) : json;
+function copyDecoded(value: unknown): unknown {
+  const form = classifyForm(value, depthInLog);
+  if (form === plain) return copyPlain(value);
+  const json: unknown = JSON.parse(JSON.stringify(form === tags ? tagValue(value) : value));
+  return form === tags ? parseTaggedJson(json) : json;
 }
 
 /*
@@ -45,7 +45,7 @@ const plain = 0;
 const lossy = 1;
 const tags = 2;
 
-function formOf(value: unknown, depth: number): number {
+function classifyForm(value: unknown, depth: number): number {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -53,7 +53,7 @@ function formOf(value: unknown, depth: number): number {
     case 'number':
       return Number.isFinite(value) && !Object.is(value, -0) ? plain : lossy;
     case 'object':
-      return value === null ? plain : formOfObject(value, depth);
+      return value === null ? plain : classifyObject(value, depth);
     case 'bigint':
       throw new TypeError("A BigInt can't be written as JSON.");
     default:
@@ -61,7 +61,7 @@ function formOf(value: unknown, depth: number): number {
   }
 }
 
-function formOfObject(value: object, depth: number): number {
+function classifyObject(value: object, depth: number): number {
   if (depth > maximumDepth)
     throw new TypeError(`The value is nested more than ${maximumDepth} deep, or has a cycle.`);
   if (value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof URL)
@@ -74,49 +74,51 @@ function formOfObject(value: object, depth: number): number {
   const isTagged = !isList && keys.length === 1 && looksTagged.test(keys[0] ?? '');
   let form = isTagged ? tags : isLossy ? lossy : plain;
   for (const item of Object.values(value)) {
-    /* JSON and `plainCopy` treat an undefined property as absent. */
-    if (item !== undefined || isList) form = Math.max(form, formOf(item, depth + 1));
+    /* JSON and `copyPlain` treat an undefined property as absent. */
+    if (item !== undefined || isList) form = Math.max(form, classifyForm(item, depth + 1));
   }
   return form;
 }
 
-function tagged(value: unknown): unknown {
+function tagValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) return { [bytesTag]: toBase64(value) };
   if (value instanceof ArrayBuffer) return { [bufferTag]: toBase64(new Uint8Array(value)) };
   if (value instanceof URL) return { [urlTag]: value.href };
   if ('toJSON' in value && typeof value.toJSON === 'function')
-    return tagged(JSON.parse(JSON.stringify(value)));
-  if (Array.isArray(value)) return value.map(tagged);
+    return tagValue(JSON.parse(JSON.stringify(value)));
+  if (Array.isArray(value)) return value.map(tagValue);
   const entries = Object.entries(value);
   const escape = entries.length === 1 && looksTagged.test(entries[0]?.[0] ?? '') ? '$' : '';
-  return Object.fromEntries(entries.map(([key, item]) => [escape + key, tagged(item)]));
+  return Object.fromEntries(entries.map(([key, item]) => [escape + key, tagValue(item)]));
 }
 
 /** The value that `toJson` wrote. Throws `log-tampered` for JSON that it never writes. */
-export function fromJson(value: unknown, depth = 0): unknown {
+export function parseTaggedJson(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > maximumDepth) throw damaged(`nested more than ${maximumDepth} deep`);
-  if (Array.isArray(value)) return value.map((item) => fromJson(item, depth + 1));
+  if (depth > maximumDepth) throw makeDamagedError(`nested more than ${maximumDepth} deep`);
+  if (Array.isArray(value)) return value.map((item) => parseTaggedJson(item, depth + 1));
   const entries = Object.entries(value);
   const [key, item] = entries[0] ?? [];
   if (entries.length === 1 && key !== undefined && looksTagged.test(key)) {
-    if (key.startsWith('$$')) return { [key.slice(1)]: fromJson(item, depth + 1) };
-    return untag(key, item);
+    if (key.startsWith('$$')) return { [key.slice(1)]: parseTaggedJson(item, depth + 1) };
+    return readTagged(key, item);
   }
-  return Object.fromEntries(entries.map(([name, part]) => [name, fromJson(part, depth + 1)]));
+  return Object.fromEntries(
+    entries.map(([name, part]) => [name, parseTaggedJson(part, depth + 1)]),
+  );
 }
 
-function untag(tag: string, text: unknown): unknown {
+function readTagged(tag: string, text: unknown): unknown {
   try {
     if (tag === urlTag) return new URL(String(text));
-    const bytes = fromBase64(String(text));
+    const bytes = parseBase64(String(text));
     return tag === bytesTag ? bytes : bytes.buffer;
   } catch {
-    throw damaged(`tagged ${tag}, but is not valid`);
+    throw makeDamagedError(`tagged ${tag}, but is not valid`);
   }
 }
 
-function damaged(what: string): HoldpointError {
+function makeDamagedError(what: string): HoldpointError {
   return new HoldpointError('log-tampered', `The log has a value that is ${what}.`);
 }

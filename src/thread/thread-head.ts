@@ -112,7 +112,7 @@ export interface ThreadHead {
 }
 
 /** An empty `NewlyPast`. */
-export function nothingPast(): NewlyPast {
+export function makeNewlyPast(): NewlyPast {
   return { messages: [], retracted: 0, calls: [], requests: [], toolCallIds: [] };
 }
 
@@ -145,7 +145,7 @@ export function callAt(
 }
 
 /** The call of an attempt, while the result of that attempt is still awaited. */
-export function awaitedCall(
+export function findAwaitedCall(
   head: ThreadHead,
   attempted: CallPlace & { attempt: number },
 ): ToolCallRecord | undefined {
@@ -173,7 +173,7 @@ export function isOverdue(
 }
 
 /** When a reminder of an open request is due; `undefined` for never. A sub-agent reminds of its own requests. */
-export function remindAtOf({ request, isReminded, beside }: OpenRequest): number | undefined {
+export function computeRemindAt({ request, isReminded, beside }: OpenRequest): number | undefined {
   const isDue = request.type === 'approval-request' && isReminded !== true && beside === undefined;
   return isDue ? request.remindAt : undefined;
 }

@@ -1,4 +1,4 @@
-import { type EntryJson, entryJson, entryVersion } from './log-entry.ts';
+import { type EntryJson, toEntryJson, entryVersion } from './log-entry.ts';
 import type { ThreadState } from './thread-state.ts';
 
 /** A whole thread as JSON, as `JSON.stringify(thread)` writes it and `agent.restore` reads it. */
@@ -14,7 +14,7 @@ export interface ThreadJson {
 }
 
 /** The JSON form of a thread. */
-export function threadToJson({ threadId, events, entries }: ThreadState): ThreadJson {
+export function convertThreadToJson({ threadId, events, entries }: ThreadState): ThreadJson {
   let begin = 0;
   return {
     type: 'holdpoint-thread',
@@ -22,7 +22,7 @@ export function threadToJson({ threadId, events, entries }: ThreadState): Thread
     threadId,
     revision: events.length,
     entries: entries.map(({ revision, ...mark }) => {
-      const json = entryJson({ events: events.slice(begin, revision), ...mark });
+      const json = toEntryJson({ events: events.slice(begin, revision), ...mark });
       begin = revision;
       return json;
     }),

@@ -1,15 +1,15 @@
 import { HoldpointError } from '../errors.ts';
-import { appendOnce, grantChanges, isConflict } from './append-once.ts';
+import { appendOnce, listGrantChanges, isConflict } from './append-once.ts';
 import { adopt, applyEntry } from './apply-events.ts';
 import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
 import { type Decide, Proposal, type ThreadOrigin } from './proposal.ts';
 import { SerialWork } from './serial-work.ts';
-import { isSnapshotDue, stateFromSnapshot } from './snapshot-times.ts';
+import { isSnapshotDue, readSnapshotState } from './snapshot-times.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import type { ThreadHead } from './thread-head.ts';
-import { emptyThread, lastHash, type ThreadState } from './thread-state.ts';
+import { makeEmptyThread, readLastHash, type ThreadState } from './thread-state.ts';
 import { takeSnapshot } from './thread-snapshot.ts';
-import { summaryOf } from './thread-status.ts';
+import { summarizeThread } from './thread-status.ts';
 import type { LogEnd, LogEntry, ThreadStore } from './thread-store.ts';
 import { appendTraced } from './tracing/trace-append.ts';
 import { isTraced } from './tracing/trace-operations.ts';
@@ -42,7 +42,7 @@ export class ThreadLog {
   readonly #work = new SerialWork();
 
   constructor(threadId: string, options: ThreadLogOptions) {
-    this.state = emptyThread(threadId);
+    this.state = makeEmptyThread(threadId);
     this.#options = options;
   }
 
@@ -116,7 +116,10 @@ export class ThreadLog {
       const contents = await this.#apply(entries);
       this.#options.refuse(this.state);
       const { threadId, head } = this.state;
-      const summary = summaryOf(threadId, head, { end: this.#end(), now: this.#options.now() });
+      const summary = summarizeThread(threadId, head, {
+        end: this.#end(),
+        now: this.#options.now(),
+      });
       await this.#options.store.append(threadId, { revision: 0, hash: '' }, entries, summary);
       this.#options.onAppended(
         threadId,
@@ -151,14 +154,14 @@ export class ThreadLog {
     const { store, onAppended, onCommitted } = this.#options;
     const { threadId } = this.state;
     const end = this.#end();
-    const grants = grantChanges(proposed);
+    const grants = listGrantChanges(proposed);
     const { snapshots } = store;
     const isDue =
       grants === undefined && snapshots !== undefined && isSnapshotDue(snapshots, this.state);
     const snapshot = isDue ? await takeSnapshot(this.state) : undefined;
     const entry = await writeEntry(proposed, end, snapshot?.digest);
     const content = readEntry(entry);
-    const summary = summaryOf(threadId, head, {
+    const summary = summarizeThread(threadId, head, {
       end: { revision: entry.revision, hash: content.hash },
       now: this.#options.now(),
     });
@@ -190,7 +193,7 @@ export class ThreadLog {
   async #startFrom(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
     const { store, ignoresSnapshots } = this.#options;
     if (store.snapshots === undefined || ignoresSnapshots === true) return entries;
-    Object.assign(this.state, await stateFromSnapshot(store, this.state.threadId, entries));
+    Object.assign(this.state, await readSnapshotState(store, this.state.threadId, entries));
     return entries.slice(this.state.entries.length);
   }
 
@@ -208,7 +211,7 @@ export class ThreadLog {
 
   /** Where the next entry goes. */
   #end(): LogEnd {
-    return { revision: this.revision, hash: lastHash(this.state) };
+    return { revision: this.revision, hash: readLastHash(this.state) };
   }
 
   /*

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { sha256 } from '../content/sha256.ts';
+import { hashText } from '../content/sha256.ts';
 import { HoldpointError } from '../errors.ts';
-import { emptyThread, EventList, sizeOf, type ThreadState } from './thread-state.ts';
-import { markOf } from './log-entry.ts';
-import { fromJson, toJson } from './tagged-json.ts';
+import { makeEmptyThread, EventList, measureThread, type ThreadState } from './thread-state.ts';
+import { readEntryMark } from './log-entry.ts';
+import { parseTaggedJson, toJson } from './tagged-json.ts';
 import type { EndedRequest, ThreadHead } from './thread-head.ts';
 import type { LogEntry } from './thread-store.ts';
 
@@ -75,16 +75,16 @@ export interface Snapshot {
 export async function takeSnapshot(state: Readonly<ThreadState>): Promise<Snapshot | undefined> {
   let json: unknown;
   try {
-    json = toJson(contentOf(state));
+    json = toJson(makeSnapshotContent(state));
   } catch {
     return undefined;
   }
   const text = JSON.stringify(json);
-  return { text, digest: await digestOf(text) };
+  return { text, digest: await digestSnapshot(text) };
 }
 
 /** The content of the snapshot of a thread. */
-export function contentOf({
+export function makeSnapshotContent({
   threadId,
   head,
   entries,
@@ -111,23 +111,23 @@ export function contentOf({
  * The thread at a snapshot; `undefined` if `text` is not the snapshot of which the last of `entries` tells, or has another version. That
  * entry remains to be verified and applied. Throws `log-tampered` for a snapshot that is vouched for and invalid, or another thread's.
  */
-export async function stateOfSnapshot(
+export async function parseSnapshotState(
   threadId: string,
   text: string,
   entries: readonly LogEntry[],
 ): Promise<ThreadState | undefined> {
   const behind = entries.slice(0, -1);
-  const marks = behind.map(markOf);
+  const marks = behind.map(readEntryMark);
   const end = marks.at(-1);
-  const told = entries.slice(-1).map(markOf)[0]?.snapshot;
-  if (end === undefined || told !== (await digestOf(text))) return undefined;
+  const told = entries.slice(-1).map(readEntryMark)[0]?.snapshot;
+  if (end === undefined || told !== (await digestSnapshot(text))) return undefined;
   const content = readContent(threadId, text);
   if (content === undefined) return undefined;
   const { revision, hash, head, messages, pastCalls, endedRequests } = content;
   const isOfLog = revision === end.revision && hash === end.hash;
   /* The rows of one thread may have been copied to another one, whose log begins with its own creation. */
-  if (!isOfLog || content.threadId !== threadId) throw invalid(threadId);
-  const empty = emptyThread(threadId);
+  if (!isOfLog || content.threadId !== threadId) throw makeSnapshotError(threadId);
+  const empty = makeEmptyThread(threadId);
   const state: ThreadState = {
     ...empty,
     head: { ...empty.head, ...head },
@@ -138,27 +138,27 @@ export async function stateOfSnapshot(
     endedRequests: new Map(endedRequests.map((ended) => [ended.request.requestId, ended])),
     toolCallIds: new Set(content.toolCallIds),
   };
-  return { ...state, snapshotSize: sizeOf(state) };
+  return { ...state, snapshotSize: measureThread(state) };
 }
 
 function readContent(threadId: string, text: string): SnapshotContent | undefined {
-  const json = jsonIn(threadId, text);
+  const json = parseSnapshotJson(threadId, text);
   if (Reflect.get(Object(json), 'v') !== snapshotVersion) return undefined;
-  const value = text.includes('"$') ? fromJson(json) : json;
-  if (!snapshotSchema.safeParse(value).success) throw invalid(threadId);
+  const value = text.includes('"$') ? parseTaggedJson(json) : json;
+  if (!snapshotSchema.safeParse(value).success) throw makeSnapshotError(threadId);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has validated its shape, and the chain vouches for the rest.
   return value as SnapshotContent;
 }
 
-function jsonIn(threadId: string, text: string): unknown {
+function parseSnapshotJson(threadId: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid(threadId);
+    throw makeSnapshotError(threadId);
   }
 }
 
-function invalid(threadId: string): HoldpointError {
+function makeSnapshotError(threadId: string): HoldpointError {
   return new HoldpointError(
     'log-tampered',
     `The snapshot of thread ${threadId} is invalid, although its log vouches for it. Restore the thread from a backup.`,
@@ -166,6 +166,6 @@ function invalid(threadId: string): HoldpointError {
 }
 
 /** The digest of a snapshot. */
-export async function digestOf(text: string): Promise<string> {
-  return sha256(`holdpoint/snapshot/v1\0${text}`);
+export async function digestSnapshot(text: string): Promise<string> {
+  return hashText(`holdpoint/snapshot/v1\0${text}`);
 }

@@ -8,7 +8,7 @@ import {
   type EndedRequest,
   isRunning,
   isSamePlace,
-  nothingPast,
+  makeNewlyPast,
   type ThreadHead,
 } from './thread-head.ts';
 import type { LogEntry } from './thread-store.ts';
@@ -25,17 +25,20 @@ export interface ThreadState {
   readonly pastCalls: ToolCallRecord[];
   readonly endedRequests: Map<string, EndedRequest>;
   readonly toolCallIds: Set<string>;
-  /** The `sizeOf` the thread at its latest snapshot; 0 without one. */
+  /** How large the thread was at its latest snapshot; 0 without one. */
   snapshotSize: number;
 }
 
 /** How large a thread is: how many events and messages it has. */
-export function sizeOf({ events, messages }: Pick<ThreadState, 'events' | 'messages'>): number {
+export function measureThread({
+  events,
+  messages,
+}: Pick<ThreadState, 'events' | 'messages'>): number {
   return events.length + messages.length;
 }
 
 /** A thread without events. */
-export function emptyThread(threadId: string): ThreadState {
+export function makeEmptyThread(threadId: string): ThreadState {
   return {
     threadId,
     head: {
@@ -59,7 +62,7 @@ export function emptyThread(threadId: string): ThreadState {
       modelIsNext: false,
       isStopped: false,
       isOutOfSteps: false,
-      newlyPast: nothingPast(),
+      newlyPast: makeNewlyPast(),
     },
     events: new EventList(),
     entries: [],
@@ -72,12 +75,12 @@ export function emptyThread(threadId: string): ThreadState {
 }
 
 /** The hash of the last entry; `''` for a thread without events. */
-export function lastHash({ entries }: Readonly<ThreadState>): string {
+export function readLastHash({ entries }: Readonly<ThreadState>): string {
   return entries.at(-1)?.hash ?? '';
 }
 
 /** All calls of the thread, oldest first. A started call that no run holds is shown as indeterminate. */
-export function callsOf(state: ThreadState, now: number): ToolCallRecord[] {
+export function listCalls(state: ThreadState, now: number): ToolCallRecord[] {
   const running = isRunning(state.head, now);
   return [
     ...state.pastCalls,
@@ -88,7 +91,7 @@ export function callsOf(state: ThreadState, now: number): ToolCallRecord[] {
 }
 
 /** The call at a place, in the open step or a past one. */
-export function anyCallAt(
+export function findAnyCall(
   { head, pastCalls }: Readonly<ThreadState>,
   place: CallPlace,
 ): ToolCallRecord | undefined {
@@ -101,7 +104,7 @@ export function callOfId(
   toolCallId: string,
   now: number,
 ): ToolCallRecord {
-  const call = callsOf(state, now).find((other) => other.toolCallId === toolCallId);
+  const call = listCalls(state, now).find((other) => other.toolCallId === toolCallId);
   if (call !== undefined) return call;
   throw new HoldpointError(
     'not-found',

@@ -2,14 +2,14 @@ import { awaitedBy, type ToolCallRecord } from '../content/tool-call.ts';
 import {
   isRunning,
   isUnfinished,
-  remindAtOf,
+  computeRemindAt,
   type RunFailure,
   type ThreadHead,
 } from './thread-head.ts';
 import type { LogEnd, ThreadStatus, ThreadSummary } from './thread-store.ts';
 
 /** The status of a thread at a time: leases expire without a write. */
-export function statusOf(head: ThreadHead, now: number): ThreadStatus {
+export function computeThreadStatus(head: ThreadHead, now: number): ThreadStatus {
   if (isRunning(head, now)) return 'running';
   if (head.calls.some(isUnfinished)) return 'indeterminate';
   if (head.failure !== undefined && head.failure.retryAt === undefined) return 'stuck';
@@ -20,11 +20,11 @@ export function statusOf(head: ThreadHead, now: number): ThreadStatus {
  * When the thread needs a run, in milliseconds since 1970; 0 means now, and `undefined` that it waits for people or the app alone. The time
  * is derived from the log, so that it doesn't depend on which worker polls, or how often.
  */
-export function nextDeadlineOf(head: ThreadHead): number | undefined {
+export function computeNextDeadline(head: ThreadHead): number | undefined {
   const deferred = head.calls.filter(({ status }) => status === 'deferred');
   const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
   const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
-  deadlines.push(...head.openRequests.flatMap((open) => remindAtOf(open) ?? []));
+  deadlines.push(...head.openRequests.flatMap((open) => computeRemindAt(open) ?? []));
   const lost = head.calls.filter(isUnfinished);
   if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
   else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));
@@ -43,16 +43,16 @@ function runDue(failure: RunFailure | undefined): number[] {
 }
 
 /** The summary that a store keeps of a thread whose log ends at `end`. */
-export function summaryOf(
+export function summarizeThread(
   threadId: string,
   head: ThreadHead,
   { end, now }: { end: LogEnd; now: number },
 ): ThreadSummary {
-  const nextDeadline = nextDeadlineOf(head);
+  const nextDeadline = computeNextDeadline(head);
   return {
     threadId,
     ...(head.agent === undefined ? {} : { agent: head.agent }),
-    status: statusOf(head, now),
+    status: computeThreadStatus(head, now),
     ...end,
     openRequests: head.openRequests.length,
     failures: head.failure?.failures ?? 0,
@@ -78,7 +78,7 @@ export function isStoppedBeforeReply({ isStopped, unanswered }: ThreadHead): boo
  * because their answers are part of the next request to the model. Until then they can expire or be cancelled. With a `limit` of calls
  * that run at once, those whose turn it is.
  */
-export function dueCalls({ calls }: ThreadHead, limit = Infinity): ToolCallRecord[] {
+export function listDueCalls({ calls }: ThreadHead, limit = Infinity): ToolCallRecord[] {
   const own: ToolCallRecord[] = [];
   const forwarded: ToolCallRecord[] = [];
   let others = 0;
@@ -87,11 +87,11 @@ export function dueCalls({ calls }: ThreadHead, limit = Infinity): ToolCallRecor
     else if (call.outcome === undefined) others += 1;
   }
   if (own.length === 0) return others === 0 ? forwarded : [];
-  return own.slice(0, freeSlots({ calls }, limit));
+  return own.slice(0, countFreeSlots({ calls }, limit));
 }
 
 /** How many more calls may start if `limit` may run at once. */
-export function freeSlots({ calls }: Pick<ThreadHead, 'calls'>, limit: number): number {
+export function countFreeSlots({ calls }: Pick<ThreadHead, 'calls'>, limit: number): number {
   return Math.max(0, limit - calls.filter(isUnfinished).length);
 }
 
@@ -107,7 +107,7 @@ export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now
 
 /** Whether a call can start, or be resumed at `now`. */
 export function hasDueCalls(head: ThreadHead, now: number): boolean {
-  return dueCalls(head).length > 0 || head.calls.some((call) => isResumable(call, now));
+  return listDueCalls(head).length > 0 || head.calls.some((call) => isResumable(call, now));
 }
 
 /** Whether a run would have work: a call to start, one to resume by `now` (default: immediately), an answer to send, or a step. */

@@ -5,11 +5,11 @@ import type { ToolCallOutcome, ToolCallRecord } from '../content/tool-call.ts';
 type ToolPart = ToolModelMessage['content'][number];
 
 /** The parts of the tool message for a call that has ended, for the model or its provider. Throws for an open call. */
-export function toolParts(call: ToolCallRecord): ToolPart[] {
+export function makeToolParts(call: ToolCallRecord): ToolPart[] {
   const { toolCallId, toolName, outcome, providerApprovalId } = call;
   if (outcome === undefined) throw new TypeError(`Call ${toolCallId} has not ended.`);
   if (providerApprovalId !== undefined) return answerParts(call, outcome, providerApprovalId);
-  const output = withEdit(call, modelOutput(outcome));
+  const output = withEdit(call, toModelResult(outcome));
   return [{ type: 'tool-result', toolCallId, toolName, output }];
 }
 
@@ -21,7 +21,7 @@ function answerParts(
 ): ToolPart[] {
   const answer = { type: 'tool-approval-response', approvalId, providerExecuted: true } as const;
   if (outcome.status === 'forwarded') return [{ ...answer, approved: true }];
-  const reason = reasonOf(outcome);
+  const reason = pickReason(outcome);
   /* As in the AI SDK, a denied call has a result besides the answer. This option makes providers leave it out, as they have the answer. */
   const providerOptions = { openai: { approvalId } };
   const output = { type: 'execution-denied', ...reason, providerOptions } as const;
@@ -31,7 +31,9 @@ function answerParts(
   ];
 }
 
-function reasonOf(outcome: Exclude<ToolCallOutcome, { status: 'forwarded' }>): { reason?: string } {
+function pickReason(outcome: Exclude<ToolCallOutcome, { status: 'forwarded' }>): {
+  reason?: string;
+} {
   switch (outcome.status) {
     case 'failed':
       return { reason: outcome.error };
@@ -42,10 +44,10 @@ function reasonOf(outcome: Exclude<ToolCallOutcome, { status: 'forwarded' }>): {
   }
 }
 
-function modelOutput(outcome: ToolCallOutcome): ToolResultPart['output'] {
+function toModelResult(outcome: ToolCallOutcome): ToolResultPart['output'] {
   switch (outcome.status) {
     case 'succeeded':
-      return outcome.modelOutput ?? defaultModelOutput(outcome.output);
+      return outcome.modelOutput ?? makeDefaultOutput(outcome.output);
     case 'failed':
       return outcome.modelOutput ?? { type: 'error-text', value: outcome.error };
     case 'denied':
@@ -77,7 +79,10 @@ function withEdit(
       return { ...output, value: `${text}\n\n${output.value}` };
     case 'json':
     case 'error-json':
-      return { ...output, value: { note, editedInput: jsonValue(input), output: output.value } };
+      return {
+        ...output,
+        value: { note, editedInput: parseJsonValue(input), output: output.value },
+      };
     case 'content':
       return { ...output, value: [{ type: 'text', text }, ...output.value] };
     case 'execution-denied':
@@ -88,12 +93,12 @@ function withEdit(
 const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 
 /** A recorded input, which is JSON. */
-function jsonValue(input: unknown): JSONValue {
+function parseJsonValue(input: unknown): JSONValue {
   return jsonSchema.parse(input);
 }
 
 /** The AI SDK's conversion of the output of a tool that has no `toModelOutput`. */
-function defaultModelOutput(output: JSONValue): ToolResultPart['output'] {
+function makeDefaultOutput(output: JSONValue): ToolResultPart['output'] {
   return typeof output === 'string'
     ? { type: 'text', value: output }
     : { type: 'json', value: output };

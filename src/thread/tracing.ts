@@ -1,11 +1,11 @@
 /* What the rest of the package may use of `tracing/`: agents report, OpenTelemetry listens. Nothing in `thread` imports this. */
-export { inConversation } from './tracing/guarded-conversation.ts';
+export { runInConversation } from './tracing/guarded-conversation.ts';
 export {
   type CallFacts,
   type InvokedMessage,
   type ModelAnswer,
   type ModelName,
-  modelNameOf,
+  readModelName,
   type PromptedMessage,
   type RequestFacts,
   type TraceMessage,

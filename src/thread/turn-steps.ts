@@ -1,5 +1,5 @@
 import { isAppMessage } from './app-messages.ts';
-import { partsOf } from './proposed-calls.ts';
+import { listAssistantParts } from './proposed-calls.ts';
 import type { StepMetadata } from './step-metadata.ts';
 import type { ThreadEventOf } from './thread-event.ts';
 import type { ThreadState } from './thread-state.ts';
@@ -31,7 +31,7 @@ export function turnSteps(state: Readonly<ThreadState>): FinishedStep[] {
     .slice(Math.max(0, turnBegin(events)))
     .filter((event) => event.type === 'step-finished')
     .map((event, stepNumber): FinishedStep => {
-      const parts = partsOf(event.message);
+      const parts = listAssistantParts(event.message);
       return {
         ...event.metadata,
         stepNumber,

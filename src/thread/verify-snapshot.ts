@@ -1,8 +1,8 @@
 import { HoldpointError } from '../errors.ts';
 import { applyEntry } from './apply-events.ts';
 import { toJson } from './tagged-json.ts';
-import { contentOf, digestOf, snapshotVersion } from './thread-snapshot.ts';
-import { emptyThread, type ThreadState } from './thread-state.ts';
+import { makeSnapshotContent, digestSnapshot, snapshotVersion } from './thread-snapshot.ts';
+import { makeEmptyThread, type ThreadState } from './thread-state.ts';
 
 /**
  * Compares the latest snapshot of a log with the state that the entries before it add up to. The thread was read without its snapshot. Throws
@@ -13,15 +13,15 @@ export async function verifySnapshot(
   text: string | undefined,
 ): Promise<void> {
   const count = entries.findLastIndex(({ snapshot }) => snapshot !== undefined);
-  if (text === undefined || (await digestOf(text)) !== entries[count]?.snapshot) return;
+  if (text === undefined || (await digestSnapshot(text)) !== entries[count]?.snapshot) return;
   const json: unknown = JSON.parse(text);
   /* Another holdpoint wrote it, and this one opens no thread from it. */
   if (Reflect.get(Object(json), 'v') !== snapshotVersion) return;
-  const state = emptyThread(threadId);
+  const state = makeEmptyThread(threadId);
   for (const { revision, hash } of entries.slice(0, count)) {
     applyEntry(state, { events: events.slice(state.events.length, revision), hash });
   }
-  if (sorted(json) === sorted(toJson(contentOf(state)))) return;
+  if (stringifySorted(json) === stringifySorted(toJson(makeSnapshotContent(state)))) return;
   throw new HoldpointError(
     'log-tampered',
     `The snapshot of thread ${threadId} at revision ${state.events.length} differs from the log before it. Restore the thread from a backup.`,
@@ -29,7 +29,7 @@ export async function verifySnapshot(
 }
 
 /* The same state may have its keys in another order. */
-function sorted(value: unknown): string {
+function stringifySorted(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
       ? Object.fromEntries(

@@ -4,11 +4,11 @@ import {
   type CallFailure,
   type CheckedAnswers,
   type DelegatedCall,
-  delegatedCall,
+  makeDelegatedCall,
   type DelegatedWork,
   type Delegation,
   type Execution,
-  failed,
+  makeFailedExecution,
   type PassedAnswer,
   type PassedOn,
   type Reassignment,
@@ -23,15 +23,20 @@ import {
   toolsBelow,
 } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input.ts';
-import { errorText } from '../content/error-text.ts';
-import { timer } from '../content/timer.ts';
+import { readErrorText } from '../content/error-text.ts';
+import { waitForTimer } from '../content/timer.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { commitCancelled, giveUp } from './cancel-delegated.ts';
 import { AgentWork, type DelegationOptions } from './agent-work.ts';
-import { busyMs, executionOf } from './delegate-call.ts';
-import { isPassedOn, mirrorRequests, ownAnswer, unsentVotes } from './mirror-requests.ts';
+import { busyMs, toExecution } from './delegate-call.ts';
+import {
+  isPassedOn,
+  readMirroredRequests,
+  toOwnAnswer,
+  listUnsentVotes,
+} from './mirror-requests.ts';
 
 /* The number of levels of sub-agents, the outermost agent included. */
 const maximumDepth = 8;
@@ -58,18 +63,18 @@ export class AgentDelegation implements Delegation {
   }
 
   async work(tool: Tool, call: ToolCallRecord, work: DelegatedWork): Promise<Execution> {
-    const delegated = delegatedCall(work.threadId, call);
+    const delegated = makeDelegatedCall(work.threadId, call);
     const fault = this.#whyNot(work.agents);
-    if (fault !== undefined) return failed(fault);
+    if (fault !== undefined) return makeFailedExecution(fault);
     try {
       const child = await this.#open(delegated, work.agents);
       const working = new AgentWork(this.#child, child, this.#options);
       const result = await working.result(delegated, call, work);
       const requests = await this.#mirror(child, delegated, work.shown());
-      return await executionOf({ call, tool, name: this.agent }, result, requests);
+      return await toExecution({ call, tool, name: this.agent }, result, requests);
     } catch (error) {
       /* Where the work has got to is unknown. It is resumed, like that of a process that died. */
-      const why = `Agent '${this.agent}' could not be reached: ${errorText(error)}`;
+      const why = `Agent '${this.agent}' could not be reached: ${readErrorText(error)}`;
       return { type: 'lost', error: why.slice(0, maximumErrorLength).toWellFormed() };
     }
   }
@@ -80,8 +85,8 @@ export class AgentDelegation implements Delegation {
     const child = await this.#open(call);
     const { request } = asked;
     const own = await this.#ownRequest(child, call, request);
-    const votes = unsentVotes(request, child.thread);
-    const answer = ownAnswer(response, request, votes.length > 0 ? undefined : own);
+    const votes = listUnsentVotes(request, child.thread);
+    const answer = toOwnAnswer(response, request, votes.length > 0 ? undefined : own);
     const checked = await child.check({ ...asked, response: answer });
     if (votes.length === 0) return checked;
     const record = async (): Promise<void> => {
@@ -94,7 +99,7 @@ export class AgentDelegation implements Delegation {
   async withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void> {
     const child = await this.#open(call);
     await this.#ownRequest(child, call, withdrawal.request);
-    await sendVotes(child, unsentVotes(withdrawal.request, child.thread));
+    await sendVotes(child, listUnsentVotes(withdrawal.request, child.thread));
     await child.withdraw(withdrawal);
   }
 
@@ -111,7 +116,7 @@ export class AgentDelegation implements Delegation {
   }
 
   async #mirror(child: ChildThread, call: DelegatedCall, shown: ShownRequests): Promise<Reporting> {
-    return mirrorRequests(child.thread, { call, agent: this.agent, shown });
+    return readMirroredRequests(child.thread, { call, agent: this.agent, shown });
   }
 
   async send(
@@ -132,7 +137,7 @@ export class AgentDelegation implements Delegation {
             error: `The answer could not be sent to agent '${this.agent}': ${error.message}`,
           };
         }
-        await timer(pauses[attempt] ?? busyMs, signal);
+        await waitForTimer(pauses[attempt] ?? busyMs, signal);
       }
     }
   }
@@ -197,9 +202,12 @@ export class AgentDelegation implements Delegation {
     { request, response, principal, channel }: PassedAnswer,
   ): Promise<void> {
     await this.#ownRequest(child, call, request);
-    await sendVotes(child, unsentVotes(request, child.thread));
+    await sendVotes(child, listUnsentVotes(request, child.thread));
     const own = await this.#ownRequest(child, call, request);
-    await child.respond(ownAnswer(response, request, own), senderOf({ principal, channel }));
+    await child.respond(
+      toOwnAnswer(response, request, own),
+      pickAnswerSender({ principal, channel }),
+    );
   }
 
   /** The open request of the sub-agent that a request in the parent thread mirrors. Throws `answer-mismatch` for another one. */
@@ -227,11 +235,15 @@ export class AgentDelegation implements Delegation {
   }
 }
 
-async function sendVotes(child: ChildThread, votes: ReturnType<typeof unsentVotes>): Promise<void> {
-  for (const vote of votes) await child.respond(vote.answer, senderOf(vote), vote.onBehalfOf);
+async function sendVotes(
+  child: ChildThread,
+  votes: ReturnType<typeof listUnsentVotes>,
+): Promise<void> {
+  for (const vote of votes)
+    await child.respond(vote.answer, pickAnswerSender(vote), vote.onBehalfOf);
 }
 
-function senderOf({ principal, channel }: Pick<PassedAnswer, 'principal' | 'channel'>) {
+function pickAnswerSender({ principal, channel }: Pick<PassedAnswer, 'principal' | 'channel'>) {
   return { principal, ...(channel === undefined ? {} : { channel }) };
 }
 

@@ -2,9 +2,9 @@ import { type FlexibleSchema, type ModelMessage, type Tool, tool } from 'ai';
 import { z } from 'zod';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
-import { childAgentOf } from '../agent/child-agent.ts';
+import { requireChildAgent } from '../agent/child-agent.ts';
 import { delegating } from '../agent/calls.ts';
-import { checkedMs } from '../content/checked-number.ts';
+import { checkMs } from '../content/checked-number.ts';
 import { AgentDelegation } from './agent-delegation.ts';
 import type { AgentCall } from './agent-work.ts';
 
@@ -64,12 +64,12 @@ export function agentTool(agent: Agent<never>, options: AgentToolOptions<unknown
     );
   }
   const { description, title, inputSchema = promptSchema, expiresAfterMs } = options;
-  const delegation = new AgentDelegation(childAgentOf(agent), {
+  const delegation = new AgentDelegation(requireChildAgent(agent), {
     agent: name,
-    prompt: options.prompt ?? promptOf,
+    prompt: options.prompt ?? parsePrompt,
     output: options.output ?? (({ text }) => text),
     runtimeContext: options.runtimeContext ?? ((call) => call.runtimeContext),
-    expiresAfterMs: expiresAfterMs && checkedMs(expiresAfterMs, 'expiresAfterMs'),
+    expiresAfterMs: expiresAfterMs && checkMs(expiresAfterMs, 'expiresAfterMs'),
   });
   const made = tool({
     description,
@@ -83,6 +83,6 @@ export function agentTool(agent: Agent<never>, options: AgentToolOptions<unknown
 
 const promptSchema = z.object({ prompt: z.string().describe('The task for the agent.') });
 
-function promptOf(input: unknown): string {
+function parsePrompt(input: unknown): string {
   return promptSchema.parse(input).prompt;
 }

@@ -4,14 +4,14 @@ import type { Agent } from '../agent/agent.ts';
 import type { DelegatedCall, DelegatedWork } from '../agent/calls.ts';
 import type { ChildThread, ParentableAgent } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input.ts';
-import { errorText } from '../content/error-text.ts';
+import { readErrorText } from '../content/error-text.ts';
 import type { ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { type EndedRequest, isSamePlace } from '../thread/thread-head.ts';
-import { busyMs, type DelegatedResult, reported } from './delegate-call.ts';
+import { busyMs, type DelegatedResult, reportWhileStarted } from './delegate-call.ts';
 import { cancelChild, giveUp } from './cancel-delegated.ts';
-import { mayStandAbove, mirrorRequests } from './mirror-requests.ts';
+import { mayStandAbove, readMirroredRequests } from './mirror-requests.ts';
 
 /** The checked options of an agent tool. */
 export interface DelegationOptions {
@@ -91,7 +91,7 @@ export class AgentWork {
     } catch (error) {
       if (!signal.aborted) return this.#afterFailure(error);
       if (work.isResumedLater()) return this.#waiting(0);
-      return this.#stop(`was stopped: ${errorText(error)}`, work);
+      return this.#stop(`was stopped: ${readErrorText(error)}`, work);
     }
   }
 
@@ -108,14 +108,14 @@ export class AgentWork {
     const isLostBelow = thread.calls.some(
       ({ status, agent: below }) => status === 'deferred' && below?.lostCalls !== undefined,
     );
-    const seen = { input, runtimeContext: given, approvedBy: approverOf(approval) };
-    const runtimeContext = made('runtimeContext', () => contextOf(seen));
+    const seen = { input, runtimeContext: given, approvedBy: findApprover(approval) };
+    const runtimeContext = callAppFunction('runtimeContext', () => contextOf(seen));
     const report = async (): Promise<void> => {
-      const mirrored = await mirrorRequests(thread, { call, agent, shown: work.shown() });
-      work.report(reported(record, mirrored));
+      const mirrored = await readMirroredRequests(thread, { call, agent, shown: work.shown() });
+      work.report(reportWhileStarted(record, mirrored));
     };
     const options = { runtimeContext, abortSignal };
-    const first = made('prompt', () => prompt(input));
+    const first = callAppFunction('prompt', () => prompt(input));
     const messageId = 'call';
     const above = mayStandAbove(work.mayStand, call, agent);
     return reportDuring(this.#agent, this.#child, report, async () =>
@@ -136,7 +136,7 @@ export class AgentWork {
       case 'completed':
         return {
           status: 'succeeded',
-          output: made('output', () => this.#options.output(response)),
+          output: callAppFunction('output', () => this.#options.output(response)),
         };
       case 'cancelled':
         return this.#fail('was stopped before it finished.');
@@ -157,7 +157,7 @@ export class AgentWork {
   async #afterFailure(error: unknown): Promise<DelegatedResult> {
     const { failure, revision } = this.#child.thread;
     const isRefused = HoldpointError.isInstance(error) && revision === 0;
-    if (error instanceof Unusable || isRefused) return this.#fail(errorText(error));
+    if (error instanceof Unusable || isRefused) return this.#fail(readErrorText(error));
     if (failure === undefined) throw error;
     return failure.retryAt === undefined ? this.#stuck() : this.#waiting();
   }
@@ -216,7 +216,7 @@ export class AgentWork {
     return {
       status: 'waiting',
       threadId: thread.id,
-      lostCalls: thread.calls.flatMap((call) => lostCallsOf(call, this.#options.agent, thread)),
+      lostCalls: thread.calls.flatMap((call) => listLostCalls(call, this.#options.agent, thread)),
       asked: thread.activeRequests,
       resumeAfterMs: Number.isFinite(resumeAfterMs) ? resumeAfterMs : undefined,
     };
@@ -224,23 +224,23 @@ export class AgentWork {
 }
 
 /** What a function of the app makes. */
-function made<MADE>(what: string, make: () => MADE): MADE {
+function callAppFunction<MADE>(what: string, make: () => MADE): MADE {
   try {
     return make();
   } catch (error) {
-    throw new Unusable(`can't run: \`${what}\` of agentTool threw: ${errorText(error)}`);
+    throw new Unusable(`can't run: \`${what}\` of agentTool threw: ${readErrorText(error)}`);
   }
 }
 
 /** Who approved a call. */
-function approverOf(approval: EndedRequest | undefined): AnswerOptions | undefined {
+function findApprover(approval: EndedRequest | undefined): AnswerOptions | undefined {
   const { response, principal, channel } = approval ?? {};
   const isApproved = response?.type === 'approval-response' && response.approved;
   return isApproved ? { principal, ...(channel === undefined ? {} : { channel }) } : undefined;
 }
 
 /** The lost calls for which a call of an agent waits: itself, or those of the agent that works on it. */
-function lostCallsOf(
+function listLostCalls(
   call: ToolCallRecord,
   agent: string,
   thread: AgentThread,

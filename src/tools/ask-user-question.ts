@@ -8,18 +8,23 @@ import {
   type QuestionResponseContent,
 } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
-import { invalidAnswer } from './interaction.ts';
-import { nonBlankText, type Question, type QuestionResult, questionTool } from './question-tool.ts';
+import { makeAnswerError } from './interaction.ts';
+import {
+  makeNonBlankText,
+  type Question,
+  type QuestionResult,
+  questionTool,
+} from './question-tool.ts';
 
 /* Counts code points, like JSON Schema, and words separated by white space. */
 const maximumHeaderLength = 12;
-const header = nonBlankText('A short label for the question, at most 12 characters; not blank.')
+const header = makeNonBlankText('A short label for the question, at most 12 characters; not blank.')
   .refine(
     (value) => Array.from(value).length <= maximumHeaderLength,
     'must have at most 12 characters',
   )
   .meta({ maxLength: maximumHeaderLength });
-const label = nonBlankText('What the user sees: 1 to 5 words.').refine(
+const label = makeNonBlankText('What the user sees: 1 to 5 words.').refine(
   (value) => value.trim().split(/\s+/).length <= 5,
   'must have 1 to 5 words',
 );
@@ -30,7 +35,7 @@ const option = z.object({
 
 const questionSchema = z
   .object({
-    question: nonBlankText('The whole question; not blank.'),
+    question: makeNonBlankText('The whole question; not blank.'),
     header,
     options: z
       .array(option)
@@ -98,7 +103,7 @@ export function askUserQuestion(): Tool {
     toQuestion: ({ questions }): Question => ({
       kind: questions.length === 1 ? 'question' : 'form',
       text: questions.map((each) => each.question).join('\n'),
-      fields: questions.map(fieldOf),
+      fields: questions.map(toQuestionField),
       allowDismiss: true,
     }),
     toResult: (response, request): QuestionResult =>
@@ -141,17 +146,17 @@ export function fromUserQuestionResponse(
   response: unknown,
 ): QuestionResponseContent {
   const parsed = responseSchema.safeParse(response);
-  if (!parsed.success) throw invalidAnswer(request, z.prettifyError(parsed.error));
+  if (!parsed.success) throw makeAnswerError(request, z.prettifyError(parsed.error));
   const { request_id: requestId, answers } = parsed.data;
   if (requestId !== request.requestId)
-    throw invalidAnswer(request, `it is for request ${requestId}.`);
+    throw makeAnswerError(request, `it is for request ${requestId}.`);
   return {
     type: 'question-response',
     requestId,
     status: 'answered',
     answers: Object.entries(answers).map(([key, answer]) => ({
       key,
-      optionIds: selectedIds(request, key, answer),
+      optionIds: parseSelectedIds(request, key, answer),
     })),
   };
 }
@@ -174,7 +179,12 @@ function fitsFormat({ freeText, min, max, options }: QuestionField): boolean {
   return freeText === 'never' && min === 1 && (max === 1 || max === options.length);
 }
 
-function fieldOf({ question, header: key, options, multiSelect }: UserQuestion): QuestionField {
+function toQuestionField({
+  question,
+  header: key,
+  options,
+  multiSelect,
+}: UserQuestion): QuestionField {
   return {
     key,
     label: question,
@@ -185,15 +195,19 @@ function fieldOf({ question, header: key, options, multiSelect }: UserQuestion):
   };
 }
 
-function selectedIds({ fields, ...request }: QuestionRequestContent, key: string, answer: string) {
+function parseSelectedIds(
+  { fields, ...request }: QuestionRequestContent,
+  key: string,
+  answer: string,
+) {
   const field = fields.find((each) => each.key === key);
   if (field === undefined)
-    throw invalidAnswer(request, `there is no header ${JSON.stringify(key)}.`);
+    throw makeAnswerError(request, `there is no header ${JSON.stringify(key)}.`);
   const labels = field.max > 1 ? answer.split(', ') : [answer];
   return labels.map((each) => {
     const found = field.options.find((one) => one.label === each);
     if (found === undefined)
-      throw invalidAnswer(request, `no option is labelled ${JSON.stringify(each)}.`);
+      throw makeAnswerError(request, `no option is labelled ${JSON.stringify(each)}.`);
     return found.id;
   });
 }

@@ -1,14 +1,14 @@
 import type { ToolSet } from 'ai';
 import {
   type Commit,
-  delegatedCall,
-  delegationFor,
+  makeDelegatedCall,
+  findDelegation,
   type Reporting,
-  shownBy,
+  readShownRequests,
 } from '../agent/calls.ts';
 import type { AnswerOptions } from '../agent/input.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import { requestOf } from './mirror-requests.ts';
+import { findEventRequestId } from './mirror-requests.ts';
 import { callAt, isSamePlace } from '../thread/thread-head.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
@@ -37,7 +37,7 @@ export async function commitCancelled(
   for (;;) {
     const expected = new Proposal(log.state);
     if (log.state.head.calls.length > 0) decide(expected);
-    const cancelled = endedBy(expected, tools);
+    const cancelled = listEndedDelegatedCalls(expected, tools);
     const decided = await Promise.all(
       cancelled.map(async (ended) => cancelBelow(tools, log.state, ended)),
     );
@@ -46,7 +46,7 @@ export async function commitCancelled(
       return await commit((proposal) => {
         proposal.add(...decided.flatMap((events) => events(proposal, at)));
         decide(proposal);
-        for (const { call } of endedBy(proposal, tools)) {
+        for (const { call } of listEndedDelegatedCalls(proposal, tools)) {
           if (!cancelled.some((each) => isSamePlace(each.call, call))) throw new NotCancelled();
         }
       });
@@ -62,25 +62,28 @@ async function cancelBelow(
   { threadId, head }: Readonly<ThreadState>,
   { call, by }: EndedCall,
 ): Promise<Reporting> {
-  const delegation = delegationFor(tools, call);
+  const delegation = findDelegation(tools, call);
   if (delegation === undefined) return () => [];
-  const delegated = delegatedCall(threadId, call);
+  const delegated = makeDelegatedCall(threadId, call);
   await delegation.cancel(delegated, 'The call has ended.', by);
-  const shown = shownBy(head, call);
+  const shown = readShownRequests(head, call);
   const mirror = await delegation.mirror(delegated, shown);
   const ids = new Set(shown.requests.map(({ requestId }) => requestId));
   return (proposal, at) =>
     mirror(proposal, at).filter(
-      (event) => event.type !== 'request-closed' && ids.has(requestOf(event) ?? ''),
+      (event) => event.type !== 'request-closed' && ids.has(findEventRequestId(event) ?? ''),
     );
 }
 
 /** The delegated calls that a proposal ends. A call that was never started has no sub-agent to cancel. */
-function endedBy({ state: { head }, events }: Proposal, tools: ToolSet): EndedCall[] {
+function listEndedDelegatedCalls(
+  { state: { head }, events }: Proposal,
+  tools: ToolSet,
+): EndedCall[] {
   return events.flatMap((event) => {
     if (event.type !== 'call-ended') return [];
     const call = callAt(head, event);
-    if (call === undefined || call.attempts === 0 || !delegationFor(tools, call)) return [];
+    if (call === undefined || call.attempts === 0 || !findDelegation(tools, call)) return [];
     const { principal, channel } = event;
     return { call, by: { principal, ...(channel === undefined ? {} : { channel }) } };
   });

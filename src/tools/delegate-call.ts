@@ -12,7 +12,7 @@ import type { ThreadState } from '../thread/thread-state.ts';
 export const busyMs = 5_000;
 
 /** The execution of a delegated call: how it ended, or what it waits for. */
-export async function executionOf(
+export async function toExecution(
   { call, tool, name }: { call: ToolCallRecord; tool: Tool; name: string },
   result: DelegatedResult,
   requests: Reporting,
@@ -46,7 +46,7 @@ interface DelegatedWait {
 }
 
 /** What a thread records about an agent's requests while the agent works on a call. */
-export function reported(call: ToolCallRecord, requests: Reporting): Reporting {
+export function reportWhileStarted(call: ToolCallRecord, requests: Reporting): Reporting {
   return (proposal, at) =>
     callAt(proposal.head, call)?.status === 'started' ? requests(proposal, at) : [];
 }
@@ -63,7 +63,9 @@ function waitEvent(
   /* The request ended while the agent stopped to wait: its answer was sent, or it was cancelled. */
   const isNews = asked.some(
     (request) =>
-      isEnded(proposal, request) && !isUnsent(head, request) && endedSince(state, place, request),
+      isEnded(proposal, request) &&
+      !isUnsent(head, request) &&
+      hasEndedSince(state, place, request),
   );
   const isStale = asked.length > 0 && asked.every((request) => isEnded(proposal, request));
   const after = isNews ? 0 : Math.min(resumeAfterMs ?? Infinity, isStale ? busyMs : Infinity);
@@ -79,7 +81,7 @@ function waitEvent(
 }
 
 /** Whether a request ended after the call was last started: its answer was sent, or it was closed. */
-function endedSince(
+function hasEndedSince(
   { events }: Readonly<ThreadState>,
   place: CallPlace,
   { requestId }: UserInputRequest,

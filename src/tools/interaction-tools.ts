@@ -7,7 +7,12 @@ import {
   type QuestionResponseContent,
 } from '../content/question.ts';
 import { interactionIdOf, toInteractionResponse } from './interaction.ts';
-import { nonBlankText, type Question, type QuestionResult, questionTool } from './question-tool.ts';
+import {
+  makeNonBlankText,
+  type Question,
+  type QuestionResult,
+  questionTool,
+} from './question-tool.ts';
 
 /** What an app adds to the interactions of a tool. The model sees none of it. */
 export interface InteractionOptions {
@@ -24,7 +29,7 @@ export interface InteractionOptions {
 }
 
 const confirmationSchema = z.object({
-  question: nonBlankText('What the user is asked to approve; not blank.'),
+  question: makeNonBlankText('What the user is asked to approve; not blank.'),
   target_tool: z
     .string()
     .optional()
@@ -33,12 +38,12 @@ const confirmationSchema = z.object({
     ),
 });
 const optionSchema = z.object({
-  id: nonBlankText('A stable name for the option, which the answer will carry; not blank.'),
-  label: nonBlankText('What its button says; not blank.'),
+  id: makeNonBlankText('A stable name for the option, which the answer will carry; not blank.'),
+  label: makeNonBlankText('What its button says; not blank.'),
   description: z.string().optional().describe('What it means, shown below the button.'),
 });
 const questionSchema = z.object({
-  question: nonBlankText('What the user is asked; not blank.'),
+  question: makeNonBlankText('What the user is asked; not blank.'),
   options: z.array(optionSchema).optional().meta({
     description: 'Suggestions that can be clicked. No two have the same id.',
     uniqueItems: true,
@@ -75,7 +80,7 @@ export function askConfirmation(options: InteractionOptions = {}): Tool {
       const asked = { kind: 'confirmation', text: question, choices: confirmationOptions } as const;
       return makeInteraction(asked, options, target);
     },
-    toResult: interactionResult,
+    toResult: makeInteractionResult,
   });
 }
 
@@ -88,7 +93,7 @@ export function askQuestion(options: InteractionOptions = {}): Tool {
     inputSchema: questionSchema,
     toQuestion: ({ question: text, options: choices = [] }): Question =>
       makeInteraction({ kind: 'question', text, choices }, options),
-    toResult: interactionResult,
+    toResult: makeInteractionResult,
   });
 }
 
@@ -120,7 +125,7 @@ function makeInteraction(
 }
 
 /* The call's result only says that the user was asked; the answer follows as a message of the user. */
-function interactionResult(
+function makeInteractionResult(
   response: QuestionResponseContent,
   request: QuestionRequestContent,
 ): QuestionResult {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromBase64url } from '../content/base64.ts';
+import { parseBase64url } from '../content/base64.ts';
 import {
   findSingleField,
   type QuestionRequestContent,
@@ -61,10 +61,10 @@ const metadataSchema = z.looseObject({
  * and variant. Always the same for a request. An id from the app's `generateId` that does not have 128 bits in base64url is kept.
  */
 export function interactionIdOf({ requestId }: { requestId: string }): string {
-  const bytes = fromBase64url(requestId);
+  const bytes = parseBase64url(requestId);
   if (bytes?.length !== 16) return requestId;
   const hex = Array.from(bytes, (byte, index) =>
-    uuidByte(byte, index).toString(16).padStart(2, '0'),
+    makeUuidByte(byte, index).toString(16).padStart(2, '0'),
   );
   return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
@@ -74,7 +74,7 @@ export function hasInteractionId(request: { requestId: string }, id: string | un
   return request.requestId === id || interactionIdOf(request) === id;
 }
 
-function uuidByte(byte: number, index: number): number {
+function makeUuidByte(byte: number, index: number): number {
   if (index === 6) return 0x80 | (byte & 0x0f);
   return index === 8 ? 0x80 | (byte & 0x3f) : byte;
 }
@@ -95,7 +95,7 @@ export function toInteractionRequest(request: QuestionRequestContent): Interacti
     );
   }
   const { continuation_id, source_node, timeout_ms, ...metadata } = parsed.data;
-  return withoutAbsent({
+  return omitAbsent({
     interaction_id: interactionIdOf(request),
     kind: request.kind === 'confirmation' ? 'Confirmation' : 'Question',
     question: request.text,
@@ -118,12 +118,12 @@ export function toInteractionResponse(
   const interaction_id = interactionIdOf(request);
   const { metadata } = response;
   if (response.status === 'dismissed')
-    return withoutAbsent({ interaction_id, cancelled: true, metadata });
+    return omitAbsent({ interaction_id, cancelled: true, metadata });
   const [answer, ...others] = response.answers;
   const [selected, ...more] = answer?.optionIds ?? [];
   if (others.length > 0 || more.length > 0)
-    throw invalidAnswer(request, 'it selects several options.');
-  return withoutAbsent({
+    throw makeAnswerError(request, 'it selects several options.');
+  return omitAbsent({
     interaction_id,
     selected_option_id: selected,
     free_text: answer?.text,
@@ -141,14 +141,14 @@ export function fromInteractionResponse(
   request: QuestionRequestContent,
   response: unknown,
 ): QuestionResponseContent {
-  const parsed = responseSchema.safeParse(inSnakeCase(response));
-  if (!parsed.success) throw invalidAnswer(request, z.prettifyError(parsed.error));
+  const parsed = responseSchema.safeParse(toSnakeCase(response));
+  if (!parsed.success) throw makeAnswerError(request, z.prettifyError(parsed.error));
   const { interaction_id, selected_option_id, free_text, confirmed, cancelled, metadata } =
     parsed.data;
   if (!hasInteractionId(request, interaction_id)) {
-    throw invalidAnswer(request, `it is for interaction ${interaction_id}.`);
+    throw makeAnswerError(request, `it is for interaction ${interaction_id}.`);
   }
-  const selected = selected_option_id ?? impliedOption(request, confirmed, free_text);
+  const selected = selected_option_id ?? findImpliedOption(request, confirmed, free_text);
   const base = {
     type: 'question-response',
     requestId: request.requestId,
@@ -156,11 +156,11 @@ export function fromInteractionResponse(
   } as const;
   const hasAnswer = selected !== undefined || (free_text ?? undefined) !== undefined;
   if (cancelled && (hasAnswer || confirmed === true)) {
-    throw invalidAnswer(request, 'it is cancelled but has an answer.');
+    throw makeAnswerError(request, 'it is cancelled but has an answer.');
   }
   if (cancelled) return { ...base, status: 'dismissed' };
   if (typeof confirmed === 'boolean' && confirmed !== (selected === 'yes')) {
-    throw invalidAnswer(request, `confirmed is ${confirmed}, which contradicts its selection.`);
+    throw makeAnswerError(request, `confirmed is ${confirmed}, which contradicts its selection.`);
   }
   const answer = {
     key: request.fields[0]?.key ?? '',
@@ -171,7 +171,7 @@ export function fromInteractionResponse(
 }
 
 /* A front end with its own yes and no buttons may send only `confirmed`. */
-function impliedOption(
+function findImpliedOption(
   { kind }: QuestionRequestContent,
   confirmed: boolean | null | undefined,
   text: string | null | undefined,
@@ -181,7 +181,7 @@ function impliedOption(
   return typeof text === 'string' ? undefined : 'no';
 }
 
-function inSnakeCase(response: unknown): unknown {
+function toSnakeCase(response: unknown): unknown {
   if (typeof response !== 'object' || response === null) return response;
   const names = Object.entries(response).map(([name, value]): [string, unknown] => [
     name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -193,14 +193,14 @@ function inSnakeCase(response: unknown): unknown {
 }
 
 /** The error for a response that is not a valid answer to a question. */
-export function invalidAnswer({ requestId }: { requestId: string }, why: string): HoldpointError {
+export function makeAnswerError({ requestId }: { requestId: string }, why: string): HoldpointError {
   return new HoldpointError(
     'invalid-answer',
     `Not a valid answer to question ${requestId}: ${why}`,
   );
 }
 
-function withoutAbsent<OBJECT extends object>(object: OBJECT): OBJECT {
+function omitAbsent<OBJECT extends object>(object: OBJECT): OBJECT {
   const present = { ...object };
   for (const [key, value] of Object.entries(present)) {
     if (value === undefined) Reflect.deleteProperty(present, key);

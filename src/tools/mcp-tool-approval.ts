@@ -64,9 +64,9 @@ export function mcpToolApproval({
     const mcp = mcpSchema.safeParse(call.tools?.[toolName]?.metadata);
     if (!mcp.success) return typeof otherTools === 'function' ? otherTools(call) : otherTools;
     const { clientName, annotations } = mcp.data;
-    const { kind, reason } = trusted.has(clientName) ? classOf(annotations) : untrusted;
+    const { kind, reason } = trusted.has(clientName) ? classifyTool(annotations) : untrusted;
     const text = `The agent wants to call ${toolName} of the MCP server ${clientName}.`;
-    return explained(statuses[kind], { text, reason });
+    return explainStatus(statuses[kind], { text, reason });
   };
 }
 
@@ -88,7 +88,7 @@ const untrusted: ToolClass = {
   reason: 'The annotations of this MCP server are not trusted.',
 };
 
-function classOf(annotations: z.output<typeof mcpSchema>['annotations']): ToolClass {
+function classifyTool(annotations: z.output<typeof mcpSchema>['annotations']): ToolClass {
   const { readOnlyHint, destructiveHint, openWorldHint } = annotations;
   if (readOnlyHint === true && destructiveHint !== true) {
     const kind = openWorldHint === false ? 'readOnly' : 'readOnlyOpenWorld';
@@ -105,7 +105,7 @@ function classOf(annotations: z.output<typeof mcpSchema>['annotations']): ToolCl
 }
 
 /** A status with the text and the reason of the request, unless the app gave its own. */
-function explained(
+function explainStatus(
   status: ToolApprovalStatus,
   shown: { text: string; reason: string },
 ): ToolApprovalStatus {

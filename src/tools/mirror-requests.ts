@@ -5,10 +5,10 @@ import {
   type ShownRequests,
   type Reporting,
 } from '../agent/calls.ts';
-import { type ApprovalRequest, asOpened } from '../content/approval.ts';
+import { type ApprovalRequest, restoreOpened } from '../content/approval.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
-import { editDigest, equalJson, requestDigest } from '../policy/digest.ts';
+import { editDigest, isEqualJson, requestDigest } from '../policy/digest.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
@@ -37,7 +37,7 @@ interface MirroringCall {
 }
 
 /** Reads the requests of a sub-agent's thread. The result makes the events by which the thread of the call repeats what is new. */
-export async function mirrorRequests(
+export async function readMirroredRequests(
   thread: AgentThread,
   { call, agent, shown: { place, requests } }: MirroringCall,
 ): Promise<Reporting> {
@@ -46,26 +46,28 @@ export async function mirrorRequests(
   const ended = requests.filter(({ requestId }) => !isOpen.has(requestId));
   const { id: threadId, events } = thread;
   const mirrored = await Promise.all([
-    ...active.map(async (own) => mirroredRequest(events, await passedOn(own, call, agent), true)),
-    ...ended.map(async (request) => mirroredRequest(events, withoutVotes(request), false)),
+    ...active.map(async (own) =>
+      readMirroredRequest(events, await passRequestOn(own, call, agent), true),
+    ),
+    ...ended.map(async (request) => readMirroredRequest(events, omitVotes(request), false)),
   ]);
   return (proposal, at) =>
-    mirrored.flatMap((each) => newEvents(proposal, each, { place, threadId, at }));
+    mirrored.flatMap((each) => repeatNewEvents(proposal, each, { place, threadId, at }));
 }
 
-async function mirroredRequest(
+async function readMirroredRequest(
   events: readonly ThreadEvent[],
   request: UserInputRequest,
   isOpen: boolean,
 ): Promise<Mirrored> {
-  return { request, isOpen, decisions: await decisionsOn(events, request) };
+  return { request, isOpen, decisions: await readDecisions(events, request) };
 }
 
 /**
  * A sub-agent's request as it is mirrored in the parent thread: with the path to the sub-agent, the deadline of the call, and a digest
  * that covers all that is shown and the digest of the original request.
  */
-async function passedOn(
+async function passRequestOn(
   request: UserInputRequest,
   { threadId, toolCallId, toolName, expiresAt }: DelegatedCall,
   agent: string,
@@ -74,7 +76,7 @@ async function passedOn(
   const until = Math.min(request.expiresAt ?? Infinity, expiresAt ?? Infinity);
   const mirrored = { threadId, path, ...(until === Infinity ? {} : { expiresAt: until }) };
   if (request.type === 'question-request') return { ...request, ...mirrored };
-  const { onExpiry, ...opened } = asOpened(request);
+  const { onExpiry, ...opened } = restoreOpened(request);
   /* A call that ends first takes the request with it: nobody is asked again, and nobody else instead. */
   const follows = onExpiry !== undefined && until === request.expiresAt ? { onExpiry } : {};
   const passed = { ...opened, ...mirrored, ...follows };
@@ -89,7 +91,7 @@ export function mayStandAbove(
 ): DelegatedWork['mayStand'] {
   if (mayStand === undefined) return undefined;
   return async ({ request, ...standing }) => {
-    const shown = await passedOn(request, call, agent);
+    const shown = await passRequestOn(request, call, agent);
     return shown.type === 'approval-request' && mayStand({ request: shown, ...standing });
   };
 }
@@ -102,15 +104,15 @@ export async function isPassedOn(
   agent: string,
 ): Promise<boolean> {
   const { expiresAt } = passed;
-  return equalJson(await passedOn(own, { ...call, expiresAt }, agent), withoutVotes(passed));
+  return isEqualJson(await passRequestOn(own, { ...call, expiresAt }, agent), omitVotes(passed));
 }
 
-function withoutVotes(request: UserInputRequest): UserInputRequest {
-  return request.type === 'approval-request' ? asOpened(request) : request;
+function omitVotes(request: UserInputRequest): UserInputRequest {
+  return request.type === 'approval-request' ? restoreOpened(request) : request;
 }
 
 /** What a sub-agent's thread recorded about a request, up to its end. */
-async function decisionsOn(
+async function readDecisions(
   events: readonly ThreadEvent[],
   request: UserInputRequest,
 ): Promise<Decision[]> {
@@ -118,12 +120,12 @@ async function decisionsOn(
   const digests = { opened, ownOpened: '', own: '', shown: opened };
   const decisions: Decision[] = [];
   for (const [index, event] of events.entries()) {
-    if (requestOf(event) !== request.requestId) continue;
+    if (findEventRequestId(event) !== request.requestId) continue;
     if (event.type === 'request-opened' && event.request.type === 'approval-request') {
       digests.ownOpened = event.request.digest;
       digests.own = digests.ownOpened;
     }
-    const decision = await decisionIn(event, digests);
+    const decision = await readDecision(event, digests);
     if (decision !== undefined) decisions.push({ ...decision, mirrors: index + 1 });
     if (isEnd(event.type)) break;
   }
@@ -138,7 +140,7 @@ interface Digests {
   shown: string;
 }
 
-async function decisionIn(event: ThreadEvent, digests: Digests): Promise<Decision | undefined> {
+async function readDecision(event: ThreadEvent, digests: Digests): Promise<Decision | undefined> {
   if (!('requestId' in event || 'response' in event)) return undefined;
   switch (event.type) {
     case 'request-voted':
@@ -178,14 +180,14 @@ async function withDigests<EVENT extends ThreadEventOf<'request-voted' | 'reques
 }
 
 /** The id of the request that an event is about. */
-export function requestOf(event: ThreadEvent): string | undefined {
+export function findEventRequestId(event: ThreadEvent): string | undefined {
   if (event.type === 'request-opened') return event.request.requestId;
   if ('response' in event) return event.response.requestId;
   return 'requestId' in event ? event.requestId : undefined;
 }
 
 /** The events by which the thread of the call repeats what it has not recorded yet. */
-function newEvents(
+function repeatNewEvents(
   proposal: Proposal,
   { request, isOpen, decisions }: Mirrored,
   { place, threadId, at }: { place: CallPlace; threadId: string; at: number },
@@ -197,9 +199,9 @@ function newEvents(
     shown === undefined
       ? [{ type: 'request-opened', at, beside: place, replyTo: { threadId }, request }]
       : [];
-  const last = lastMirrored(proposal, requestId);
+  const last = findLastMirrored(proposal, requestId);
   const fresh = decisions.filter(({ mirrors = 0 }) => mirrors > (last ?? 0));
-  const own = isOwnCount(proposal, requestId, fresh) ? ownVotes(shown?.request, at) : [];
+  const own = isOwnCount(proposal, requestId, fresh) ? withdrawOwnVotes(shown?.request, at) : [];
   const isOver = isOpen || fresh.some(({ type }) => isEnd(type));
   const gone = { cause: 'cancelled' as const, reason: 'The agent no longer asks this.', at };
   const closed = isOver ? [] : closeEvents(requestId, undefined, gone);
@@ -207,9 +209,9 @@ function newEvents(
 }
 
 /** The revision of the sub-agent's thread up to which the thread of the call repeats what was recorded about a request. */
-function lastMirrored({ events, state }: Proposal, requestId: string): number | undefined {
+function findLastMirrored({ events, state }: Proposal, requestId: string): number | undefined {
   const isMirrored = (event: ThreadEvent): event is Decision =>
-    requestOf(event) === requestId && 'mirrors' in event && event.mirrors !== undefined;
+    findEventRequestId(event) === requestId && 'mirrors' in event && event.mirrors !== undefined;
   return (events.findLast(isMirrored) ?? state.events.findLast(isMirrored))?.mirrors;
 }
 
@@ -223,7 +225,7 @@ function isOwnCount(
     'response' in event &&
     'mirrors' in event &&
     event.mirrors !== undefined &&
-    requestOf(event) === requestId;
+    findEventRequestId(event) === requestId;
   if (events.some(isMirroredAnswer)) return false;
   return (
     fresh.some((event) => 'response' in event) &&
@@ -232,7 +234,7 @@ function isOwnCount(
 }
 
 /* Older versions counted the votes in this thread, and sent them with the answer that decided. */
-function ownVotes(request: UserInputRequest | undefined, at: number): ThreadEvent[] {
+function withdrawOwnVotes(request: UserInputRequest | undefined, at: number): ThreadEvent[] {
   if (request?.type !== 'approval-request') return [];
   const { requestId, votes = [] } = request;
   return votes.map(({ person }) => ({ type: 'vote-withdrawn', at, requestId, person }));
@@ -254,7 +256,7 @@ export function isEnded({ head, state }: Proposal, { requestId }: UserInputReque
  * An answer to a mirrored request, as the answer to the sub-agent's `own` request: with the digest of that one if the answer repeats the
  * digest that was shown. Throws `answer-mismatch` for the approval of another input than the sub-agent would run.
  */
-export function ownAnswer(
+export function toOwnAnswer(
   response: UserInputResponseContent,
   shown: UserInputRequest,
   own: UserInputRequest | undefined,
@@ -267,7 +269,7 @@ export function ownAnswer(
       ? { input: shown.toolCall?.input, ...answer }
       : answer;
   }
-  const isSameInput = equalJson(editedInputs(own), editedInputs(shown));
+  const isSameInput = isEqualJson(listEditedInputs(own), listEditedInputs(shown));
   if (isSameInput) return digest === shown.digest ? { digest: own.digest, ...answer } : answer;
   if (!isPlainYes) return answer;
   throw new HoldpointError(
@@ -277,15 +279,17 @@ export function ownAnswer(
   );
 }
 
-function editedInputs({ edit, toolCall }: ApprovalRequest): unknown[] {
+function listEditedInputs({ edit, toolCall }: ApprovalRequest): unknown[] {
   return edit === undefined ? [] : [toolCall?.input];
 }
 
 /** The approvals that the parent thread has and the sub-agent never received: older versions sent them with the answer that decided. */
-export function unsentVotes(request: UserInputRequest, { events }: AgentThread) {
+export function listUnsentVotes(request: UserInputRequest, { events }: AgentThread) {
   if (request.type !== 'approval-request') return [];
   const { requestId, votes = [] } = request;
-  const isKnown = events.some((event) => 'response' in event && requestOf(event) === requestId);
+  const isKnown = events.some(
+    (event) => 'response' in event && findEventRequestId(event) === requestId,
+  );
   if (isKnown) return [];
   return votes.map(({ reason, remember, principal, channel, onBehalfOf }) => {
     const says = { ...(reason === undefined ? {} : { reason }), ...(remember && { remember }) };

@@ -60,7 +60,7 @@ export function questionTool<INPUT>({
 }
 
 /** The schema of a text from the model, with its description. It must not be blank; JSON Schema can only require that it is not empty. */
-export function nonBlankText(description: string): z.ZodType<string> {
+export function makeNonBlankText(description: string): z.ZodType<string> {
   return z
     .string()
     .refine((value) => value.trim() !== '', 'must not be blank')

@@ -5,10 +5,15 @@ import {
   type QuestionRequestContent,
   type QuestionResponseContent,
 } from '../content/question.ts';
-import { nonBlankText, type Question, type QuestionResult, questionTool } from './question-tool.ts';
+import {
+  makeNonBlankText,
+  type Question,
+  type QuestionResult,
+  questionTool,
+} from './question-tool.ts';
 
 const inputSchema = z.object({
-  question: nonBlankText('What the user is asked; not blank.'),
+  question: makeNonBlankText('What the user is asked; not blank.'),
   options: z.union([z.string(), z.array(z.string())]),
 });
 
@@ -41,7 +46,7 @@ export function userChoice({ output = 'text' }: UserChoiceOptions = {}): Tool {
     inputSchema,
     toQuestion,
     toResult: (response, request): QuestionResult => {
-      const chosen = choiceOf(response, request);
+      const chosen = toUserChoice(response, request);
       return { status: 'succeeded', output: output === 'json' ? chosen : choiceText(chosen) };
     },
   });
@@ -80,13 +85,13 @@ function toQuestion({ question, options }: z.infer<typeof inputSchema>): Questio
     kind: 'choice',
     text: question,
     key: 'choice',
-    options: labelsOf(options).map((label, index) => ({ id: String(index + 1), label })),
+    options: parseLabels(options).map((label, index) => ({ id: String(index + 1), label })),
     freeText: 'optional',
   });
 }
 
-function labelsOf(options: string | readonly string[]): readonly string[] {
-  const list: unknown = typeof options === 'string' ? parsedJson(options) : options;
+function parseLabels(options: string | readonly string[]): readonly string[] {
+  const list: unknown = typeof options === 'string' ? parseOptionsJson(options) : options;
   if (!Array.isArray(list)) throw new Error('Error: options must be a JSON array of strings');
   if (list.length === 0) throw new Error('Error: at least one option must be provided');
   const labels = z.array(z.string()).safeParse(list);
@@ -94,7 +99,7 @@ function labelsOf(options: string | readonly string[]): readonly string[] {
   return labels.data;
 }
 
-function parsedJson(text: string): unknown {
+function parseOptionsJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -103,7 +108,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-function choiceOf(
+function toUserChoice(
   response: QuestionResponseContent,
   { fields }: QuestionRequestContent,
 ): UserChoice {

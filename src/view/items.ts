@@ -6,7 +6,7 @@ import { isQuiet } from '../thread/quiet-events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 
 /** A step in the log. */
-export type RecordedStep = ThreadEventOf<'step-finished'>;
+export type FinishedStepEvent = ThreadEventOf<'step-finished'>;
 
 /** A change of a request that is still open: somebody has voted, withdrawn a vote, or asked somebody else to answer. */
 export type RequestProgress = ThreadEventOf<
@@ -27,7 +27,7 @@ export type CallEnd = EndWithResult | { status: 'forwarded' };
 
 /** What channels show of an event. A call is the latest record of it. */
 export type ViewItem =
-  | { type: 'step'; event: RecordedStep }
+  | { type: 'step'; event: FinishedStepEvent }
   /** A message of the app, or one that the answer to a request of `step` added for the model. */
   | { type: 'message'; message: ModelMessage; step: number | undefined }
   | { type: 'retraction' }

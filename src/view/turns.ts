@@ -120,6 +120,6 @@ function beginsTurn(events: readonly ThreadEvent[], index: number): boolean {
 }
 
 /** The id of the assistant message of a turn: the same live, in every tab, and after a reload. */
-export function messageIdOf(threadId: string, revision: number): string {
+export function makeTurnMessageId(threadId: string, revision: number): string {
   return `${threadId}:${revision}`;
 }

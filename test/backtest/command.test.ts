@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { backtestCommand } from '../../src/command/backtest-command.ts';
+import { runBacktestCommand } from '../../src/command/backtest-command.ts';
 import { recordPayments } from './recorded-payments.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdpoint-backtest-'));
@@ -77,13 +77,13 @@ test.each<[string, string[], number]>([
   ['an agent without threads', ['--agent', 'bnak'], 2],
   ['agents without a name, of which there are none', [], 2],
 ])('the exit status for %s', async (_what, args, status) => {
-  expect(await backtestCommand([rules, '--store', file, ...args])).toMatchObject({ status });
+  expect(await runBacktestCommand([rules, '--store', file, ...args])).toMatchObject({ status });
 });
 
 test('with --json it prints the result as JSON', async () => {
   const limits = ['--max-denied', '0', '--max-edited', '0'];
   const args = [rules, '--store', file, '--agent', 'bank', '--json', ...limits];
-  const { output = '' } = await backtestCommand(args);
+  const { output = '' } = await runBacktestCommand(args);
   expect(JSON.parse(output)).toMatchObject({
     threads: 1,
     calls: 2,
@@ -92,7 +92,7 @@ test('with --json it prints the result as JSON', async () => {
 });
 
 test('a thread that cannot be read is listed, and the status is 2', async () => {
-  const ended = await backtestCommand([rules, '--store', damaged, '--agent', 'bank']);
+  const ended = await runBacktestCommand([rules, '--store', damaged, '--agent', 'bank']);
   expect(ended.status).toBe(2);
   expect(ended.output).toContain(
     '1 thread could not be read:\n  t1: The log was changed at revision',
@@ -127,12 +127,12 @@ test.each<[string, string[], string]>([
     'ECONNREFUSED',
   ],
 ])('%s: the status is 2, and the message says why', async (_what, args, message) => {
-  const ended = await backtestCommand(args);
+  const ended = await runBacktestCommand(args);
   expect(ended).toMatchObject({ status: 2, error: expect.stringContaining(message) });
 });
 
 test('its help lists the options', async () => {
-  const { status, output } = await backtestCommand(['--help']);
+  const { status, output } = await runBacktestCommand(['--help']);
   expect(status).toBe(0);
   expect(output).toContain('--max-rejected <n>');
 });

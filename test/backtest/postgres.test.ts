@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { afterAll, expect, test } from 'vitest';
-import { backtestCommand } from '../../src/command/backtest-command.ts';
+import { runBacktestCommand } from '../../src/command/backtest-command.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { recordPayments } from './recorded-payments.ts';
 
@@ -12,10 +12,10 @@ const rules = join(import.meta.dirname, 'rules', 'payment-rules.ts');
 test('the command reads threads from Postgres, and creates no tables', async () => {
   const database = await server.createDatabase();
   const args = [rules, '--postgres', server.connectionString(database), '--agent', 'bank'];
-  const empty = await backtestCommand(args);
+  const empty = await runBacktestCommand(args);
   expect(empty).toMatchObject({ status: 2, error: expect.stringContaining('does not exist') });
   const store = postgresStore(server.pool(database));
   await recordPayments('t1', [{ input: { to: 'eve', amount: 50 }, answer: 'no' }], { store });
-  const ended = await backtestCommand(args);
+  const ended = await runBacktestCommand(args);
   expect(ended).toMatchObject({ status: 1, output: expect.stringContaining('rejected 1 of them') });
 });

@@ -39,8 +39,8 @@ export const approvalMutants: readonly SourceMutant[] = [
   {
     promise: 'the rules hold for an edited input',
     file: 'agent/calls/ask-instead.ts',
-    from: "if (before.type === 'ask' && equalJson",
-    to: "if (before.type === 'ask' || equalJson",
+    from: "if (before.type === 'ask' && isEqualJson",
+    to: "if (before.type === 'ask' || isEqualJson",
     suite: ['policy/edit-attacks', 'other approvers'],
     sentence: failed,
   },
@@ -135,7 +135,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   {
     promise: 'a line answers what was written before it',
     file: 'channels/terminal/with-dialog.ts',
-    from: 'await untilAborted(writeOut(output, prompt), ends);',
+    from: 'await awaitUntilAborted(writeOut(output, prompt), ends);',
     to: 'void writeOut(output, prompt).catch(() => {});',
     suite: ['terminal/piped', 'however late that shows'],
     sentence: failed,

@@ -106,8 +106,8 @@ export const callerMutants: readonly SourceMutant[] = [
   {
     promise: 'a call is for everybody who asked',
     file: 'agent/calls/execute-call.ts',
-    from: 'soleRequester({ requesters }, principalId)',
-    to: 'soleRequester({ requesters: requesters.slice(0, 1) }, principalId)',
+    from: 'findSoleRequester({ requesters }, principalId)',
+    to: 'findSoleRequester({ requesters: requesters.slice(0, 1) }, principalId)',
     suite: ['rap/for-whom', 'people who ask together'],
     sentence: failed,
   },
@@ -122,8 +122,8 @@ export const callerMutants: readonly SourceMutant[] = [
   {
     promise: 'one caller’s calls take no other caller’s room',
     file: 'channels/rap/tool-server/running-calls.ts',
-    from: 'filter(({ call }) => limitedAs(call.caller) === name)',
-    to: 'filter(({ call }) => limitedAs(call.caller) !== "")',
+    from: 'filter(({ call }) => makeLimitKey(call.caller) === name)',
+    to: 'filter(({ call }) => makeLimitKey(call.caller) !== "")',
     suite: ['rap-tools/tenants', 'leaves room for another'],
     sentence: /expected 429 to be 200/,
   },

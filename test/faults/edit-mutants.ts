@@ -32,7 +32,7 @@ export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'plain data is neither frozen nor shared by an edit of it',
     file: 'content/edited-input.ts',
-    from: 'produce(plainCopy(shown), (',
+    from: 'produce(copyPlain(shown), (',
     to: 'produce(shown, (',
     suite: [story, 'of plain data neither freezes'],
     sentence: failed,
@@ -64,8 +64,8 @@ export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'who edits is who may answer the edited request',
     file: 'agent/input/weigh-answer.ts',
-    from: 'return voterFor(context, made, { by, onBehalfOf: allowed ?? above.onBehalfOf, head });',
-    to: 'return voterFor(context, made, { by, onBehalfOf: above.onBehalfOf, head });',
+    from: 'return findVoter(context, made, { by, onBehalfOf: allowed ?? above.onBehalfOf, head });',
+    to: 'return findVoter(context, made, { by, onBehalfOf: above.onBehalfOf, head });',
     suite: [story, 'edits to 5,000 only for somebody who may'],
     sentence: failed,
   },
@@ -80,8 +80,8 @@ export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'a page shows a call that is asked about again as it will run',
     file: 'channels/ui/output/call-chunks.ts',
-    from: 'this.#call ??= asProposed(call);',
-    to: 'this.#call = asProposed(call);',
+    from: 'this.#call ??= restoreProposed(call);',
+    to: 'this.#call = restoreProposed(call);',
     suite: ['ui/votes', 'for which others are asked instead'],
     sentence: failed,
   },
@@ -128,7 +128,7 @@ export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'approvals of an edited input end with the edit',
     file: 'thread/events/changed-request.ts',
-    from: 'return { ...withoutEdit(request), votes: [] };',
+    from: 'return { ...undoEdit(request), votes: [] };',
     to: 'return { ...withoutEdit(request), votes: request.votes };',
     suite: [story, 'after its editor withdraws'],
     sentence: failed,
@@ -152,7 +152,7 @@ export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'an edit that expires is not asked again',
     file: 'agent/calls/follow-ups.ts',
-    from: 'const request = withoutEdit(expired);',
+    from: 'const request = undoEdit(expired);',
     to: 'const request = expired;',
     suite: [story, 'expires as it was asked'],
     sentence: failed,

@@ -90,8 +90,8 @@ export const historyMutants: readonly SourceMutant[] = [
   {
     promise: 'a yes in an earlier step of a page’s last message is history',
     file: 'channels/ui/input/chat-request.ts',
-    from: 'lastApprovalAnswers(sent) : []',
-    to: 'approvalAnswers(sent) : []',
+    from: 'listLastApprovalAnswers(sent) : []',
+    to: 'listApprovalAnswers(sent) : []',
     suite: [page, 'all parts at the very end'],
     sentence,
   },
@@ -114,8 +114,8 @@ export const historyMutants: readonly SourceMutant[] = [
   {
     promise: 'a stream that nobody reads gives its thread back when its lease is over',
     file: 'middleware/hold-point.ts',
-    from: "Math.min(checkedMs(unreadTimeoutMs, 'unreadTimeoutMs'), leaseMs)",
-    to: "checkedMs(unreadTimeoutMs, 'unreadTimeoutMs')",
+    from: "Math.min(checkMs(unreadTimeoutMs, 'unreadTimeoutMs'), leaseMs)",
+    to: "checkMs(unreadTimeoutMs, 'unreadTimeoutMs')",
     suite: ['middleware/held-stream', 'when its lease is over'],
     sentence,
   },
@@ -130,7 +130,7 @@ export const historyMutants: readonly SourceMutant[] = [
   {
     promise: 'what somebody else said before is not said by who writes next',
     file: 'middleware/new-input.ts',
-    from: 'rest.length < 2 ? rest : withoutRecorded(rest, thread, [...earlier, ...before])',
+    from: 'rest.length < 2 ? rest : omitRecorded(rest, thread, [...earlier, ...before])',
     to: 'rest',
     suite: [held, 'is not recorded as Ben’s'],
     sentence,

@@ -97,15 +97,15 @@ export const identityMutants: readonly SourceMutant[] = [
   {
     promise: 'a call is not asked about that nobody may approve, as not all are known who asked',
     file: 'agent/calls/make-request.ts',
-    from: 'requestersOf(requested).every(isSomebody)',
-    to: 'requestersOf(requested).some(isSomebody)',
+    from: 'listRequesters(requested).every(isSomebody)',
+    to: 'listRequesters(requested).some(isSomebody)',
     suite: [shared, 'who are not all known leave nobody'],
     sentence: failed,
   },
   {
     promise: 'two spellings of a name are one person',
     file: 'agent/input/answer-voter.ts',
-    from: 'looseName(one.name) === looseName(other.name)',
+    from: 'normalizeName(one.name) === normalizeName(other.name)',
     to: 'one.name === other.name',
     suite: [same, 'do not fill a quorum of two'],
     sentence: failed,
@@ -129,8 +129,8 @@ export const identityMutants: readonly SourceMutant[] = [
   {
     promise: 'votes are counted by today’s principalId',
     file: 'agent/input/answer-voter.ts',
-    from: 'nameOf(principal, principalId) ?? person',
-    to: 'person ?? nameOf(principal, principalId)',
+    from: 'findPrincipalName(principal, principalId) ?? person',
+    to: 'person ?? findPrincipalName(principal, principalId)',
     suite: [same, 'the same person does not vote twice'],
     sentence: failed,
   },
@@ -201,7 +201,7 @@ export const identityMutants: readonly SourceMutant[] = [
   {
     promise: 'an object without an id names nobody who could be signed in',
     file: 'policy/principal-id.ts',
-    from: "typeof principal === 'string' || idFieldOf(principal) !== undefined) return undefined",
+    from: "typeof principal === 'string' || readIdField(principal) !== undefined) return undefined",
     to: 'principal !== undefined) return undefined',
     suite: ['policy/nobody-signed-in', 'as an object that has no id'],
     sentence: failed,
@@ -209,7 +209,7 @@ export const identityMutants: readonly SourceMutant[] = [
   {
     promise: 'whom principalId does not name is nobody',
     file: 'policy/principal-id.ts',
-    from: 'return nameOf(principal, principalId) === undefined',
+    from: 'return findPrincipalName(principal, principalId) === undefined',
     to: 'return false',
     suite: ['policy/nobody-signed-in', 'as an object without what principalId reads'],
     sentence: failed,

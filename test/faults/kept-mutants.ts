@@ -33,7 +33,7 @@ export const keptMutants: readonly SourceMutant[] = [
   {
     promise: 'nobody can change the events that are kept',
     file: 'thread/log-entry.ts',
-    from: 'contents.set(entry, { events: deepFreeze(events), snapshot, hash });',
+    from: 'contents.set(entry, { events: freezeDeep(events), snapshot, hash });',
     to: 'contents.set(entry, { events, snapshot, hash });',
     suite: [kept, 'reaches no other handle'],
     sentence: failed,
@@ -41,7 +41,7 @@ export const keptMutants: readonly SourceMutant[] = [
   {
     promise: 'a snapshot counts only if the log vouches for it',
     file: 'thread/thread-snapshot.ts',
-    from: 'told !== (await digestOf(text))',
+    from: 'told !== (await digestSnapshot(text))',
     to: 'told === undefined',
     suite: [snapshots, 'was changed is read whole'],
     sentence: failed,
@@ -81,7 +81,7 @@ export const keptMutants: readonly SourceMutant[] = [
   {
     promise: 'verify compares the snapshot with the log',
     file: 'thread/verify-snapshot.ts',
-    from: 'if (sorted(json) === sorted(toJson(contentOf(state)))) return;',
+    from: 'if (stringifySorted(json) === stringifySorted(toJson(makeSnapshotContent(state)))) return;',
     to: 'if (state.events.length > 0) return;',
     suite: [snapshots, 'a forged log vouches'],
     sentence: failed,
@@ -114,7 +114,7 @@ export const keptMutants: readonly SourceMutant[] = [
     promise: 'what a provider changes in a schema is not kept',
     file: 'agent/calls/schema-json.ts',
     from: 'return { schema: JSON.parse(plain), canonical };',
-    to: 'return { schema: (Object(jsonOf)[plain] ??= JSON.parse(plain)), canonical };',
+    to: 'return { schema: (Object(parseSchemaTexts)[plain] ??= JSON.parse(plain)), canonical };',
     suite: ['agent/shared-schemas', 'what a provider changes'],
     sentence: failed,
   },

@@ -21,7 +21,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   {
     promise: "the parent's mayAnswer limits edits of a sub-agent's call",
     file: 'agent/input/check-below.ts',
-    from: 'const both = { request, asked, edited: askedAnswer(made, response, by) };',
+    from: 'const both = { request, asked, edited: makeAskedAnswer(made, response, by) };',
     to: 'const both = { request, asked, ...(made && {}) };',
     suite: votes("the parent's mayAnswer limits"),
     sentence: /AssertionError/,

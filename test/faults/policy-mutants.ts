@@ -100,7 +100,7 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'what the MCP client forbids is no fault of the model',
     file: 'agent/calls/input-validation.ts',
-    from: 'isClosedByClient ? schemaCheck(opened(schemaText)) : edit',
+    from: 'isClosedByClient ? compileSchemaCheck(openClosedSchema(schemaText)) : edit',
     to: 'edit',
     suite: [schemas, 'may have a field that only the MCP client forbids'],
     sentence: /There is not one/,
@@ -164,7 +164,7 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'what is asked again demands the same',
     file: 'agent/calls/make-request.ts',
-    from: 'return { key, text, reason, ...times, terms: termsOf(request) };',
+    from: 'return { key, text, reason, ...times, terms: pickTerms(request) };',
     to: 'return { key, text, reason, ...times, terms: {} };',
     suite: plays,
     sentence: anyFault,

@@ -96,7 +96,7 @@ export const recordMutants: readonly SourceMutant[] = [
     promise: 'two texts of one input have two ids',
     file: 'agent/input/new-messages.ts',
     from: 'if (id !== undefined) known.set(id, message);',
-    to: 'if (id !== undefined) known.set(id, sent.find((each) => messageIdOf(each) === id && each !== message) ?? message);',
+    to: 'if (id !== undefined) known.set(id, sent.find((each) => readMessageId(each) === id && each !== message) ?? message);',
     suite: ['agent/message-ids', 'is refused, and changes nothing'],
     sentence: failed,
   },
@@ -111,7 +111,7 @@ export const recordMutants: readonly SourceMutant[] = [
   {
     promise: 'an id in the message names its reply',
     file: 'agent/input/parse-input.ts',
-    from: 'messageId: last && messageIdOf(last)',
+    from: 'messageId: last && readMessageId(last)',
     to: 'messageId: undefined',
     suite: ['agent/message-ids', 'belongs to the message that is meant'],
     sentence: failed,
@@ -119,7 +119,7 @@ export const recordMutants: readonly SourceMutant[] = [
   {
     promise: 'an id that another message of the input has names that one',
     file: 'agent/input/parse-input.ts',
-    from: 'if (messages.some((message) => messageIdOf(message) === messageId)) return',
+    from: 'if (messages.some((message) => readMessageId(message) === messageId)) return',
     to: 'if (messages.length === 0) return',
     suite: ['agent/message-ids', 'belongs to the message that is meant'],
     sentence: /invalid-input|already exists/,

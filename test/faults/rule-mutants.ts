@@ -17,16 +17,16 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'so does one that leaves the decision to needsApproval',
     file: 'policy/tool-approval.ts',
-    from: 'unlessDoubtful(doubtOfRule ?? doubtOfMark)',
-    to: 'unlessDoubtful(doubtOfMark)',
+    from: 'askIfDoubtful(doubtOfRule ?? doubtOfMark)',
+    to: 'askIfDoubtful(doubtOfMark)',
     suite: [misread, 'although it says nothing'],
     sentence: failed,
   },
   {
     promise: 'so does a needsApproval',
     file: 'policy/tool-approval.ts',
-    from: 'unlessDoubtful(doubtOfRule ?? doubtOfMark)',
-    to: 'unlessDoubtful(doubtOfRule)',
+    from: 'askIfDoubtful(doubtOfRule ?? doubtOfMark)',
+    to: 'askIfDoubtful(doubtOfRule)',
     suite: [misread, 'needsApproval that reads such a field'],
     sentence: failed,
   },
@@ -49,7 +49,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'nor is a field that a part of the schema has',
     file: 'policy/schema-fields.ts',
-    from: '...composedOf(all, root, seen),',
+    from: '...listComposedSchemas(all, root, seen),',
     to: '',
     suite: [misread, 'lists the field in a condition'],
     sentence: failed,
@@ -57,7 +57,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'a rule may clone its input',
     file: 'policy/input-reads.ts',
-    from: 'return call(plainCopy(input));',
+    from: 'return call(copyPlain(input));',
     to: 'throw error;',
     suite: [misread, 'copies it by structuredClone'],
     sentence: failed,
@@ -81,7 +81,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'a listener of a fault has a copy of the call',
     file: 'agent/run/report-failure.ts',
-    from: '{ ...toolCall, input: plainCopy(toolCall.input) }',
+    from: '{ ...toolCall, input: copyPlain(toolCall.input) }',
     to: 'toolCall',
     suite: [misread, 'to listeners, which may change what they receive'],
     sentence: failed,
@@ -89,7 +89,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'a call about which nobody could answer fails at once',
     file: 'agent/calls/decide-calls.ts',
-    from: 'if (why !== undefined) return failed(`Not run. ${why}`);',
+    from: 'if (why !== undefined) return makeFailedVerdict(`Not run. ${why}`);',
     to: '',
     suite: [unanswerable, 'names approvers'],
     sentence: /Nobody could answer|AssertionError/,
@@ -97,8 +97,8 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'a request that excludes somebody unknown is one',
     file: 'agent/calls/make-request.ts',
-    from: 'requestersOf(requested).every(isSomebody)',
-    to: 'requestersOf(requested).length > 0',
+    from: 'listRequesters(requested).every(isSomebody)',
+    to: 'listRequesters(requested).length > 0',
     suite: [unanswerable, 'the requester is excluded'],
     sentence: failed,
   },
@@ -121,8 +121,9 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'also just before its call starts',
     file: 'agent/calls/ask-instead.ts',
-    from: 'if (why !== undefined) return notRun',
-    to: "if (why === '') return notRun",
+    from: `if (why !== undefined)
+    return endUnrunCall`,
+    to: "if (why === '') return endUnrunCall",
     suite: [unanswerable, 'fails its call when'],
     sentence: /Nobody could answer|AssertionError/,
   },
@@ -137,7 +138,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'no standing approval decides where a rule may be mistaken',
     file: 'policy/tool-approval.ts',
-    from: '...onlyOnce(askedBy(status), doubtOfRule)',
+    from: '...omitRemember(parseDemands(status), doubtOfRule)',
     to: '...askedBy(status)',
     suite: ['policy/misread-fields', 'lets no standing approval decide'],
     sentence: failed,
@@ -145,8 +146,8 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'a mayAnswer that misreads the call of a sub-agent lets nobody answer',
     file: 'agent/input/guarded-may-answer.ts',
-    from: 'toolsAt(path, await definedTools())',
-    to: 'toolsAt(undefined, await definedTools())',
+    from: 'findToolsAt(path, await definedTools())',
+    to: 'findToolsAt(undefined, await definedTools())',
     suite: ['policy/misread-fields', 'such a field of a sub-agent'],
     sentence: failed,
   },

@@ -181,7 +181,7 @@ const fleetMutants: readonly SourceMutant[] = [
   {
     promise: 'a run whose thread another has taken over leaves it',
     file: 'agent/run/lease.ts',
-    from: 'before !== undefined && latestRun(proposal.state) !== before',
+    from: 'before !== undefined && findLatestRun(proposal.state) !== before',
     to: 'false',
     suite: ['faults/due-runs', 'nor where another has done so'],
     sentence: /AssertionError/,
@@ -189,7 +189,7 @@ const fleetMutants: readonly SourceMutant[] = [
   {
     promise: 'a run whose thread another has taken over says that it is running',
     file: 'agent/run/lease.ts',
-    from: 'return this.#wasAcquired && latestRun(this.#log.state) !== this.#runId;',
+    from: 'return this.#wasAcquired && findLatestRun(this.#log.state) !== this.#runId;',
     to: 'return false;',
     suite: ['agent/leases', 'a run that lost its lease to another stops'],
     sentence: /AssertionError/,
@@ -245,7 +245,7 @@ const subAgentMutants: readonly SourceMutant[] = [
   {
     promise: 'a call whose agent lost its process is resumed',
     file: 'agent/run/tool-recovery.ts',
-    from: 'delegationFor(tools, call) !== undefined || ',
+    from: 'findDelegation(tools, call) !== undefined || ',
     to: '',
     suite: ['faults/sub-agent-crashes', 'at any one point'],
     sentence: anyFault,
@@ -277,8 +277,8 @@ const subAgentMutants: readonly SourceMutant[] = [
   {
     promise: 'what an agent asks is asked while it works',
     file: 'tools/agent-work.ts',
-    from: 'work.report(reported',
-    to: 'void (reported',
+    from: 'work.report(reportWhileStarted',
+    to: 'void (reportWhileStarted',
     suite: ['agent/sub-agent-at-work', 'while another call of its agent runs'],
     sentence: /AssertionError/,
   },
@@ -321,7 +321,7 @@ const customMutants: readonly SourceMutant[] = [
   {
     promise: 'an approval that has expired is not used by a step',
     file: 'agent/custom/create-custom-agent.ts',
-    from: 'beforeStep: expiredApprovals,',
+    from: 'beforeStep: closeExpiredApprovals,',
     to: '',
     suite: ['agent/custom-agent-edges', 'expires between the answer and the step'],
     sentence: /AssertionError/,
@@ -353,7 +353,7 @@ const customMutants: readonly SourceMutant[] = [
   {
     promise: 'a key is asked about once, whoever asks',
     file: 'agent/calls/request-approval.ts',
-    from: 'const first = approvalWithKey(proposal.state, key);',
+    from: 'const first = findApprovalByKey(proposal.state, key);',
     to: 'const first = undefined as typeof standing | undefined;',
     suite: ['agent/custom-agent-edges', 'asked in two processes at once'],
     sentence: /AssertionError/,
@@ -373,8 +373,8 @@ const importMutants: readonly SourceMutant[] = [
   {
     promise: 'an old answer that is sent again after an import is ignored',
     file: 'agent/import-from-client.ts',
-    from: 'importedMessages(events).length > 0 &&',
-    to: 'importedMessages(events).length < 0 &&',
+    from: 'listImportedMessages(events).length > 0 &&',
+    to: 'listImportedMessages(events).length < 0 &&',
     suite: ['middleware/import', 'the prompt can be sent again'],
     sentence: /not-found|no request/,
   },

@@ -73,7 +73,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   {
     promise: 'nothing is sent before it is known for whom',
     file: 'channels/ui/browser/thread-route.ts',
-    from: "if (init?.method === 'POST' && !isLoaded) return notLoadedResponse();",
+    from: "if (init?.method === 'POST' && !isLoaded) return makeNotLoadedResponse();",
     to: '',
     suite: [tab, 'nothing else is sent either'],
     sentence: failed,
@@ -147,7 +147,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   {
     promise: 'a page shows no principal of a voter',
     file: 'content/hide-principals.ts',
-    from: '{ votes: votes.map(withoutPrincipal) }',
+    from: '{ votes: votes.map(omitPrincipal) }',
     to: '{ votes }',
     suite: [secrets, "has another voter's token, and the people are named"],
     sentence: failed,
@@ -155,7 +155,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   {
     promise: 'nor of one who let somebody else answer',
     file: 'content/hide-principals.ts',
-    from: '{ reassignments: reassignments.map(withoutPrincipal) }',
+    from: '{ reassignments: reassignments.map(omitPrincipal) }',
     to: '{ reassignments }',
     suite: [secrets, "has another voter's token, and the people are named"],
     sentence: failed,
@@ -163,7 +163,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   {
     promise: 'nor of one who edited',
     file: 'content/hide-principals.ts',
-    from: '{ edit: withoutPrincipal(edit) }',
+    from: '{ edit: omitPrincipal(edit) }',
     to: '{ edit }',
     suite: [secrets, "has another voter's token, and the people are named"],
     sentence: failed,

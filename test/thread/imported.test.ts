@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Proposal } from '../../src/thread/proposal.ts';
 import type { ThreadEvent } from '../../src/thread/thread-event.ts';
-import { emptyThread } from '../../src/thread/thread-state.ts';
+import { makeEmptyThread } from '../../src/thread/thread-state.ts';
 
 const imported: ThreadEvent = {
   type: 'messages-imported',
@@ -16,10 +16,10 @@ const added: ThreadEvent = {
 
 test('a second import, or one that comes later, is a damaged log', () => {
   for (const first of [imported, added]) {
-    const proposal = new Proposal(emptyThread('t'));
+    const proposal = new Proposal(makeEmptyThread('t'));
     proposal.add(first);
     expect(() => proposal.add(imported)).toThrow(expect.objectContaining({ code: 'log-tampered' }));
-    const together = new Proposal(emptyThread('t'));
+    const together = new Proposal(makeEmptyThread('t'));
     expect(() => together.add(first, imported)).toThrow(
       expect.objectContaining({ code: 'log-tampered' }),
     );

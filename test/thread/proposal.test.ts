@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Proposal } from '../../src/thread/proposal.ts';
 import { ThreadLog } from '../../src/thread/thread-log.ts';
 import type { ThreadHead } from '../../src/thread/thread-head.ts';
-import { emptyThread } from '../../src/thread/thread-state.ts';
+import { makeEmptyThread } from '../../src/thread/thread-state.ts';
 
 const at = 1;
 const first = { step: 0, index: 0 };
@@ -81,13 +81,13 @@ const following: readonly ThreadEvent[] = [
 
 test('a head that was read stays as it was, whatever is proposed after it', () => {
   const events = [...proposed, ...following];
-  const proposal = new Proposal(emptyThread('t'));
+  const proposal = new Proposal(makeEmptyThread('t'));
   const heads = events.map((event) => {
     proposal.add(event);
     return { read: proposal.head, copy: structuredClone(proposal.head) };
   });
   for (const { read, copy } of heads) expect(read).toEqual(copy);
-  const unread = new Proposal(emptyThread('t'));
+  const unread = new Proposal(makeEmptyThread('t'));
   unread.add(...events);
   expect(proposal.head).toEqual(unread.head);
   expect(proposal.events).toEqual(unread.events);

@@ -1,10 +1,10 @@
 import type { Tool, ToolSet } from 'ai';
 import { callGuarded } from '../../content/call-guarded.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/plain-copy.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { anyCallAt, type ThreadState } from '../../thread/thread-state.ts';
+import { findAnyCall, type ThreadState } from '../../thread/thread-state.ts';
 import { isSamePlace } from '../../thread/thread-head.ts';
 
 /** A person's answer, for the tool that asked during its call. */
@@ -60,7 +60,7 @@ export interface DroppedCall extends ToolCall {
 export const answering: unique symbol = Symbol.for('holdpoint.answering');
 
 /** A tool's answer receiver; `undefined` for a tool that never asks during a call. */
-export function answerReceiverOf(tool: Tool): AnswerReceiver | undefined {
+export function findAnswerReceiver(tool: Tool): AnswerReceiver | undefined {
   const value: unknown = Reflect.get(tool, answering);
   return isAnswerReceiver(value) ? value : undefined;
 }
@@ -71,7 +71,7 @@ function isAnswerReceiver(value: unknown): value is AnswerReceiver {
 
 /** Whether any tool is notified of its dropped calls; most agents have no such tool. */
 export function hasReceivers(tools: ToolSet): boolean {
-  return Object.values(tools).some((tool) => answerReceiverOf(tool)?.forget !== undefined);
+  return Object.values(tools).some((tool) => findAnswerReceiver(tool)?.forget !== undefined);
 }
 
 /** Notifies the tools of calls that continued elsewhere and have ended here without a result: cancelled, expired, given up. */
@@ -82,22 +82,22 @@ export function notifyDropped(
 ): void {
   for (const event of committed) {
     if (event.type !== 'call-ended' || event.source !== undefined) continue;
-    const call = anyCallAt(state, event);
-    const forget = call && forgetOf(tools, call.toolName);
-    if (call === undefined || forget === undefined || !continuedElsewhere(state, call)) continue;
+    const call = findAnyCall(state, event);
+    const forget = call && findForget(tools, call.toolName);
+    if (call === undefined || forget === undefined || !continuesElsewhere(state, call)) continue;
     const { toolCallId, toolName, input, idempotencyKey } = call;
     const forgotten = { threadId: state.threadId, toolCallId, toolName, idempotencyKey };
-    void callGuarded(forget, { ...forgotten, input: plainCopy(input) });
+    void callGuarded(forget, { ...forgotten, input: copyPlain(input) });
   }
 }
 
-function forgetOf(tools: ToolSet, toolName: string) {
+function findForget(tools: ToolSet, toolName: string) {
   const tool = new Map(Object.entries(tools)).get(toolName);
-  return tool && answerReceiverOf(tool)?.forget;
+  return tool && findAnswerReceiver(tool)?.forget;
 }
 
 /* Other calls were ended by their own tools. */
-function continuedElsewhere({ events }: Readonly<ThreadState>, call: ToolCallRecord): boolean {
+function continuesElsewhere({ events }: Readonly<ThreadState>, call: ToolCallRecord): boolean {
   const index = events.findLastIndex(
     (event) => event.type === 'call-deferred' && isSamePlace(event, call),
   );

@@ -1,19 +1,19 @@
 import type { ModelMessage, ToolSet } from 'ai';
 import type { ApprovalTerms } from '../../content/approval-terms.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/plain-copy.ts';
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import {
   type CallPlace,
-  plainCall,
+  pickToolCall,
   type ToolCall,
   type ToolCallRecord,
   type ToolCallStatus,
 } from '../../content/tool-call.ts';
-import { askedBy, userApprovalSchema, whyNotNameless } from '../../policy/approval-rule.ts';
+import { parseDemands, userApprovalSchema, whyNotNameless } from '../../policy/approval-rule.ts';
 import { InputReads } from '../../policy/input-reads.ts';
 import type { RunContext } from '../../policy/run-context.ts';
 import { decide, type Decision, type Setting, whyNotStatus } from '../../policy/tool-approval.ts';
-import { deepFreeze } from '../../thread/deep-freeze.ts';
+import { freezeDeep } from '../../thread/deep-freeze.ts';
 import { runsAtProvider, type ToolDefinition } from './tool-definitions.ts';
 
 /** The inputs of the rules. */
@@ -49,7 +49,7 @@ export function checkRules(
     if (tool === undefined) {
       throw new TypeError(`toolApproval names '${name}', which is not a tool of this agent.`);
     }
-    const rule = ownRule(toolApproval, name);
+    const rule = findOwnRule(toolApproval, name);
     const fault = whyNotStatus(rule);
     if (fault !== undefined) throw new TypeError(`toolApproval.${name}: ${fault}`);
     if (mayAnswer === undefined && namesApprovers(rule)) {
@@ -57,7 +57,7 @@ export function checkRules(
         `toolApproval.${name} names approvers: give the agent a mayAnswer, which decides who they are.`,
       );
     }
-    const nameless = agentName === undefined ? whyNotNameless(termsOfRule(rule)) : undefined;
+    const nameless = agentName === undefined ? whyNotNameless(readRuleTerms(rule)) : undefined;
     if (nameless !== undefined) throw new TypeError(`toolApproval.${name}: ${nameless}`);
     if (runsAtProvider(tool)) {
       throw new TypeError(
@@ -76,9 +76,9 @@ function namesApprovers(rule: unknown): boolean {
   );
 }
 
-function termsOfRule(rule: unknown): ApprovalTerms | undefined {
+function readRuleTerms(rule: unknown): ApprovalTerms | undefined {
   const { data } = userApprovalSchema.safeParse(rule);
-  return data && askedBy(data).terms;
+  return data && parseDemands(data).terms;
 }
 
 function isPlain(value: object): boolean {
@@ -97,17 +97,17 @@ export async function applyRules(
   const input = { ...rules, calls: () => rules.calls().filter((other) => isBefore(other, call)) };
   const asked = { input, definition, call };
   const isForAll = typeof toolApproval === 'function';
-  const rule = (): unknown => (isForAll ? toolApproval : ownRule(toolApproval, name));
+  const rule = (): unknown => (isForAll ? toolApproval : findOwnRule(toolApproval, name));
   const mark = (): unknown => tool.needsApproval ?? false;
   const pass = isForAll ? passToAllTools : passToTool;
   return decide({
-    rule: makeSetting(asked, ruleName(toolApproval, name), rule, pass),
+    rule: makeSetting(asked, nameRule(toolApproval, name), rule, pass),
     mark: makeSetting(asked, `tools.${name}.needsApproval`, mark, passToTool),
   });
 }
 
 /** The setting that holds the rule for a tool. */
-export function ruleName(toolApproval: unknown, toolName: string): string {
+export function nameRule(toolApproval: unknown, toolName: string): string {
   return typeof toolApproval === 'function' ? 'toolApproval' : `toolApproval.${toolName}`;
 }
 
@@ -127,7 +127,7 @@ function makeSetting(
 ): Setting {
   const { input: rules, definition, call } = asked;
   const report: Setting['report'] = (fault) =>
-    rules.report({ ...fault, setting: name, toolCall: plainCall(call) });
+    rules.report({ ...fault, setting: name, toolCall: pickToolCall(call) });
   const value = readOrThrowLater(read);
   if (typeof value !== 'function') return { report, value };
   const reads = new InputReads(definition.inputSchema);
@@ -203,19 +203,19 @@ function withCircumstances(
     ...options,
     runtimeContext: reads.watchedContext(context),
     get requesters() {
-      return deepFreeze(plainCopy(requesters));
+      return freezeDeep(copyPlain(requesters));
     },
     get messages() {
       return messages();
     },
     get calls() {
-      return deepFreeze(calls());
+      return freezeDeep(calls());
     },
   };
 }
 
 /* Own properties only: a tool may be called `constructor`. Including getters: bundlers make them of a module's exports. */
-function ownRule(rules: unknown, name: string): unknown {
+function findOwnRule(rules: unknown, name: string): unknown {
   if (typeof rules !== 'object' || rules === null || !Object.hasOwn(rules, name)) return undefined;
   return Reflect.get(rules, name);
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { errorText } from '../../content/error-text.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
+import { readErrorText } from '../../content/error-text.ts';
+import { copyPlain } from '../../content/plain-copy.ts';
 import type { QuestionRequestContent } from '../../content/question.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import { equalJson } from '../../policy/digest.ts';
+import { isEqualJson } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
@@ -14,7 +14,7 @@ import {
   type OpenRequest,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
-import { closeRequestsOf } from './close-requests.ts';
+import { closeRequestsDuring } from './close-requests.ts';
 import { callOfId, refuseUnless } from '../../thread/thread-state.ts';
 import type { RequestMaking } from './make-request.ts';
 import { makeQuestion, type Question } from './question-call.ts';
@@ -44,19 +44,19 @@ export async function askDuringCall(
     const call = callOfId(proposal.state, toolCallId, at);
     refuseUnless(call, ['deferred', 'started', 'indeterminate'], 'a person can be asked');
     refuseOverdue(call, at);
-    const open = openRequestOf(proposal.head, call);
+    const open = findRequestDuring(proposal.head, call);
     const isOpen = open !== undefined && isSame(open, asking) && !isExpired(open.request, at);
     if (!isOpen) proposal.add(...askEvents(proposal.head, call, asking));
-    standing = questionIn(openRequestOf(proposal.head, call)) ?? standing;
+    standing = readQuestionRequest(findRequestDuring(proposal.head, call)) ?? standing;
   });
   return structuredClone(standing);
 }
 
-function openRequestOf({ openRequests }: ThreadHead, call: CallPlace): OpenRequest | undefined {
+function findRequestDuring({ openRequests }: ThreadHead, call: CallPlace): OpenRequest | undefined {
   return openRequests.find(({ beside }) => isSamePlace(beside, call));
 }
 
-function questionIn(open: OpenRequest | undefined): QuestionRequestContent | undefined {
+function readQuestionRequest(open: OpenRequest | undefined): QuestionRequestContent | undefined {
   return open?.request.type === 'question-request' ? open.request : undefined;
 }
 
@@ -81,31 +81,34 @@ function askEvents(
   const reply = replyTo === undefined ? {} : { replyTo };
   const replaced = { reason: 'The tool has asked another question.', at };
   return [
-    ...closeRequestsOf(head, { step, index }, replaced),
+    ...closeRequestsDuring(head, { step, index }, replaced),
     { type: 'request-opened', at, beside: { step, index }, ...reply, request },
   ];
 }
 
 function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) {
   const fault = replyTo === undefined ? undefined : whyNotStrictJson(replyTo);
-  if (fault !== undefined) throw refused(`replyTo must be JSON: ${fault}.`);
+  if (fault !== undefined) throw makeQuestionError(`replyTo must be JSON: ${fault}.`);
   try {
-    return { request: makeQuestion(making, question), replyTo: plainCopy(replyTo) };
+    return { request: makeQuestion(making, question), replyTo: copyPlain(replyTo) };
   } catch (error) {
-    throw refused(error instanceof z.ZodError ? z.prettifyError(error) : errorText(error), error);
+    throw makeQuestionError(
+      error instanceof z.ZodError ? z.prettifyError(error) : readErrorText(error),
+      error,
+    );
   }
 }
 
-function refused(why: string, cause?: unknown): HoldpointError {
+function makeQuestionError(why: string, cause?: unknown): HoldpointError {
   return new HoldpointError('invalid-input', `Invalid question: ${why}`, { cause });
 }
 
 function isSame(standing: OpenRequest, asking: OpenRequest): boolean {
-  return equalJson(contentOf(standing), contentOf(asking));
+  return isEqualJson(pickQuestionContent(standing), pickQuestionContent(asking));
 }
 
 /* The stored question has its call; ids and times are ours. */
-function contentOf({ request, replyTo }: OpenRequest): unknown {
+function pickQuestionContent({ request, replyTo }: OpenRequest): unknown {
   const {
     requestId: _id,
     requestedBy: _asker,

@@ -1,16 +1,20 @@
-import { type ApprovalRequest, withoutEdit } from '../../content/approval.ts';
-import { plainCall, type ToolCallOutcome, type ToolCallRecord } from '../../content/tool-call.ts';
+import { type ApprovalRequest, undoEdit } from '../../content/approval.ts';
+import {
+  pickToolCall,
+  type ToolCallOutcome,
+  type ToolCallRecord,
+} from '../../content/tool-call.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
-import { equalJson } from '../../policy/digest.ts';
+import { isEqualJson } from '../../policy/digest.ts';
 import type { Decision } from '../../policy/tool-approval.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { applyRules, type RuleInput, ruleName } from './apply-rules.ts';
-import { unstartedOutcome } from './close-requests.ts';
+import { applyRules, type RuleInput, nameRule } from './apply-rules.ts';
+import { makeUnstartedOutcome } from './close-requests.ts';
 import type { DecisionInput } from './decide-calls.ts';
 import {
   askAbout,
-  askedAgain,
-  openedEvent,
+  repeatAsked,
+  makeOpenedEvent,
   refuseUnanswerable,
   type Runner,
 } from './make-request.ts';
@@ -25,11 +29,15 @@ export interface ApprovedCall {
 }
 
 /** The events that end a call which must not run although it was approved. */
-export function notRun({ call, request }: ApprovedCall, error: string, at: number): ThreadEvent[] {
+export function endUnrunCall(
+  { call, request }: ApprovedCall,
+  error: string,
+  at: number,
+): ThreadEvent[] {
   const { step, index } = call;
   const { requestId } = request;
   const outcome: ToolCallOutcome =
-    call.attempts === 0 ? { status: 'failed', error } : unstartedOutcome(call, error);
+    call.attempts === 0 ? { status: 'failed', error } : makeUnstartedOutcome(call, error);
   return [
     { type: 'request-closed', at, requestId, cause: 'invalidated', reason: error },
     { type: 'call-ended', at, step, index, outcome },
@@ -43,7 +51,7 @@ export async function askAgain(
   runner: Runner,
 ): Promise<ThreadEvent[]> {
   const reason = 'What was approved is not what would run: the call or the tool has changed since.';
-  const asked = { ...askedAgain(approved.request), reason };
+  const asked = { ...repeatAsked(approved.request), reason };
   return askInstead(input, approved, { asked, reason, runner });
 }
 
@@ -51,20 +59,21 @@ export async function askAgain(
  * What must be asked about a call whose approval edited the input, because the rule demands something else for it than for the input that
  * was asked about; `undefined` if that approval is enough.
  */
-export async function demandsOfEdit(
+export async function findEditDemands(
   rules: RuleInput,
   definition: ToolDefinition,
   { call, request, decision }: ApprovedCall & { decision: Decision },
 ): Promise<Asked | undefined> {
   if (decision.type !== 'ask') return undefined;
-  const unedited = { ...call, input: withoutEdit(request).toolCall?.input };
+  const unedited = { ...call, input: undoEdit(request).toolCall?.input };
   const before = await applyRules(rules, definition, unedited);
-  if (before.type === 'ask' && equalJson(demandsOf(before), demandsOf(decision))) return undefined;
+  if (before.type === 'ask' && isEqualJson(pickDemands(before), pickDemands(decision)))
+    return undefined;
   const { type: _type, ...asked } = decision;
   return { ...asked, reason: asked.reason ?? 'The input was edited.' };
 }
 
-function demandsOf({ terms = {} }: Asked): object {
+function pickDemands({ terms = {} }: Asked): object {
   const { approvers, notRequester, quorum, requireReason, risk } = terms;
   return { approvers, notRequester, quorum, requireReason, risk };
 }
@@ -88,13 +97,14 @@ async function askInstead(
 ): Promise<ThreadEvent[]> {
   const { step, index } = call;
   const { requestId } = request;
-  const setting = ruleName(input.rules.toolApproval, call.toolName);
-  const why = refuseUnanswerable(input, asked, { setting, toolCall: plainCall(call) });
-  if (why !== undefined) return notRun({ call, request }, `Not run. ${reason} ${why}`, input.now());
-  const about = { toolCall: plainCall(call), place: { step, index }, runner };
+  const setting = nameRule(input.rules.toolApproval, call.toolName);
+  const why = refuseUnanswerable(input, asked, { setting, toolCall: pickToolCall(call) });
+  if (why !== undefined)
+    return endUnrunCall({ call, request }, `Not run. ${reason} ${why}`, input.now());
+  const about = { toolCall: pickToolCall(call), place: { step, index }, runner };
   const next = await askAbout(input, asked, about);
   return [
     { type: 'request-closed', at: input.now(), requestId, cause: 'invalidated', reason },
-    openedEvent(call, next),
+    makeOpenedEvent(call, next),
   ];
 }

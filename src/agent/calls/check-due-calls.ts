@@ -1,19 +1,25 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { isKeptByStore } from '../../content/approval-terms.ts';
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import { equalJson, shownDigest } from '../../policy/digest.ts';
+import { isEqualJson, digestShown } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { dueCalls, freeSlots, isResumable } from '../../thread/thread-status.ts';
+import { listDueCalls, countFreeSlots, isResumable } from '../../thread/thread-status.ts';
 import { applyRules } from './apply-rules.ts';
-import { type ApprovedCall, askAgain, askEdited, demandsOfEdit, notRun } from './ask-instead.ts';
-import { closeEvents, unstartedOutcome } from './close-requests.ts';
+import {
+  type ApprovedCall,
+  askAgain,
+  askEdited,
+  findEditDemands,
+  endUnrunCall,
+} from './ask-instead.ts';
+import { closeEvents, makeUnstartedOutcome } from './close-requests.ts';
 import { type CallVerdict, decideCall, type DecisionInput } from './decide-calls.ts';
 import type { GrantUse } from './find-grant.ts';
-import { openedEvent, providerRunner } from './make-request.ts';
-import { ownRunner, type ToolDefinition, type ToolDefinitions } from './tool-definitions.ts';
+import { makeOpenedEvent, makeProviderRunner } from './make-request.ts';
+import { makeOwnRunner, type ToolDefinition, type ToolDefinitions } from './tool-definitions.ts';
 
 /** What is recorded about a call together: its start or its end, and what led to it. */
 export interface CheckedCall {
@@ -23,7 +29,7 @@ export interface CheckedCall {
 }
 
 /** A checked call that records one event, and uses no standing approval. */
-export function alone(event: ThreadEvent): CheckedCall {
+export function checkAlone(event: ThreadEvent): CheckedCall {
   return { events: [event] };
 }
 
@@ -42,10 +48,10 @@ export async function startsDue(decisions: DecisionInput, state: ThreadState): P
   const { tools, now, limit } = decisions;
   const starts = await checkDueCalls(decisions, state, state.head);
   const resumes = (head: ThreadHead): CheckedCall[] =>
-    resumeEvents(head, tools, { at: now() }).map(alone);
+    resumeEvents(head, tools, { at: now() }).map(checkAlone);
   return {
-    isEmpty: starts.size === 0 && inTurn(resumes(state.head), state.head, limit).length === 0,
-    events: (head) => inTurn([...stillDue(head, starts), ...resumes(head)], head, limit),
+    isEmpty: starts.size === 0 && takeTurns(resumes(state.head), state.head, limit).length === 0,
+    events: (head) => takeTurns([...listStillDue(head, starts), ...resumes(head)], head, limit),
   };
 }
 
@@ -57,19 +63,19 @@ export async function checkDueCalls(
 ): Promise<CheckedCalls> {
   const checked = new Map<string, CheckedCall>();
   const check = async (call: ToolCallRecord): Promise<void> => {
-    const request = approvalOf(call, state, head);
+    const request = findCallApproval(call, state, head);
     const found =
       request === undefined
         ? await checkUnasked(decisions, call)
         : { events: await checkApproved(decisions, { call, request }) };
     if (found.events.length > 0) checked.set(makeCheckKey(call), found);
   };
-  await Promise.all(dueCalls(head, decisions.limit).map(check));
+  await Promise.all(listDueCalls(head, decisions.limit).map(check));
   return checked;
 }
 
 /** The request with which a call was approved, also if that is not recorded yet; `undefined` for a call that needed no approval. */
-function approvalOf(
+function findCallApproval(
   { status, requestId = '' }: ToolCallRecord,
   { endedRequests }: ThreadState,
   { newlyPast }: ThreadHead,
@@ -112,20 +118,20 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
   if (definition === undefined) return [];
   if (definition.asking !== undefined) {
     const error = `Not run: the tool '${toolName}' now asks a question and cannot run.`;
-    return notRun(approved, error, at);
+    return endUnrunCall(approved, error, at);
   }
   const fault = whyNotStrictJson(call.input);
-  if (fault !== undefined) return notRun(approved, damaged(fault), input.now());
+  if (fault !== undefined) return endUnrunCall(approved, describeDamage(fault), input.now());
   if (!(await isAsShown(approved, definition.digest))) {
-    return askAgain(input, approved, ownRunner(definition));
+    return askAgain(input, approved, makeOwnRunner(definition));
   }
   const decision = await applyRules(input.rules, definition, call);
   if (request.edit !== undefined) {
-    const asked = await demandsOfEdit(input.rules, definition, { ...approved, decision });
-    if (asked !== undefined) return askEdited(input, approved, asked, ownRunner(definition));
+    const asked = await findEditDemands(input.rules, definition, { ...approved, decision });
+    if (asked !== undefined) return askEdited(input, approved, asked, makeOwnRunner(definition));
   }
   if (decision.type !== 'deny') return [startEvent(definition, call, at)];
-  const outcome = unstartedOutcome(call, decision.reason);
+  const outcome = makeUnstartedOutcome(call, decision.reason);
   return [{ type: 'call-ended', at, step, index, outcome }];
 }
 
@@ -137,8 +143,8 @@ async function checkForwarded(
 ): Promise<ThreadEvent[]> {
   const { step, index, toolName, input: called } = approved.call;
   const fault = whyNotStrictJson(called);
-  if (fault !== undefined) return notRun(approved, damaged(fault), input.now());
-  const runner = await providerRunner(toolName, approvalId);
+  if (fault !== undefined) return endUnrunCall(approved, describeDamage(fault), input.now());
+  const runner = await makeProviderRunner(toolName, approvalId);
   if (!(await isAsShown(approved, runner.digest))) return askAgain(input, approved, runner);
   const outcome: ToolCallOutcome = { status: 'forwarded' };
   return [{ type: 'call-ended', at: input.now(), step, index, outcome }];
@@ -146,11 +152,11 @@ async function checkForwarded(
 
 /** Whether the stored bytes of a call, and what would run it, are what was shown. */
 async function isAsShown({ call, request }: ApprovedCall, runnerDigest: string): Promise<boolean> {
-  const shown = await shownDigest(request, call, runnerDigest);
-  return request.digest === shown && equalJson(request.toolCall?.input, call.input);
+  const shown = await digestShown(request, call, runnerDigest);
+  return request.digest === shown && isEqualJson(request.toolCall?.input, call.input);
 }
 
-function damaged(fault: string): string {
+function describeDamage(fault: string): string {
   return `Not run: the stored input is damaged: ${fault}.`;
 }
 
@@ -163,12 +169,12 @@ async function checkUnasked(input: DecisionInput, call: ToolCallRecord): Promise
   if (call.status !== 'proposed' || definition === undefined) return { events: [] };
   const verdict = await decideCall(input, call, call);
   const at = input.now();
-  if (verdict.type !== 'granted') return { events: verdictEvents(verdict, call, at) };
-  return { events: grantedEvents(verdict.use, definition, call, at), use: verdict.use };
+  if (verdict.type !== 'granted') return { events: applyVerdict(verdict, call, at) };
+  return { events: makeGrantedEvents(verdict.use, definition, call, at), use: verdict.use };
 }
 
 /** The events of a call that a standing approval decides. */
-function grantedEvents(
+function makeGrantedEvents(
   { grant }: GrantUse,
   definition: ToolDefinition,
   { step, index }: CallPlace,
@@ -191,7 +197,7 @@ function grantedEvents(
 }
 
 /** The events that a verdict on a call becomes. A call that a standing approval decides stays proposed until its use can be recorded. */
-export function verdictEvents(
+export function applyVerdict(
   verdict: CallVerdict,
   { step, index }: CallPlace,
   at: number,
@@ -201,7 +207,7 @@ export function verdictEvents(
     case 'start':
       return [startEvent(verdict.definition, place, at)];
     case 'ask':
-      return [openedEvent(place, verdict.request)];
+      return [makeOpenedEvent(place, verdict.request)];
     case 'end':
       return [{ type: 'call-ended', at, ...place, outcome: verdict.outcome }];
     case 'granted':
@@ -242,9 +248,9 @@ function makeCheckKey({ requestId, step, index }: ToolCallRecord): string {
 }
 
 /** The checked calls that can still start in a newer head. */
-export function stillDue(head: ThreadHead, checked: CheckedCalls): CheckedCall[] {
+export function listStillDue(head: ThreadHead, checked: CheckedCalls): CheckedCall[] {
   const due: CheckedCall[] = [];
-  for (const call of dueCalls(head)) {
+  for (const call of listDueCalls(head)) {
     const found = checked.get(makeCheckKey(call));
     if (found !== undefined) due.push(found);
   }
@@ -255,13 +261,13 @@ export function stillDue(head: ThreadHead, checked: CheckedCalls): CheckedCall[]
  * The events of the calls, without those whose starts would exceed `limit` in a step with this head before them, or whose standing
  * approval has no use left for them.
  */
-export function inTurn(
+export function takeTurns(
   calls: readonly CheckedCall[],
   head: ThreadHead,
   limit: number,
 ): ThreadEvent[] {
   const taken: ThreadEvent[] = [];
-  let free = freeSlots(head, limit);
+  let free = countFreeSlots(head, limit);
   const uses = new Map(
     head.grants.map(({ grant, usesLeft }) => [grant.grantId, usesLeft ?? Infinity]),
   );

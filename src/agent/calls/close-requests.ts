@@ -10,7 +10,7 @@ import {
   isExpired,
   isSamePlace,
   type OpenRequest,
-  remindAtOf,
+  computeRemindAt,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
 
@@ -23,7 +23,7 @@ export type FollowUps = ReadonlyMap<string, ThreadEvent | { why: string }>;
  * The events that close expired requests, except those answered in the same input. A request whose `followUps` were not made, because it
  * has only just expired, stays open until the next run.
  */
-export function expiryEvents(
+export function closeExpired(
   head: ThreadHead,
   answers: readonly UserInputResponseContent[],
   { now, followUps }: { now: number; followUps: FollowUps | undefined },
@@ -44,7 +44,7 @@ function expire(
 ): ThreadEvent[] {
   const { request, place } = open;
   const { requestId } = request;
-  const reason = expiryReason(request);
+  const reason = describeExpiryReason(request);
   const closing = { cause: 'expired' as const, reason, at: now };
   if (!isAskedAgain(open)) return closeEvents(requestId, callAt(head, place), closing);
   const next = followUps?.get(requestId);
@@ -54,7 +54,7 @@ function expire(
   return closeEvents(requestId, callAt(head, place), failed);
 }
 
-function expiryReason(request: UserInputRequest): string {
+function describeExpiryReason(request: UserInputRequest): string {
   if (request.type === 'question-request') return questionExpired;
   return describeExpiry(request.onExpiry).reason;
 }
@@ -67,17 +67,17 @@ export function isAskedAgain({ request, beside }: OpenRequest): boolean {
 }
 
 /** The events that remind of requests whose time has come. */
-export function reminderEvents({ openRequests }: ThreadHead, now: number): ThreadEvent[] {
+export function makeReminders({ openRequests }: ThreadHead, now: number): ThreadEvent[] {
   const events: ThreadEvent[] = [];
   for (const open of openRequests) {
-    if ((remindAtOf(open) ?? Infinity) > now) continue;
+    if ((computeRemindAt(open) ?? Infinity) > now) continue;
     events.push({ type: 'request-reminded', at: now, requestId: open.request.requestId });
   }
   return events;
 }
 
 /** The events that end deferred calls whose result is overdue. */
-export function overdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
+export function endOverdueCalls(head: ThreadHead, now: number): ThreadEvent[] {
   const events: ThreadEvent[] = [];
   for (const call of head.calls) {
     if (call.status !== 'deferred' || !isExpired(call, now)) continue;
@@ -102,7 +102,7 @@ export function cancelEvents(head: ThreadHead, cancelling: Cancelling): ThreadEv
 /** The events that cancel calls that could start, and approvals that a custom agent's next step would use. */
 export function cancelApprovedEvents(head: ThreadHead, cancelling: Cancelling): ThreadEvent[] {
   const closing = { cause: 'cancelled', ...cancelling } as const;
-  const unused = unusedApprovals(head).flatMap(({ request }) =>
+  const unused = listUnusedApprovals(head).flatMap(({ request }) =>
     closeEvents(request.requestId, undefined, closing),
   );
   const calls = head.calls
@@ -112,7 +112,7 @@ export function cancelApprovedEvents(head: ThreadHead, cancelling: Cancelling): 
 }
 
 /** The approvals that a custom agent's next step would use. */
-export function unusedApprovals({ decided }: ThreadHead): EndedRequest[] {
+export function listUnusedApprovals({ decided }: ThreadHead): EndedRequest[] {
   return decided.filter(
     ({ response, cause }) =>
       cause === undefined && response?.type === 'approval-response' && response.approved,
@@ -120,7 +120,7 @@ export function unusedApprovals({ decided }: ThreadHead): EndedRequest[] {
 }
 
 /** The events that cancel what is open in the step. Requests made by the app itself are not part of the turn. */
-export function interruptEvents(
+export function interruptStep(
   head: ThreadHead,
   interrupting: Omit<Cancelling, 'reason'>,
 ): ThreadEvent[] {
@@ -138,7 +138,7 @@ export function cancelOpenEvents(head: ThreadHead, cancelling: Cancelling): Thre
   );
   const deferred = head.calls
     .filter((call) => call.status === 'deferred')
-    .map((call): ThreadEvent => ({ ...endOfDeferred(call, reason), ...senderIn(by), at }));
+    .map((call): ThreadEvent => ({ ...endOfDeferred(call, reason), ...pickSender(by), at }));
   return [...requests, ...deferred];
 }
 
@@ -155,7 +155,7 @@ function endOfDeferred(
 }
 
 /** The open requests that events cancel. */
-export function cancelledIn(
+export function listCancelled(
   events: readonly ThreadEvent[],
   { openRequests }: Pick<ThreadHead, 'openRequests'>,
 ): OpenRequest[] {
@@ -178,14 +178,14 @@ export function closeEvents(
     events.push({ type: 'request-closed', at, requestId, cause, reason, ...by });
   if (call !== undefined) {
     const { step, index } = call;
-    const outcome = unstartedOutcome(call, reason);
-    events.push({ type: 'call-ended', at, step, index, outcome, ...senderIn(by) });
+    const outcome = makeUnstartedOutcome(call, reason);
+    events.push({ type: 'call-ended', at, step, index, outcome, ...pickSender(by) });
   }
   return events;
 }
 
 /** Who did something, without their name as text. */
-export function senderIn({ principal, channel }: ClosedBy = {}): {
+export function pickSender({ principal, channel }: ClosedBy = {}): {
   principal?: unknown;
   channel?: string;
 } {
@@ -196,7 +196,7 @@ export function senderIn({ principal, channel }: ClosedBy = {}): {
 }
 
 /** The outcome of a call that will not be started: denied, unless an earlier attempt may have taken effect. */
-export function unstartedOutcome(
+export function makeUnstartedOutcome(
   { attempts }: ToolCallRecord,
   reason: string | undefined,
 ): ToolCallOutcome {
@@ -215,30 +215,30 @@ export function endEvents(
   { before = [], by }: { before?: readonly ThreadEvent[]; by?: ClosedBy } = {},
 ): ThreadEvent[] {
   if (head.openRequests.length === 0) return [ended];
-  const past = new Set(before.map(endedRequest));
+  const past = new Set(before.map(readEndedRequestId));
   const openRequests = head.openRequests.filter(({ request }) => !past.has(request.requestId));
   const closing = { reason: 'The call has ended.', at: ended.at, by };
-  return [...closeRequestsOf({ openRequests }, ended, closing), ended];
+  return [...closeRequestsDuring({ openRequests }, ended, closing), ended];
 }
 
-function endedRequest(event: ThreadEvent): string | undefined {
+function readEndedRequestId(event: ThreadEvent): string | undefined {
   if (event.type === 'request-answered') return event.response.requestId;
   return event.type === 'request-closed' ? event.requestId : undefined;
 }
 
 /** The events that close the questions asked during a call. */
-export function closeRequestsOf(
+export function closeRequestsDuring(
   { openRequests }: Pick<ThreadHead, 'openRequests'>,
   place: CallPlace,
   closing: Cancelling,
 ): ThreadEvent[] {
-  return askedDuring({ openRequests }, place).flatMap(({ request }) =>
+  return listAskedDuring({ openRequests }, place).flatMap(({ request }) =>
     closeEvents(request.requestId, undefined, { cause: 'cancelled', ...closing }),
   );
 }
 
 /** The open requests that were made during a call, by its tool or its sub-agent. */
-export function askedDuring(
+export function listAskedDuring(
   { openRequests }: Pick<ThreadHead, 'openRequests'>,
   place: CallPlace,
 ): OpenRequest[] {

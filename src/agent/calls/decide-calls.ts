@@ -1,28 +1,28 @@
 import type { ModelMessage } from 'ai';
 import {
   type CallPlace,
-  plainCall,
+  pickToolCall,
   type ToolCall,
   type ToolCallOutcome,
   type ToolCallRecord,
 } from '../../content/tool-call.ts';
-import { requestersOf } from '../../content/requesters.ts';
+import { listRequesters } from '../../content/requesters.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { whyNotNameless } from '../../policy/approval-rule.ts';
-import { type CausedRun, contextOf, type RunContext } from '../../policy/run-context.ts';
-import { deepFreeze } from '../../thread/deep-freeze.ts';
-import { callsOf, type ThreadState } from '../../thread/thread-state.ts';
+import { type CausedRun, chooseRunContext, type RunContext } from '../../policy/run-context.ts';
+import { freezeDeep } from '../../thread/deep-freeze.ts';
+import { listCalls, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
-import { applyRules, ruleName, type RuleInput } from './apply-rules.ts';
+import { applyRules, nameRule, type RuleInput } from './apply-rules.ts';
 import { type FindGrant, findGrant, type GrantSources, type GrantUse } from './find-grant.ts';
 import {
   askAbout,
-  providerRunner,
+  makeProviderRunner,
   type RequestMaking,
   refuseUnanswerable,
 } from './make-request.ts';
-import { type Asking, questionOf } from './question-call.ts';
-import { ownRunner, type ToolDefinition, type ToolDefinitions } from './tool-definitions.ts';
+import { type Asking, makeCallQuestion } from './question-call.ts';
+import { makeOwnRunner, type ToolDefinition, type ToolDefinitions } from './tool-definitions.ts';
 
 /** What happens to one call of a step. */
 export type CallVerdict =
@@ -53,20 +53,20 @@ export async function decideCalls(
   return Promise.all(
     calls.map(async (call, index): Promise<CallVerdict> => {
       const { error, providerApprovalId } = call;
-      if (error !== undefined) return failed(error);
+      if (error !== undefined) return makeFailedVerdict(error);
       const place = { step, index };
       if (providerApprovalId !== undefined)
         return askForProvider(input, call, place, providerApprovalId);
-      const before = (): ToolCallRecord[] => calls.slice(0, index).map(proposedIn(step));
+      const before = (): ToolCallRecord[] => calls.slice(0, index).map(makeProposedCall(step));
       const rules = { ...input.rules, calls: () => [...input.rules.calls(), ...before()] };
       return decideCall({ ...input, rules }, call, place);
     }),
   );
 }
 
-function proposedIn(step: number) {
+function makeProposedCall(step: number) {
   return (call: ProposedCall, index: number): ToolCallRecord => ({
-    ...plainCall(call),
+    ...pickToolCall(call),
     step,
     index,
     status: 'proposed',
@@ -74,7 +74,7 @@ function proposedIn(step: number) {
   });
 }
 
-function failed(error: string): CallVerdict {
+function makeFailedVerdict(error: string): CallVerdict {
   return { type: 'end', outcome: { status: 'failed', error } };
 }
 
@@ -85,8 +85,8 @@ async function askForProvider(
   place: CallPlace,
   approvalId: string,
 ): Promise<CallVerdict> {
-  const toolCall = plainCall(call);
-  const runner = await providerRunner(toolCall.toolName, approvalId);
+  const toolCall = pickToolCall(call);
+  const runner = await makeProviderRunner(toolCall.toolName, approvalId);
   return { type: 'ask', request: await askAbout(input, {}, { toolCall, place, runner }) };
 }
 
@@ -98,8 +98,9 @@ export async function decideCall(
 ): Promise<CallVerdict> {
   const { toolName } = call;
   const definition = input.tools.get(toolName);
-  if (definition === undefined) return failed(`Not run: there is no tool '${toolName}'.`);
-  const toolCall = plainCall(call);
+  if (definition === undefined)
+    return makeFailedVerdict(`Not run: there is no tool '${toolName}'.`);
+  const toolCall = pickToolCall(call);
   const decision = await applyRules(input.rules, definition, { ...toolCall, ...place });
   if (decision.type === 'deny') {
     return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
@@ -110,19 +111,19 @@ export async function decideCall(
     case 'run':
       return { type: 'start', definition };
     case 'ask': {
-      const setting = ruleName(input.rules.toolApproval, toolName);
+      const setting = nameRule(input.rules.toolApproval, toolName);
       const problem = input.name === undefined ? whyNotNameless(decision.terms) : undefined;
       if (problem !== undefined) {
         input.rules.report({ setting, kind: 'invalid', problem, toolCall });
-        return failed(`Not run. ${problem}`);
+        return makeFailedVerdict(`Not run. ${problem}`);
       }
-      const about = { toolCall, place, runner: ownRunner(definition) };
+      const about = { toolCall, place, runner: makeOwnRunner(definition) };
       const request = async () =>
         askAbout(input, decision, { ...about, toolCall: structuredClone(toolCall) });
       const use = await input.findGrant(decision, { definition, toolCall, request });
       if (use !== undefined && 'grant' in use) return { type: 'granted', use };
       const why = refuseUnanswerable(input, decision, { setting, toolCall });
-      if (why !== undefined) return failed(`Not run. ${why}`);
+      if (why !== undefined) return makeFailedVerdict(`Not run. ${why}`);
       const reason = [decision.reason, use?.why].filter((each) => each !== undefined).join(' ');
       const asked = use === undefined ? decision : { ...decision, reason };
       return { type: 'ask', request: await askAbout(input, asked, about) };
@@ -131,8 +132,10 @@ export async function decideCall(
 }
 
 function askPerson(input: DecisionInput, asking: Asking, toolCall: ToolCall): CallVerdict {
-  const asked = questionOf(input, asking, toolCall);
-  return 'request' in asked ? { type: 'ask', request: asked.request } : failed(asked.error);
+  const asked = makeCallQuestion(input, asking, toolCall);
+  return 'request' in asked
+    ? { type: 'ask', request: asked.request }
+    : makeFailedVerdict(asked.error);
 }
 
 /** The agent's rules. */
@@ -147,7 +150,7 @@ type DecisionSources = AgentRules &
   GrantSources & { toolCallConcurrency: number };
 
 /** The decision input for the calls of a step whose model request had the first `messageCount` messages. */
-export function decisionInput(
+export function makeDecisionInput(
   context: DecisionSources,
   state: ThreadState,
   run: CausedRun & { tools: ToolDefinitions },
@@ -155,13 +158,13 @@ export function decisionInput(
 ): DecisionInput {
   const { now, generateId, mayAnswer, report } = context;
   const { threadId } = state;
-  const runContext = contextOf(run, state.head, context.principalId);
+  const runContext = chooseRunContext(run, state.head, context.principalId);
   return {
     threadId,
     requestedBy: state.head.requestedBy,
     requesters: state.head.requesters,
     tools: run.tools,
-    rules: ruleInput(context, state, { context: runContext, messageCount }),
+    rules: makeRuleInput(context, state, { context: runContext, messageCount }),
     name: context.name,
     findGrant: async (asked, about) => findGrant(context, state, { asked, ...about }),
     now,
@@ -173,21 +176,24 @@ export function decisionInput(
 }
 
 /** What the rules see of a thread whose model request had the first `messageCount` messages. */
-export function ruleInput(
+export function makeRuleInput(
   { toolApproval, tools, toolsContext, now, report: reportOf }: AgentRules,
   state: ThreadState,
   { context, messageCount }: { context: RunContext; messageCount: number },
 ): RuleInput {
-  const messages = firstMessages(state, messageCount);
-  const calls = (): ToolCallRecord[] => callsOf(state, now());
+  const messages = readFirstMessages(state, messageCount);
+  const calls = (): ToolCallRecord[] => listCalls(state, now());
   const { threadId } = state;
-  const requesters = requestersOf(state.head);
+  const requesters = listRequesters(state.head);
   const report: RuleInput['report'] = (failure) => reportOf({ threadId, ...failure });
   return { toolApproval, tools, toolsContext, context, requesters, messages, calls, report };
 }
 
 /** The first messages of a thread; copied and frozen only for a rule or a tool that reads them. */
-export function firstMessages(state: ThreadState, count: number): () => readonly ModelMessage[] {
+export function readFirstMessages(
+  state: ThreadState,
+  count: number,
+): () => readonly ModelMessage[] {
   let messages: readonly ModelMessage[] | undefined;
-  return () => (messages ??= deepFreeze(state.messages.slice(0, count)));
+  return () => (messages ??= freezeDeep(state.messages.slice(0, count)));
 }

@@ -192,7 +192,7 @@ export interface MirroredCall {
 export const delegating: unique symbol = Symbol.for('holdpoint.delegating');
 
 /** How a tool's calls are delegated; `undefined` for a tool that is executed. */
-export function delegationOf(tool: Tool): Delegation | undefined {
+export function readDelegation(tool: Tool): Delegation | undefined {
   const value: unknown = Reflect.get(tool, delegating);
   return isDelegation(value) ? value : undefined;
 }
@@ -202,24 +202,24 @@ function isDelegation(value: unknown): value is Delegation {
 }
 
 /** How a call is delegated, by the tool of its name. */
-export function delegationFor(
+export function findDelegation(
   tools: ToolSet,
   { toolName }: Pick<ToolCall, 'toolName'>,
 ): Delegation | undefined {
   const tool = new Map(Object.entries(tools)).get(toolName);
-  return tool && delegationOf(tool);
+  return tool && readDelegation(tool);
 }
 
 /** Commits input that may end delegated calls; see `Delegation.commitCancelled`. */
 export function commitsCancelled(tools: ToolSet): Commit {
-  const delegations = Object.values(tools).map(delegationOf);
+  const delegations = Object.values(tools).map(readDelegation);
   const found = delegations.find((delegation) => delegation !== undefined);
   if (found !== undefined) return async (...input) => found.commitCancelled(tools, ...input);
   return (log, decide, commit = (each) => log.commit(each)) => commit(decide);
 }
 
 /** A call, as it is passed to its delegation. */
-export function delegatedCall(
+export function makeDelegatedCall(
   threadId: string,
   { toolCallId, toolName, input, idempotencyKey = toolCallId, expiresAt }: ToolCallRecord,
 ): DelegatedCall {
@@ -228,7 +228,7 @@ export function delegatedCall(
 }
 
 /** The open requests that a thread shows for a delegated call. */
-export function shownBy(
+export function readShownRequests(
   { openRequests }: Pick<ThreadHead, 'openRequests'>,
   { step, index }: CallPlace,
 ): ShownRequests {
@@ -238,12 +238,12 @@ export function shownBy(
 }
 
 /** The delegated call during which a sub-agent asks a mirrored request, and its delegation; `undefined` for a request of the agent's own. */
-export function delegationAsking(
+export function findAskingDelegation(
   tools: ToolSet,
   { threadId, head }: Pick<ThreadState, 'threadId' | 'head'>,
   { request, beside }: OpenRequest,
 ): MirroredCall | undefined {
   const call = request.path && callAt(head, beside);
-  const delegation = call && delegationFor(tools, call);
-  return delegation && beside && { delegation, call: delegatedCall(threadId, call), beside };
+  const delegation = call && findDelegation(tools, call);
+  return delegation && beside && { delegation, call: makeDelegatedCall(threadId, call), beside };
 }

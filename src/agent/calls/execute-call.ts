@@ -1,11 +1,11 @@
 import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPart } from 'ai';
 import { z } from 'zod';
-import { errorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/error-text.ts';
 import { readMcpError } from '../../content/mcp-tool.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import { type PrincipalId, soleRequester } from '../../policy/principal-id.ts';
-import { jsonCopy, depthInLog, toJson } from '../../thread/tagged-json.ts';
+import { type PrincipalId, findSoleRequester } from '../../policy/principal-id.ts';
+import { copyAsLogged, depthInLog, toJson } from '../../thread/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { Execution } from './execution.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
@@ -76,11 +76,11 @@ export async function executeCall(
 ): Promise<Execution> {
   const { tool, context } = definition;
   if (options.signal?.aborted === true) {
-    return failed('Not run: the run was aborted before the call started.');
+    return makeFailedExecution('Not run: the run was aborted before the call started.');
   }
   const { toolCallId, toolName } = call;
   /* A copy of the stored input, which the tool may change. */
-  const input = plainCopy(call.input);
+  const input = copyPlain(call.input);
   const executionOptions = {
     toolCallId,
     get messages() {
@@ -93,23 +93,23 @@ export async function executeCall(
     toolName,
     ...options.origin,
   } satisfies ToolRunOptions;
-  const onOutput = options.onPreliminary && preliminary(call, options.onPreliminary);
+  const onOutput = options.onPreliminary && reportPreliminary(call, options.onPreliminary);
   let output: unknown;
   /* By identity: a tool may throw anything, such as a proxy that throws. */
   const refusals = new Set<unknown>();
   try {
     await options.around(async () => {
-      output = await lastOf(tool.execute?.(input, executionOptions), onOutput);
+      output = await readLastOutput(tool.execute?.(input, executionOptions), onOutput);
       const isPlain = tool.metadata === undefined;
-      const refusal = isPlain ? undefined : readMcpError(tool, recordableOutput(output));
+      const refusal = isPlain ? undefined : readMcpError(tool, toRecordableOutput(output));
       if (refusal === undefined) return output;
       refusals.add(refusal);
       throw refusal;
     });
   } catch (error) {
-    if (!refusals.has(error)) return failed(errorText(error));
+    if (!refusals.has(error)) return makeFailedExecution(readErrorText(error));
   }
-  const deferral = deferralOf(output);
+  const deferral = readDeferral(output);
   if (deferral !== undefined) return { type: 'deferred', ...deferral };
   return { type: 'ended', outcome: await makeOutcome(tool, call, output) };
 }
@@ -120,22 +120,22 @@ export function describeOrigin(
   principalId: PrincipalId,
 ): CallOrigin {
   const { requesters } = head;
-  const requester = soleRequester({ requesters }, principalId);
-  const copies = requesters.map(plainCopy);
+  const requester = findSoleRequester({ requesters }, principalId);
+  const copies = requesters.map(copyPlain);
   return { threadId, requesters: copies, ...(requester === undefined ? {} : { requester }) };
 }
 
 /** The result of a call whose start was recorded too late: it was certainly not run. */
-export async function notRun({ delegation }: ToolDefinition): Promise<Execution> {
+export async function reportUnrun({ delegation }: ToolDefinition): Promise<Execution> {
   /* Its sub-agent may have worked on it before. */
   if (delegation !== undefined) return { type: 'lost' };
-  return failed(
+  return makeFailedExecution(
     'Not run: recording the start took longer than the lease of the run. Nothing has happened.',
   );
 }
 
 /** The execution of a call that failed. The error is cut to a length that every provider accepts. */
-export function failed(error: string): Execution {
+export function makeFailedExecution(error: string): Execution {
   return { type: 'ended', outcome: { status: 'failed', error: cutError(error) } };
 }
 
@@ -149,10 +149,10 @@ export async function makeOutcome(
   { toolCallId, input }: ToolCall,
   output: unknown,
 ): Promise<ToolCallOutcome> {
-  const options = { toolCallId, input: plainCopy(input), output };
+  const options = { toolCallId, input: copyPlain(input), output };
   const modelOutput =
-    tool?.toModelOutput === undefined ? undefined : await modelOutputOf(tool, options);
-  const recorded = recordableOutput(output);
+    tool?.toModelOutput === undefined ? undefined : await makeModelOutput(tool, options);
+  const recorded = toRecordableOutput(output);
   const returned = {
     output: recorded,
     ...(modelOutput === undefined ? {} : { modelOutput }),
@@ -163,7 +163,7 @@ export async function makeOutcome(
 }
 
 /** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. `onOutput` is awaited. */
-export async function lastOf(
+export async function readLastOutput(
   returned: unknown,
   onOutput?: (output: unknown) => void | Promise<void>,
 ): Promise<unknown> {
@@ -177,14 +177,14 @@ export async function lastOf(
   return last;
 }
 
-function preliminary(
+function reportPreliminary(
   { toolCallId, toolName, input }: ToolCall,
   onPreliminary: (result: PreliminaryResult) => void,
 ): (output: unknown) => void {
   return (output) => {
-    if (deferralOf(output) !== undefined) return;
+    if (readDeferral(output) !== undefined) return;
     const result = { type: 'tool-result' as const, toolCallId, toolName, input };
-    onPreliminary({ ...result, output: recordableOutput(output), preliminary: true });
+    onPreliminary({ ...result, output: toRecordableOutput(output), preliminary: true });
   };
 }
 
@@ -193,13 +193,13 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
 }
 
 /** What the tool's `toModelOutput` returns; if it fails, the model gets the plain output. */
-async function modelOutputOf(
+async function makeModelOutput(
   tool: Tool,
   options: { toolCallId: string; input: unknown; output: unknown },
 ): Promise<ToolResultPart['output'] | undefined> {
   try {
     /* A copy: the tool may keep changing its value, and the log must not. */
-    return modelOutputSchema.parse(jsonCopy(await tool.toModelOutput?.(options)));
+    return modelOutputSchema.parse(copyAsLogged(await tool.toModelOutput?.(options)));
   } catch {
     return undefined;
   }
@@ -240,7 +240,7 @@ export function laterWithin(milliseconds: number): Later {
 /**
  * The deadline of a call whose tool returned `later` or `laterWithin`; empty without a valid deadline, `undefined` for any other output.
  */
-function deferralOf(output: unknown): { expiresAfterMs?: number } | undefined {
+function readDeferral(output: unknown): { expiresAfterMs?: number } | undefined {
   if (output === later) return {};
   try {
     if (!isLater(output)) return undefined;
@@ -263,7 +263,7 @@ function isLater(output: unknown): output is Later {
 const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 
 /** The output as JSON. The call has happened, so an output that JSON can't hold is still a success. */
-function recordableOutput(output: unknown): JSONValue {
+function toRecordableOutput(output: unknown): JSONValue {
   try {
     if (typeof output === 'function' || typeof output === 'symbol') {
       throw new TypeError(`JSON can't express a ${typeof output}.`);
@@ -276,6 +276,6 @@ function recordableOutput(output: unknown): JSONValue {
     toJson(json, depthInLog);
     return jsonSchema.parse(json);
   } catch (error) {
-    return `[The call succeeded. Its output can't be recorded as JSON: ${errorText(error).slice(0, 200)}]`;
+    return `[The call succeeded. Its output can't be recorded as JSON: ${readErrorText(error).slice(0, 200)}]`;
   }
 }

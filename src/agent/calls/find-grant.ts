@@ -3,15 +3,15 @@ import type { ApprovalRequest, ApprovalResponseContent } from '../../content/app
 import type { Grant, StandingAnswer } from '../../content/grant.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import { looseName } from '../../content/loose-name.ts';
+import { normalizeName } from '../../content/loose-name.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
-import { termsDigest } from '../../policy/digest.ts';
+import { digestTerms } from '../../policy/digest.ts';
 import { coversInput, whyTooWide } from '../../policy/match-grant.ts';
-import { identifyLoosely, type PrincipalId, soleRequester } from '../../policy/principal-id.ts';
-import { latestTime } from '../../thread/proposal.ts';
+import { identifyLoosely, type PrincipalId, findSoleRequester } from '../../policy/principal-id.ts';
+import { findLatestTime } from '../../thread/proposal.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { StoredGrant, ThreadStoreGrants } from '../../thread/thread-store.ts';
-import { formerNames, grantIn, personOfGrant } from './former-names.ts';
+import { findFormerNames, parseStoredGrant, findGrantPerson } from './former-names.ts';
 
 /** A standing approval for a call, and how many more calls it decides: any number if `usesLeft` is absent. */
 export interface GrantUse {
@@ -56,7 +56,7 @@ export interface GrantSources {
 }
 
 /** Throws an error again, unless it says that a standing approval ended before its use was recorded. */
-export function unlessGrantEnded(error: unknown): void {
+export function ignoreGrantEnded(error: unknown): void {
   if (!HoldpointError.isInstance(error) || error.code !== 'grant-ended') throw error;
 }
 
@@ -81,11 +81,11 @@ export async function findGrant(
   if (remember === undefined) return undefined;
   if (state.head.grants.length === 0 && !isKeptByStore(remember.scope)) return undefined;
   /* A time in the log never goes back: what has ended there has ended, even where this process's clock is behind. */
-  const at = Math.max(sources.now(), latestTime(state));
-  const digest = await termsDigest(terms);
+  const at = Math.max(sources.now(), findLatestTime(state));
+  const digest = await digestTerms(terms);
   const { requesters } = state.head;
-  const person = soleRequester({ requesters }, sources.principalId);
-  const stored = await storedGrants(sources, { asked, definition, person });
+  const person = findSoleRequester({ requesters }, sources.principalId);
+  const stored = await listStoredGrants(sources, { asked, definition, person });
   const found = [...state.head.grants, ...stored];
   const usable = found.filter(
     ({ grant }) =>
@@ -93,14 +93,14 @@ export async function findGrant(
       grant.definition === definition.digest &&
       grant.terms === digest &&
       (grant.expiresAt ?? Infinity) > at &&
-      whyTooWide(widthOf(grant), terms.remember) === undefined &&
+      whyTooWide(measureGrantWidth(grant), terms.remember) === undefined &&
       coversInput(grant, toolCall.input) &&
       (terms.notRequester !== true || isForOthers(sources, grant, requesters)),
   );
   const rejections = usable.filter(({ grant }) => grant.decision === 'rejected');
   let why: { why: string } | undefined;
   for (const use of rejections.length > 0 ? rejections : usable) {
-    if (await stillStands(sources, use.grant, { quorum: terms.quorum, request })) return use;
+    if (await mayStillStand(sources, use.grant, { quorum: terms.quorum, request })) return use;
     const { decision } = use.grant;
     const made = decision === 'approved' ? 'approval' : 'rejection';
     why = { why: `A standing ${made} covers this call, and whoever gave it may no longer answer.` };
@@ -109,7 +109,7 @@ export async function findGrant(
 }
 
 /* What can't be known, or throws, decides nothing: a person is asked. */
-async function stillStands(
+async function mayStillStand(
   { mayStand }: GrantSources,
   grant: Grant,
   { quorum = 1, request }: { quorum: number | undefined } & Pick<GrantCall, 'request'>,
@@ -149,7 +149,7 @@ function isForOthers(
   if (decision === 'rejected') return true;
   if (answeredBy === undefined) return false;
   const people = new Set([
-    ...answeredBy.map(looseName),
+    ...answeredBy.map(normalizeName),
     ...answerers.map((each) => identifyLoosely(each, principalId)),
   ]);
   return requesters.every((each) => {
@@ -159,13 +159,13 @@ function isForOthers(
 }
 
 /** How wide a grant is. Its time and uses were within the limits when it was made, under the same terms. */
-function widthOf({ scope, match }: Grant): Parameters<typeof whyTooWide>[0] {
+function measureGrantWidth({ scope, match }: Grant): Parameters<typeof whyTooWide>[0] {
   const kind = match.type === 'fields' ? Object.keys(match.fields) : match.type;
   return { scope, match: kind, expiresAfterMs: 0, uses: 0 };
 }
 
 /** The grants of the store for the agent and the tool, for everyone or for the person who asked. */
-async function storedGrants(
+async function listStoredGrants(
   { name, now, grants, principalId }: GrantSources,
   {
     asked: { terms },
@@ -177,27 +177,27 @@ async function storedGrants(
   if (grants === undefined || name === undefined) return [];
   if (remember !== undefined && !isKeptByStore(remember.scope)) return [];
   const former =
-    person === undefined ? [] : await formerNames({ grants, agent: name, principalId }, person);
+    person === undefined ? [] : await findFormerNames({ grants, agent: name, principalId }, person);
   const query = { agent: name, toolName: definition.name, at: now() };
   const found = await Promise.all(
     [person ?? null, ...former].map(async (each) => grants.find({ ...query, person: each })),
   );
   const stored = new Map(found.flat().map((each) => [each.grantId, each]));
-  return [...stored.values()].flatMap((each) => usableGrant(each, { person, principalId }));
+  return [...stored.values()].flatMap((each) => parseUsableGrant(each, { person, principalId }));
 }
 
 /* What can't be read, or is for somebody else, decides nothing: a person is asked. */
-function usableGrant(
+function parseUsableGrant(
   { text, usesLeft }: StoredGrant,
   { person, principalId }: { person: string | undefined; principalId: PrincipalId },
 ): GrantUse[] {
-  const grant = grantIn(text);
+  const grant = parseStoredGrant(text);
   if (grant === undefined) return [];
   switch (grant.scope) {
     case 'everyone':
       return [{ grant, usesLeft }];
     case 'principal': {
-      const isTheirs = person !== undefined && personOfGrant(grant, principalId) === person;
+      const isTheirs = person !== undefined && findGrantPerson(grant, principalId) === person;
       return isTheirs ? [{ grant, usesLeft }] : [];
     }
     case 'thread':

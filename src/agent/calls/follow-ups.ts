@@ -1,4 +1,4 @@
-import { type ApprovalRequest, withoutEdit } from '../../content/approval.ts';
+import { type ApprovalRequest, undoEdit } from '../../content/approval.ts';
 import { describeExpiry } from '../../content/describe-expiry.ts';
 import { callAt, isExpired, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -6,15 +6,15 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { type FollowUps, isAskedAgain } from './close-requests.ts';
 import {
   askAbout,
-  askedAgain,
+  repeatAsked,
   makeRequest,
-  providerRunner,
+  makeProviderRunner,
   type RequestMaking,
   type Runner,
   refuseUnanswerable,
-  openedEvent,
+  makeOpenedEvent,
 } from './make-request.ts';
-import { ownRunner, type ToolDefinitions } from './tool-definitions.ts';
+import { makeOwnRunner, type ToolDefinitions } from './tool-definitions.ts';
 
 /** The requests that follow those of the thread that have expired, made before they are recorded. */
 export function followUpsFor(
@@ -39,13 +39,13 @@ async function makeFollowUps(
   const made = await Promise.all(
     expired.map(async (open): Promise<[string, ThreadEvent | { why: string }]> => {
       const { requestId } = open.request;
-      return [requestId, await followUpOf(context, tools, state, open)];
+      return [requestId, await makeFollowUp(context, tools, state, open)];
     }),
   );
   return new Map(made);
 }
 
-async function followUpOf(
+async function makeFollowUp(
   context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
   tools: ToolDefinitions,
   { threadId, head }: Readonly<ThreadState>,
@@ -53,11 +53,11 @@ async function followUpOf(
 ): Promise<ThreadEvent | { why: string }> {
   if (expired.type !== 'approval-request') return { why: 'It was a question.' };
   /* Too few people approved the edit. */
-  const request = withoutEdit(expired);
+  const request = undoEdit(expired);
   const { requestedBy, requesters, toolCall, text } = request;
   const { now, generateId, mayAnswer, report } = context;
   const making = { threadId, requestedBy, requesters, now, generateId, mayAnswer, report };
-  const asked = { ...nextAsked(request), follows: request.requestId };
+  const asked = { ...describeNextRequest(request), follows: request.requestId };
   const setting = toolCall === undefined ? 'requestApproval' : `toolApproval.${toolCall.toolName}`;
   const unanswerable = refuseUnanswerable(making, asked, { setting, toolCall });
   if (unanswerable !== undefined) return { why: unanswerable };
@@ -66,18 +66,18 @@ async function followUpOf(
     const next = await makeRequest(making, { ...asked, text });
     return { type: 'request-opened', at: next.createdAt, step, request: next };
   }
-  const runner = await runnerOf(tools, call);
+  const runner = await findRunner(tools, call);
   if (runner === undefined) {
     return { why: `Nobody else was asked: this agent has no tool '${call.toolName}'.` };
   }
   const { step: callStep, index } = call;
   const about = { toolCall, place: { step: callStep, index }, runner };
-  return openedEvent(call, await askAbout(making, asked, about));
+  return makeOpenedEvent(call, await askAbout(making, asked, about));
 }
 
 /** What the next request asks: the same of the same people, or of those to whom it is escalated. */
-function nextAsked(request: ApprovalRequest): ReturnType<typeof askedAgain> {
-  const again = askedAgain(request);
+function describeNextRequest(request: ApprovalRequest): ReturnType<typeof repeatAsked> {
+  const again = repeatAsked(request);
   const { approvers, expiresAfterMs, isLast } = describeExpiry(request.onExpiry).next ?? {};
   return {
     ...again,
@@ -87,11 +87,11 @@ function nextAsked(request: ApprovalRequest): ReturnType<typeof askedAgain> {
   };
 }
 
-async function runnerOf(
+async function findRunner(
   tools: ToolDefinitions,
   { toolName, providerApprovalId }: { toolName: string; providerApprovalId?: string | undefined },
 ): Promise<Runner | undefined> {
-  if (providerApprovalId !== undefined) return providerRunner(toolName, providerApprovalId);
+  if (providerApprovalId !== undefined) return makeProviderRunner(toolName, providerApprovalId);
   const definition = tools.get(toolName);
-  return definition && ownRunner(definition);
+  return definition && makeOwnRunner(definition);
 }

@@ -20,7 +20,7 @@ const byDefault = {};
 /**
  * The other names under which the store may have a person's standing approvals: the app's `principalId` has changed since they were made.
  */
-export async function formerNames(names: Names, person: string): Promise<readonly string[]> {
+export async function findFormerNames(names: Names, person: string): Promise<readonly string[]> {
   const { grants, agent, principalId = byDefault } = names;
   const ofStore = known.get(grants) ?? new WeakMap<object, Map<string, Promise<FormerNames>>>();
   known.set(grants, ofStore);
@@ -46,8 +46,8 @@ async function readFormerNames({ grants, agent, principalId }: Names): Promise<F
       ...(after === undefined ? {} : { after }),
     });
     for (const { text, person } of page) {
-      const grant = grantIn(text);
-      const today = grant && personOfGrant(grant, principalId);
+      const grant = parseStoredGrant(text);
+      const today = grant && findGrantPerson(grant, principalId);
       if (person === null || today === undefined || today === person) continue;
       former.set(today, (former.get(today) ?? new Set()).add(person));
     }
@@ -57,7 +57,7 @@ async function readFormerNames({ grants, agent, principalId }: Names): Promise<F
 }
 
 /** The person of a standing approval of the scope `principal`, by today's `principalId`; of an older one, as it is recorded. */
-export function personOfGrant(
+export function findGrantPerson(
   { person, requestedBy }: Grant,
   principalId: PrincipalId,
 ): string | undefined {
@@ -65,7 +65,7 @@ export function personOfGrant(
 }
 
 /** The grant in a stored text; `undefined` for what can't be read. */
-export function grantIn(text: string): Grant | undefined {
+export function parseStoredGrant(text: string): Grant | undefined {
   try {
     return grantSchema.safeParse(JSON.parse(text)).data;
   } catch {

@@ -1,10 +1,10 @@
 import { asSchema, type Schema, type Tool } from 'ai';
 import { z } from 'zod';
-import { errorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/error-text.ts';
 import type { SettingFailure } from '../../content/setting-failure.ts';
-import { once } from '../../content/once.ts';
+import { makeOnce } from '../../content/once.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { type SchemaCheck, schemaCheck } from './json-schema-check.ts';
+import { type SchemaCheck, compileSchemaCheck } from './json-schema-check.ts';
 
 /** Gives the parsed form of an input, or why it is invalid. */
 type Validate = NonNullable<Schema['validate']>;
@@ -24,16 +24,16 @@ export type ReportUnreadable = (failure: SettingFailure) => void;
  * How the inputs of a tool are validated: by its schema's own function, or else by its JSON Schema, which is read at the first input. If
  * that can't be read, the model's inputs are taken as the AI SDK takes them, and edits are refused.
  */
-export function inputValidation(
+export function makeInputValidation(
   name: string,
   tool: Tool,
   { schemaText, report }: { schemaText: string; report: ReportUnreadable },
 ): InputValidation {
   const { validate } = asSchema(tool.inputSchema);
   if (validate !== undefined) return { call: validate, edit: validate };
-  const read = once((): Checks => {
+  const read = makeOnce((): Checks => {
     const checks = readChecks(schemaText, isFromMcpClient(tool));
-    if ('unreadable' in checks) report(unreadableSchema(name, checks.unreadable));
+    if ('unreadable' in checks) report(describeUnreadableSchema(name, checks.unreadable));
     return checks;
   });
   return {
@@ -41,11 +41,11 @@ export function inputValidation(
       const checks = read();
       /* Anything but strict JSON is refused when it is recorded, with another reason. */
       const isLeft = 'unreadable' in checks || whyNotStrictJson(input) !== undefined;
-      return resultOf(input, isLeft ? undefined : checks.call(input));
+      return toValidationResult(input, isLeft ? undefined : checks.call(input));
     },
     edit(input) {
       const checks = read();
-      return resultOf(
+      return toValidationResult(
         input,
         'unreadable' in checks
           ? `the schema can't be read, so no edit can be validated: ${checks.unreadable}`
@@ -55,7 +55,7 @@ export function inputValidation(
   };
 }
 
-function unreadableSchema(toolName: string, reason: string): SettingFailure {
+function describeUnreadableSchema(toolName: string, reason: string): SettingFailure {
   return {
     setting: `tools.${toolName}.inputSchema`,
     kind: 'unreadable-schema',
@@ -67,15 +67,18 @@ type Checks = { call: SchemaCheck; edit: SchemaCheck } | { unreadable: string };
 
 function readChecks(schemaText: string, isClosedByClient: boolean): Checks {
   try {
-    const edit = schemaCheck(JSON.parse(schemaText));
-    return { edit, call: isClosedByClient ? schemaCheck(opened(schemaText)) : edit };
+    const edit = compileSchemaCheck(JSON.parse(schemaText));
+    return {
+      edit,
+      call: isClosedByClient ? compileSchemaCheck(openClosedSchema(schemaText)) : edit,
+    };
   } catch (error) {
-    return { unreadable: errorText(error) };
+    return { unreadable: readErrorText(error) };
   }
 }
 
 /* The client adds `additionalProperties: false` to the schema of every tool, whatever its server says. */
-function opened(schemaText: string): unknown {
+function openClosedSchema(schemaText: string): unknown {
   const schema: unknown = JSON.parse(schemaText);
   const closed = closedSchema.safeParse(schema);
   if (!closed.success) return schema;
@@ -90,7 +93,10 @@ function isFromMcpClient({ type, metadata }: Tool): boolean {
   return type === 'dynamic' && typeof metadata?.['clientName'] === 'string';
 }
 
-function resultOf(value: unknown, fault: string | undefined): Awaited<ReturnType<Validate>> {
+function toValidationResult(
+  value: unknown,
+  fault: string | undefined,
+): Awaited<ReturnType<Validate>> {
   return fault === undefined
     ? { success: true, value }
     : { success: false, error: new Error(fault) };

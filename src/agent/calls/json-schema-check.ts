@@ -12,7 +12,7 @@ const mostFaults = 3;
 const longestFault = 300;
 
 /** The check of a JSON Schema, which must be a copy: hidden fields are added to it. Throws for a schema that can't be read. */
-export function schemaCheck(schema: unknown): SchemaCheck {
+export function compileSchemaCheck(schema: unknown): SchemaCheck {
   const { root, draft, parts } = readSchema(schema);
   const limitsItems = JSON.stringify(schema).includes('"uniqueItems":true');
   return (value) => {
@@ -20,8 +20,8 @@ export function schemaCheck(schema: unknown): SchemaCheck {
       return `a list has more than ${mostUniqueItems} items, too many to compare for uniqueItems`;
     }
     try {
-      const { valid, errors } = validate(value, root, draft, limited(parts));
-      return valid ? undefined : faultsOf(errors);
+      const { valid, errors } = validate(value, root, draft, limitReferences(parts));
+      return valid ? undefined : describeFaults(errors);
     } catch {
       return 'it is too large or too deep to be validated';
     }
@@ -35,7 +35,7 @@ function hasLongList(value: unknown): boolean {
 }
 
 /* Whatever repeats without end goes through a reference. */
-function limited(parts: Record<string, SchemaPart>): Record<string, SchemaPart> {
+function limitReferences(parts: Record<string, SchemaPart>): Record<string, SchemaPart> {
   let left = mostReferences;
   return new Proxy(parts, {
     get(target, uri) {
@@ -64,20 +64,20 @@ const outer = new Set([
   'unevaluatedProperties',
 ]);
 
-function faultsOf(errors: readonly OutputUnit[]): string {
+function describeFaults(errors: readonly OutputUnit[]): string {
   const inner = errors.filter(({ keyword }) => !outer.has(keyword));
-  const named = (inner.length === 0 ? errors : inner).slice(0, mostFaults).map(faultOf);
+  const named = (inner.length === 0 ? errors : inner).slice(0, mostFaults).map(describeFault);
   return [...new Set(named)].join('; ');
 }
 
-function faultOf({ keyword, instanceLocation, error }: OutputUnit): string {
+function describeFault({ keyword, instanceLocation, error }: OutputUnit): string {
   const text = keyword === 'false' ? 'is not allowed' : error.replaceAll(/^Instance |\.$/g, '');
   const shown = text.length > longestFault ? `${text.slice(0, longestFault)}…` : text;
-  return `${fieldAt(instanceLocation)}: ${shown}`;
+  return `${describeField(instanceLocation)}: ${shown}`;
 }
 
 /* The validator writes a pointer as the fragment of a URI. */
-function fieldAt(location: string): string {
+function describeField(location: string): string {
   const names = location
     .split('/')
     .slice(1)

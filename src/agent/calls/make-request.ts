@@ -1,14 +1,14 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
-import { termsOf } from '../../content/approval-terms.ts';
-import { looseName } from '../../content/loose-name.ts';
-import { type Requested, requestedFor, requestersOf } from '../../content/requesters.ts';
+import { pickTerms } from '../../content/approval-terms.ts';
+import { normalizeName } from '../../content/loose-name.ts';
+import { type Requested, describeRequesters, listRequesters } from '../../content/requesters.ts';
 import type { SettingFailure, SettingFault } from '../../content/setting-failure.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
-import { providerApprovalDigest, requestDigest } from '../../policy/digest.ts';
-import { InputReads, undeclaredText } from '../../policy/input-reads.ts';
+import { digestProviderApproval, requestDigest } from '../../policy/digest.ts';
+import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
 import { whyUnanswerable } from '../../policy/why-unanswerable.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 
@@ -28,13 +28,13 @@ function whyNobodyAnswers(
   { mayAnswer, ...requested }: Pick<RequestMaking, 'mayAnswer'> & Requested,
   asked: Asked,
 ): string | undefined {
-  const areKnown = requestersOf(requested).every(isSomebody);
+  const areKnown = listRequesters(requested).every(isSomebody);
   return whyUnanswerable(asked, { hasMayAnswer: mayAnswer !== undefined, areKnown });
 }
 
 /* Nobody can be told from others by these. */
 function isSomebody(principal: unknown): boolean {
-  const isBlank = typeof principal === 'string' && looseName(principal) === '';
+  const isBlank = typeof principal === 'string' && normalizeName(principal) === '';
   return principal !== undefined && principal !== null && !isBlank;
 }
 
@@ -84,9 +84,9 @@ export async function makeRequest(
     text: asked.text.toWellFormed(),
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
     ...(about === undefined ? {} : { toolCall: about.toolCall }),
-    ...requestedFor({ requestedBy, requesters }),
+    ...describeRequesters({ requestedBy, requesters }),
     createdAt,
-    ...timesOf(createdAt, asked),
+    ...computeTimes(createdAt, asked),
     ...terms,
     ...(follows === undefined ? {} : { follows }),
   };
@@ -94,7 +94,7 @@ export async function makeRequest(
 }
 
 /** When a request expires or is remembered, and what happens then. */
-function timesOf(
+function computeTimes(
   createdAt: number,
   { expiresAfterMs, onExpiry, remindBeforeMs = 0 }: Asked,
 ): Pick<ApprovalRequest, 'expiresAt' | 'onExpiry' | 'remindAt'> {
@@ -127,15 +127,15 @@ export interface Runner {
 }
 
 /** The question about a call for which the rule has no text. */
-export function defaultText(toolName: string): string {
+export function makeDefaultText(toolName: string): string {
   return `The agent wants to call ${toolName}.`;
 }
 
 /** The provider, whose request has this id. */
-export async function providerRunner(toolName: string, approvalId: string): Promise<Runner> {
+export async function makeProviderRunner(toolName: string, approvalId: string): Promise<Runner> {
   return {
     text: `The agent wants to call ${toolName}, which the provider runs.`,
-    digest: await providerApprovalDigest(approvalId),
+    digest: await digestProviderApproval(approvalId),
   };
 }
 
@@ -145,12 +145,12 @@ export async function askAbout(
   asked: Asked,
   { toolCall, place, runner }: { toolCall: ToolCall; place: CallPlace; runner: Runner },
 ): Promise<ApprovalRequest> {
-  const text = askedText(input, asked, { toolCall, runner });
+  const text = renderAskedText(input, asked, { toolCall, runner });
   return makeRequest(input, { ...asked, text }, { toolCall, place, runnerDigest: runner.digest });
 }
 
 /** The event that opens a request about a call. The call itself is in the assistant message and is not repeated. */
-export function openedEvent(
+export function makeOpenedEvent(
   { step, index }: { step: number; index: number },
   request: UserInputRequest,
 ): ThreadEvent {
@@ -159,19 +159,19 @@ export function openedEvent(
 }
 
 /** The question about an input: the rule's text, or the default. */
-export function askedText(
+export function renderAskedText(
   reporting: Reporting,
   asked: Pick<Asked, 'text'>,
   about: { toolCall: ToolCall; runner: Runner },
 ): string {
   /* The text may quote a model, and an unpaired surrogate has no canonical form. */
-  return (textFor(reporting, asked, about) ?? about.runner.text).toWellFormed();
+  return (renderRuleText(reporting, asked, about) ?? about.runner.text).toWellFormed();
 }
 
 type Reporting = Pick<RequestMaking, 'threadId' | 'report'>;
 
 /** The rule's text for an input; `undefined` if it has none. A function that fails must not keep the call from being asked about. */
-function textFor(
+function renderRuleText(
   { threadId, report }: Reporting,
   { text }: Pick<Asked, 'text'>,
   { toolCall, runner: { tool } }: { toolCall: ToolCall; runner: Runner },
@@ -184,7 +184,7 @@ function textFor(
   };
   try {
     const made = reads.during(toolCall.input, (input) => Reflect.apply(text, undefined, [input]));
-    const problem = undeclaredText(reads, name);
+    const problem = describeUndeclared(reads, name);
     if (problem !== undefined) return fail({ kind: 'unknown-field', problem });
     if (typeof made === 'string') return made;
     return fail({ kind: 'invalid', problem: 'It returned no text.' });
@@ -194,7 +194,7 @@ function textFor(
 }
 
 /** What a request asks, to be asked again: the same people must decide, on the same terms. */
-export function askedAgain(request: ApprovalRequest): Asked {
+export function repeatAsked(request: ApprovalRequest): Asked {
   const { text, reason, createdAt, expiresAt, onExpiry, remindAt, key } = request;
   const deadline = expiresAt ?? remindAt;
   const times =
@@ -205,5 +205,5 @@ export function askedAgain(request: ApprovalRequest): Asked {
           onExpiry: expiresAt === undefined ? ('wait' as const) : onExpiry,
           remindBeforeMs: remindAt === undefined ? 0 : deadline - remindAt,
         };
-  return { key, text, reason, ...times, terms: termsOf(request) };
+  return { key, text, reason, ...times, terms: pickTerms(request) };
 }

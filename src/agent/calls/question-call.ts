@@ -5,11 +5,11 @@ import {
   type QuestionResponseContent,
   whyNotQuestion,
 } from '../../content/question.ts';
-import { errorText } from '../../content/error-text.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
-import { requestedFor } from '../../content/requesters.ts';
+import { readErrorText } from '../../content/error-text.ts';
+import { copyPlain } from '../../content/plain-copy.ts';
+import { describeRequesters } from '../../content/requesters.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
-import { jsonCopy } from '../../thread/tagged-json.ts';
+import { copyAsLogged } from '../../thread/tagged-json.ts';
 import type { RequestMaking } from './make-request.ts';
 
 /** A question that a call asks, without what the thread adds to it. */
@@ -40,7 +40,7 @@ export interface Asking {
 export const asking: unique symbol = Symbol.for('holdpoint.asking');
 
 /** How a tool asks; `undefined` for a tool that is executed. */
-export function askingOf(tool: Tool): Asking | undefined {
+export function readAsking(tool: Tool): Asking | undefined {
   const value: unknown = Reflect.get(tool, asking);
   return isAsking(value) ? value : undefined;
 }
@@ -63,22 +63,24 @@ const askedSchema = questionRequestSchema.pick({
  * Checks what one of a tool's two functions returned. Throws for a promise, and handles its rejection, which would otherwise end the
  * process.
  */
-export function settled<VALUE>(value: VALUE, made: 'toQuestion' | 'toResult'): VALUE {
+export function refusePromise<VALUE>(value: VALUE, made: 'toQuestion' | 'toResult'): VALUE {
   if (!(value instanceof Promise)) return value;
   value.catch(() => {});
   throw new TypeError(`${made} must not be asynchronous.`);
 }
 
 /** The question of a call, or the error for the model if it can't be asked. */
-export function questionOf(
+export function makeCallQuestion(
   making: RequestMaking,
   { toQuestion }: Asking,
   { input }: ToolCall,
 ): { request: QuestionRequestContent } | { error: string } {
   try {
-    return { request: makeQuestion(making, settled(toQuestion(plainCopy(input)), 'toQuestion')) };
+    return {
+      request: makeQuestion(making, refusePromise(toQuestion(copyPlain(input)), 'toQuestion')),
+    };
   } catch (error) {
-    return { error: errorText(error) };
+    return { error: readErrorText(error) };
   }
 }
 
@@ -89,11 +91,11 @@ export function makeQuestion(
 ): QuestionRequestContent {
   const createdAt = now();
   const request = questionRequestSchema.parse({
-    ...askedSchema.parse(jsonCopy(question)),
+    ...askedSchema.parse(copyAsLogged(question)),
     type: 'question-request',
     requestId: generateId(),
     threadId,
-    ...requestedFor({ requestedBy, requesters }),
+    ...describeRequesters({ requestedBy, requesters }),
     createdAt,
     ...(expiresAfterMs === undefined ? {} : { expiresAt: createdAt + expiresAfterMs }),
   });

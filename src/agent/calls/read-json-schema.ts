@@ -1,6 +1,6 @@
 import { dereference, type Schema, type SchemaDraft } from '@cfworker/json-schema';
 import { z } from 'zod';
-import { once } from '../../content/once.ts';
+import { makeOnce } from '../../content/once.ts';
 
 /** A JSON Schema, or a part of one. */
 export type SchemaPart = Schema | boolean;
@@ -36,13 +36,13 @@ const formats = new Set(
  */
 export function readSchema(schema: unknown): ReadableSchema {
   if (!isPart(schema)) throw new Error('it is neither an object nor a boolean');
-  const draft = draftOf(schema);
+  const draft = readSchemaDraft(schema);
   const parts = dereference(schema);
   checkParts({ root: schema, draft, parts });
   return { root: schema, draft, parts };
 }
 
-function draftOf(root: SchemaPart): SchemaDraft {
+function readSchemaDraft(root: SchemaPart): SchemaDraft {
   const dialect: unknown = typeof root === 'boolean' ? undefined : root.$schema;
   if (dialect === undefined) return '2020-12';
   const name = typeof dialect === 'string' ? dialect.replaceAll(/^https?:\/\/|#$/g, '') : '';
@@ -52,7 +52,7 @@ function draftOf(root: SchemaPart): SchemaDraft {
 }
 
 /* Made at the first use, as most tools have a schema that validates. */
-const keywords = once(() => {
+const keywords = makeOnce(() => {
   const part = z.custom<SchemaPart>(isPart, 'not a schema');
   const one = part.transform((each) => [each]);
   const list = z.array(part);
@@ -137,11 +137,11 @@ function checkParts({ root, draft, parts }: ReadableSchema): void {
     if (format !== undefined && !formats.has(format)) delete part.format;
     waiting.push(...Object.values(parsePart(innerValues, part)).flat());
     const next = Object.values(parsePart(sameValue, part)).flat();
-    if ($ref !== undefined) next.push(referred(part, $ref));
+    if ($ref !== undefined) next.push(resolveReference(part, $ref));
     for (const each of next) check(each, [...above, part]);
     checked.add(part);
   }
-  function referred({ __absolute_ref__: uri = '' }: Schema, $ref: string): SchemaPart {
+  function resolveReference({ __absolute_ref__: uri = '' }: Schema, $ref: string): SchemaPart {
     const found = parts[uri];
     if (found !== undefined) return found;
     throw new Error(`$ref ${JSON.stringify($ref)} is not in the schema`);

@@ -6,7 +6,7 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { makeRequest, type RequestMaking } from './make-request.ts';
 import { whyNotKey } from './request-key.ts';
 import {
-  askedByApp,
+  parseRequestedApproval,
   type RequestedApproval,
   requestedApprovalSchema,
 } from './requested-approval.ts';
@@ -26,13 +26,13 @@ export async function requestApproval(
       `Not a valid approval request: ${z.prettifyError(parsed.error)}`,
     );
   }
-  const asked = { ...askedByApp(parsed.data), key };
+  const asked = { ...parseRequestedApproval(parsed.data), key };
   const { threadId, head } = log.state;
   const { requestedBy, requesters } = head;
   const request = await makeRequest({ ...making, threadId, requestedBy, requesters }, asked);
   let standing = request;
   await log.commit((proposal) => {
-    const first = approvalWithKey(proposal.state, key);
+    const first = findApprovalByKey(proposal.state, key);
     standing = first ?? request;
     if (first === undefined)
       proposal.add({ type: 'request-opened', at: request.createdAt, request });
@@ -44,7 +44,7 @@ export async function requestApproval(
  * The approval request that the app has opened with this key, whether it is still open or not; of several, because one expired and was
  * followed by another, the last.
  */
-function approvalWithKey(
+function findApprovalByKey(
   { head, endedRequests }: Readonly<ThreadState>,
   key: string | undefined,
 ): ApprovalRequest | undefined {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import {
   type Asked,
-  askedBy,
+  parseDemands,
   type UserApproval,
   userApprovalSchema,
 } from '../../policy/approval-rule.ts';
@@ -23,9 +23,9 @@ export const requestedApprovalSchema = userApprovalSchema
   .extend({ text: z.string() });
 
 /** What the app requests, with its defaults. */
-export function askedByApp({
+export function parseRequestedApproval({
   text,
   ...requested
 }: z.output<typeof requestedApprovalSchema>): Asked & { text: string } {
-  return { ...askedBy({ type: 'user-approval', ...requested }), text };
+  return { ...parseDemands({ type: 'user-approval', ...requested }), text };
 }

@@ -1,5 +1,5 @@
 import { asSchema, type Tool } from 'ai';
-import { canonicalText } from '../../policy/digest.ts';
+import { toCanonicalText } from '../../policy/digest.ts';
 
 /** The JSON Schema of a tool's input. */
 export interface SchemaJson {
@@ -22,17 +22,17 @@ interface SchemaTexts {
 const known = new WeakMap<object, SchemaTexts>();
 
 /** The JSON Schema of a tool's input. It is made once for a schema that does not change. */
-export async function schemaJson(inputSchema: Tool['inputSchema']): Promise<SchemaJson> {
+export async function readSchemaJson(inputSchema: Tool['inputSchema']): Promise<SchemaJson> {
   const isFixed = isStandardSchema(inputSchema);
   const texts = isFixed ? known.get(inputSchema) : undefined;
-  if (texts !== undefined) return jsonOf(texts);
+  if (texts !== undefined) return parseSchemaTexts(texts);
   const schema: unknown = await asSchema(inputSchema).jsonSchema;
-  const canonical = canonicalText(schema);
+  const canonical = toCanonicalText(schema);
   if (isFixed) known.set(inputSchema, { plain: JSON.stringify(schema), canonical });
   return { schema, canonical };
 }
 
-function jsonOf({ plain, canonical }: SchemaTexts): SchemaJson {
+function parseSchemaTexts({ plain, canonical }: SchemaTexts): SchemaJson {
   return { schema: JSON.parse(plain), canonical };
 }
 

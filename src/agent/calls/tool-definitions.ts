@@ -1,20 +1,20 @@
 import { asSchema, jsonSchema, type Tool, tool as functionTool, type ToolSet } from 'ai';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { definitionDigest } from '../../policy/digest.ts';
+import { digestDefinition } from '../../policy/digest.ts';
 import { callAt } from '../../thread/thread-head.ts';
-import { dueCalls, isResumable } from '../../thread/thread-status.ts';
+import { listDueCalls, isResumable } from '../../thread/thread-status.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { type AnswerReceiver, answerReceiverOf } from './answer-receiver.ts';
-import { type Delegation, delegationOf } from './delegation.ts';
-import { defaultText, type Runner } from './make-request.ts';
-import { type Asking, askingOf } from './question-call.ts';
+import { type AnswerReceiver, findAnswerReceiver } from './answer-receiver.ts';
+import { type Delegation, readDelegation } from './delegation.ts';
+import { makeDefaultText, type Runner } from './make-request.ts';
+import { type Asking, readAsking } from './question-call.ts';
 import {
   type InputValidation,
-  inputValidation,
+  makeInputValidation,
   type ReportUnreadable,
 } from './input-validation.ts';
-import { schemaJson } from './schema-json.ts';
+import { readSchemaJson } from './schema-json.ts';
 
 /** A tool of the agent, prepared once. */
 export interface ToolDefinition {
@@ -58,7 +58,7 @@ export function runsAtProvider(tool: Tool): boolean {
 }
 
 /** Prepares the tools at the first call. A failure, for example of a schema that is fetched, is not kept. */
-export function definedOnce(
+export function defineToolsOnce(
   tools: ToolSet,
   toolsContext: Readonly<Record<string, unknown>>,
   report: ReportUnreadable,
@@ -91,7 +91,7 @@ async function defineTools(
 }
 
 /** The tools as passed to the model step. */
-export function modelTools(definitions: ToolDefinitions): ToolSet {
+export function listModelTools(definitions: ToolDefinitions): ToolSet {
   const entries = [...definitions].map(([name, { modelTool }]): [string, ToolSet[string]] => [
     name,
     modelTool,
@@ -104,25 +104,25 @@ async function defineTool(
   tool: Tool,
   { given, report }: { given: unknown; report: ReportUnreadable },
 ): Promise<ToolDefinition> {
-  const context = await validContext(name, tool, given);
+  const context = await validateToolContext(name, tool, given);
   const description =
     typeof tool.description === 'function' ? tool.description({ context }) : tool.description;
-  const { schema: inputSchema, canonical } = await schemaJson(tool.inputSchema);
-  const validation = inputValidation(name, tool, { schemaText: canonical, report });
+  const { schema: inputSchema, canonical } = await readSchemaJson(tool.inputSchema);
+  const validation = makeInputValidation(name, tool, { schemaText: canonical, report });
   const ready = jsonSchema(inputSchema, { validate: validation.call });
   const { version, annotations } = tool.metadata ?? {};
   const identity = { name, description, title: tool.title, version, annotations };
   return {
     name,
     tool,
-    modelTool: forModel(tool, description, ready),
+    modelTool: makeModelTool(tool, description, ready),
     inputSchema,
     validation,
-    asking: askingOf(tool),
-    answering: answerReceiverOf(tool),
-    delegation: delegationOf(tool),
+    asking: readAsking(tool),
+    answering: findAnswerReceiver(tool),
+    delegation: readDelegation(tool),
     context,
-    digest: await definitionDigest(identity, canonical),
+    digest: await digestDefinition(identity, canonical),
   };
 }
 
@@ -130,7 +130,7 @@ async function defineTool(
  * The tool as the model may see it. `execute`, `needsApproval` and the input hooks are left out: the AI SDK would run hooks before a
  * person was asked.
  */
-function forModel(
+function makeModelTool(
   tool: Tool,
   description: string | undefined,
   inputSchema: ReturnType<typeof jsonSchema>,
@@ -149,7 +149,7 @@ function forModel(
     : functionTool(described);
 }
 
-async function validContext(name: string, tool: Tool, context: unknown): Promise<unknown> {
+async function validateToolContext(name: string, tool: Tool, context: unknown): Promise<unknown> {
   if (tool.contextSchema === undefined) return context;
   const result = await asSchema(tool.contextSchema).validate?.(context);
   if (result === undefined) return context;
@@ -163,8 +163,8 @@ async function validContext(name: string, tool: Tool, context: unknown): Promise
 }
 
 /** A tool of the agent. */
-export function ownRunner({ name, tool, digest, inputSchema }: ToolDefinition): Runner {
-  return { text: defaultText(tool.title ?? name), digest, tool: { name, inputSchema } };
+export function makeOwnRunner({ name, tool, digest, inputSchema }: ToolDefinition): Runner {
+  return { text: makeDefaultText(tool.title ?? name), digest, tool: { name, inputSchema } };
 }
 
 /**
@@ -176,33 +176,46 @@ export function refuseMissingTools(
   tools: ToolDefinitions,
   now: number,
 ): void {
-  const call = dueCalls(head).find(
+  const call = listDueCalls(head).find(
     ({ toolName, providerApprovalId }) => providerApprovalId === undefined && !tools.has(toolName),
   );
   if (call !== undefined) {
-    throw missing(threadId, call.toolName, `Call ${call.toolCallId} was approved and not run`);
+    throw makeMissingError(
+      threadId,
+      call.toolName,
+      `Call ${call.toolCallId} was approved and not run`,
+    );
   }
   for (const { request, beside } of head.unsentAnswers) {
     const { toolName = '' } = callAt(head, beside) ?? {};
-    if (!tools.has(toolName)) throw missingTool(request, toolName);
+    if (!tools.has(toolName)) throw makeMissingToolError(request, toolName);
   }
   const resumed = head.calls.find(
     (each) => isResumable(each, now) && tools.get(each.toolName)?.delegation === undefined,
   );
   if (resumed !== undefined) {
-    throw missing(threadId, resumed.toolName, `Call ${resumed.toolCallId} can't be resumed`);
+    throw makeMissingError(
+      threadId,
+      resumed.toolName,
+      `Call ${resumed.toolCallId} can't be resumed`,
+    );
   }
 }
 
 /** The error for an answer that only the missing tool can read. */
-export function missingTool(
+export function makeMissingToolError(
   { threadId, requestId }: UserInputRequest,
   toolName: string,
 ): HoldpointError {
-  return missing(threadId, toolName, `The answer to request ${requestId} can't be sent`, requestId);
+  return makeMissingError(
+    threadId,
+    toolName,
+    `The answer to request ${requestId} can't be sent`,
+    requestId,
+  );
 }
 
-function missing(
+function makeMissingError(
   threadId: string,
   toolName: string,
   what: string,

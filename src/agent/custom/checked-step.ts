@@ -1,8 +1,8 @@
 import { asSchema, type FlexibleSchema } from 'ai';
 import { z } from 'zod';
-import { errorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/error-text.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { jsonCopy } from '../../thread/tagged-json.ts';
+import { copyAsLogged } from '../../thread/tagged-json.ts';
 import { whyNotKey } from '../calls/request-key.ts';
 import { requestedApprovalSchema } from '../calls/requested-approval.ts';
 import type { CustomStep } from './custom-step.ts';
@@ -52,7 +52,7 @@ function isPlainObject(value: unknown): value is object {
  * What the function returned, with a copy of its progress. Throws a `TypeError` for anything that could not be recorded, and for progress
  * that the next step could not read.
  */
-export async function checkedStep(
+export async function checkStep(
   returned: unknown,
   schema: FlexibleSchema<unknown> | undefined,
 ): Promise<CustomStep> {
@@ -61,14 +61,14 @@ export async function checkedStep(
     throw new TypeError(`The step of a custom agent is invalid: ${z.prettifyError(error)}`);
   }
   if (data.progress === undefined) return data;
-  const progress = copyOf(data.progress);
+  const progress = copyPresent(data.progress);
   const fault = whyNotStrictJson(progress);
   if (fault !== undefined) throw new TypeError(`The progress of a step must be JSON: ${fault}.`);
-  const copy = jsonCopy(progress);
-  const mismatch = (await parsedProgress(copy, schema)).error;
+  const copy = copyAsLogged(progress);
+  const mismatch = (await parseProgress(copy, schema)).error;
   if (mismatch !== undefined) {
     throw new TypeError(
-      `The step of a custom agent is invalid: its progress does not match progressSchema: ${errorText(mismatch)}`,
+      `The step of a custom agent is invalid: its progress does not match progressSchema: ${readErrorText(mismatch)}`,
       { cause: mismatch },
     );
   }
@@ -76,7 +76,7 @@ export async function checkedStep(
 }
 
 /** The progress as the schema parses it, or the schema's error. */
-export async function parsedProgress(
+export async function parseProgress(
   progress: unknown,
   schema: FlexibleSchema<unknown> | undefined,
 ): Promise<{ value: unknown; error?: Error }> {
@@ -87,10 +87,10 @@ export async function parsedProgress(
 }
 
 /* A property that is undefined is absent, as in JSON. Anything that is not plain data is left for the check. */
-function copyOf(value: unknown, depth = 0): unknown {
+function copyPresent(value: unknown, depth = 0): unknown {
   if (depth > 64) return value;
-  if (Array.isArray(value)) return value.map((item) => copyOf(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => copyPresent(item, depth + 1));
   if (!isPlainObject(value)) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(entries.map(([key, item]) => [key, copyOf(item, depth + 1)]));
+  return Object.fromEntries(entries.map(([key, item]) => [key, copyPresent(item, depth + 1)]));
 }

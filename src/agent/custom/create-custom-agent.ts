@@ -6,7 +6,7 @@ import { runsAtProvider } from '../calls/tool-definitions.ts';
 import { refuseUnknownSettings, sharedSettings } from '../known-settings.ts';
 import { makeAgent } from '../make-agent.ts';
 import type { CustomStep, CustomStepInput } from './custom-step.ts';
-import { customSteps, expiredApprovals } from './custom-steps.ts';
+import { makeCustomSteps, closeExpiredApprovals } from './custom-steps.ts';
 
 /** The options of `createCustomAgent`: the function that takes a step, and those of `createAgent` that don't concern a model. */
 export interface CustomAgentOptions<
@@ -75,13 +75,13 @@ export function createCustomAgent(
   refuseProviderTools(options.tools ?? {});
   return makeAgent(options, (made) => ({
     modelName: undefined,
-    makeStep: customSteps({
+    makeStep: makeCustomSteps({
       ...made,
       agentName: options.name,
       step: async (input) => options.step(input),
       progressSchema,
     }),
-    beforeStep: expiredApprovals,
+    beforeStep: closeExpiredApprovals,
     hasModel: false,
     allowSystemInMessages: false,
   }));

@@ -3,14 +3,14 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { traceStep } from '../../thread/tracing.ts';
-import { unusedApprovals } from '../calls/close-requests.ts';
+import { listUnusedApprovals } from '../calls/close-requests.ts';
 import type { RequestMaking } from '../calls/make-request.ts';
 import type { StepRequest, StepSource } from '../model/model-step.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
-import { checkedStep } from './checked-step.ts';
+import { checkStep } from './checked-step.ts';
 import type { CustomStep, TakeCustomStep } from './custom-step.ts';
-import { modelStepOf } from './model-step-of.ts';
-import { stepInput } from './step-input.ts';
+import { toModelStep } from './model-step-of.ts';
+import { makeStepInput } from './step-input.ts';
 
 /** What a custom agent's steps are made with. */
 interface CustomSteps extends Omit<RequestMaking, 'threadId' | 'requestedBy'> {
@@ -21,13 +21,13 @@ interface CustomSteps extends Omit<RequestMaking, 'threadId' | 'requestedBy'> {
 }
 
 /** The steps that a function of the app makes. */
-export function customSteps(custom: CustomSteps): StepSource {
+export function makeCustomSteps(custom: CustomSteps): StepSource {
   return async (request) => {
     const { state, tools } = request;
     const { threadId, head } = state;
     const returned = await takeStep(custom, request);
     const { requestedBy, requesters } = head;
-    return modelStepOf(returned, tools, { ...custom, threadId, requestedBy, requesters });
+    return toModelStep(returned, tools, { ...custom, threadId, requestedBy, requesters });
   };
 }
 
@@ -39,10 +39,10 @@ async function takeStep(
   const { state, receiver, signal } = request;
   const streamed = new StreamedStep(receiver, { step: state.head.steps, signal });
   try {
-    const input = await stepInput(progressSchema, request, (text) => streamed.write(text));
+    const input = await makeStepInput(progressSchema, request, (text) => streamed.write(text));
     const facts = { threadId: input.threadId, agentName, step: input.stepNumber };
     const made = traceStep(facts, async () => step(input));
-    const returned = await checkedStep(await made, progressSchema);
+    const returned = await checkStep(await made, progressSchema);
     const { text = streamed.written } = returned;
     streamed.end(text);
     return { ...returned, text };
@@ -52,9 +52,9 @@ async function takeStep(
 }
 
 /** The events that close the latest step's approvals that have expired since they were given: they no longer count. */
-export function expiredApprovals({ head }: Readonly<ThreadState>, at: number): ThreadEvent[] {
+export function closeExpiredApprovals({ head }: Readonly<ThreadState>, at: number): ThreadEvent[] {
   const reason = 'The approval expired before the next step.';
-  return unusedApprovals(head)
+  return listUnusedApprovals(head)
     .filter(({ request }) => isExpired(request, at))
     .map(({ request }) => ({
       type: 'request-closed',

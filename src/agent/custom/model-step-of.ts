@@ -1,25 +1,25 @@
 import { asSchema, type LanguageModelUsage, type ToolSet } from 'ai';
 import { z } from 'zod';
-import { errorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/error-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { makeRequest, type RequestMaking } from '../calls/make-request.ts';
-import { askedByApp, requestedApprovalSchema } from '../calls/requested-approval.ts';
+import { parseRequestedApproval, requestedApprovalSchema } from '../calls/requested-approval.ts';
 import { makeQuestion } from '../calls/question-call.ts';
 import type { ModelStep, ProposedCall } from '../model/model-step.ts';
 import type { CustomRequest, CustomStep, NewToolCall } from './custom-step.ts';
 
 /** What the function returned, as a step that the run can record. */
-export async function modelStepOf(
+export async function toModelStep(
   returned: CustomStep,
   tools: ToolSet,
   making: RequestMaking,
 ): Promise<ModelStep> {
-  const calls = await callsOf(returned, tools, making.generateId);
-  return modelStep(returned, { calls, requests: await requestsOf(returned, making) });
+  const calls = await parseStepCalls(returned, tools, making.generateId);
+  return makeModelStep(returned, { calls, requests: await makeStepRequests(returned, making) });
 }
 
 /** The calls, with inputs that their tools' schemas have accepted. A call with another input fails, and the next step gets the error. */
-async function callsOf(
+async function parseStepCalls(
   { toolCalls = [] }: CustomStep,
   tools: ToolSet,
   generateId: () => string,
@@ -29,19 +29,19 @@ async function callsOf(
     toolCalls.map(async (call): Promise<ProposedCall> => ({
       toolCallId: generateId(),
       toolName: call.toolName,
-      ...(await checkedInput(call, schemas.get(call.toolName))),
+      ...(await checkCallInput(call, schemas.get(call.toolName))),
     })),
   );
 }
 
 /** The input as its schema parses it, or why it is invalid. A schema may also throw. */
-async function checkedInput(
+async function checkCallInput(
   { input }: NewToolCall,
   schema: ToolSet[string]['inputSchema'] | undefined,
 ): Promise<Pick<ProposedCall, 'input' | 'error'>> {
   const invalid = (error: unknown) => ({
     input,
-    error: `Not run: invalid input: ${errorText(error)}`,
+    error: `Not run: invalid input: ${readErrorText(error)}`,
   });
   try {
     const result = schema && (await asSchema(schema).validate?.(input));
@@ -52,18 +52,18 @@ async function checkedInput(
   }
 }
 
-async function requestsOf(
+async function makeStepRequests(
   { requests = {} }: CustomStep,
   making: RequestMaking,
 ): Promise<UserInputRequest[]> {
   return Promise.all(
     Object.entries(requests).flatMap(([key, asked]) =>
-      asked === undefined ? [] : [requestOf(key, asked, making)],
+      asked === undefined ? [] : [makeStepRequest(key, asked, making)],
     ),
   );
 }
 
-async function requestOf(
+async function makeStepRequest(
   key: string,
   asked: CustomRequest,
   making: RequestMaking,
@@ -71,18 +71,18 @@ async function requestOf(
   if (asked.type === 'approval-request') {
     const { type: _approval, ...requested } = asked;
     const parsed = requestedApprovalSchema.parse(requested);
-    return makeRequest(making, { ...askedByApp(parsed), key });
+    return makeRequest(making, { ...parseRequestedApproval(parsed), key });
   }
   const { type: _type, ...question } = asked;
   try {
     return { ...makeQuestion(making, question), key };
   } catch (error) {
-    const why = error instanceof z.ZodError ? z.prettifyError(error) : errorText(error);
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : readErrorText(error);
     throw new TypeError(`Question ${JSON.stringify(key)} can't be asked: ${why}`, { cause: error });
   }
 }
 
-function modelStep(
+function makeModelStep(
   { text = '', progress, continues, usage }: CustomStep,
   { calls, requests }: { calls: ProposedCall[]; requests: UserInputRequest[] },
 ): ModelStep {
@@ -99,7 +99,7 @@ function modelStep(
     ...(content.length === 0 ? {} : { message: { role: 'assistant', content } }),
     calls,
     finishReason: calls.length === 0 ? 'stop' : 'tool-calls',
-    usage: usageOf(usage),
+    usage: completeUsage(usage),
     metadata: {},
     custom: {
       requests,
@@ -122,7 +122,7 @@ const noUsage: LanguageModelUsage = {
 };
 
 /** The usage with all the fields that the sum of a run needs. */
-function usageOf(usage: CustomStep['usage']): LanguageModelUsage {
+function completeUsage(usage: CustomStep['usage']): LanguageModelUsage {
   const { inputTokenDetails, outputTokenDetails } = usage ?? {};
   return {
     ...noUsage,

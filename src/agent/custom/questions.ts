@@ -50,7 +50,7 @@ export function choice(
   options: readonly (string | QuestionOption)[],
   { min = 1, max = 1, allowText = false, preselected, ...settings }: ChoiceSettings = {},
 ): QuestionToAsk {
-  return question(text, settings, {
+  return makeQuestionToAsk(text, settings, {
     options: options.map((option) =>
       typeof option === 'string' ? { id: option, label: option } : option,
     ),
@@ -63,10 +63,10 @@ export function choice(
 
 /** A question to be answered with a text. The answer is the text. */
 export function textQuestion(text: string, settings: QuestionSettings = {}): QuestionToAsk {
-  return question(text, settings, { options: [], min: 0, max: 0, freeText: 'only' });
+  return makeQuestionToAsk(text, settings, { options: [], min: 0, max: 0, freeText: 'only' });
 }
 
-function question(
+function makeQuestionToAsk(
   text: string,
   { allowDismiss = true, expiresAfterMs }: QuestionSettings,
   field: Omit<Question['fields'][number], 'key' | 'label'>,

@@ -1,13 +1,13 @@
 import {
   type ApprovalRequest,
   type ApprovalResponseContent,
-  withoutEdit,
+  undoEdit,
 } from '../../content/approval.ts';
 import { isAnswererLimited } from '../../content/approval-terms.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { closedBy } from '../../policy/closed-by.ts';
-import { equalJson } from '../../policy/digest.ts';
+import { describeClosedBy } from '../../policy/closed-by.ts';
+import { isEqualJson } from '../../policy/digest.ts';
 import type { PrincipalId } from '../../policy/principal-id.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -22,22 +22,22 @@ import {
   type ThreadHead,
 } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { statusOf } from '../../thread/thread-status.ts';
+import { computeThreadStatus } from '../../thread/thread-status.ts';
 import {
-  cancelledIn,
+  listCancelled,
   cancelOpenEvents,
-  expiryEvents,
+  closeExpired,
   type FollowUps,
-  interruptEvents,
-  overdueEvents,
-  reminderEvents,
-  unstartedOutcome,
+  interruptStep,
+  endOverdueCalls,
+  makeReminders,
+  makeUnstartedOutcome,
 } from '../calls/close-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
-import { questionEndEvents, refuseNoAnswer } from './answer-question.ts';
-import { newMessages } from './new-messages.ts';
+import { endQuestionCall, refuseNoAnswer } from './answer-question.ts';
+import { listNewMessages } from './new-messages.ts';
 import type { ParsedInput, Weigh } from './parse-input.ts';
-import { refuseEdit, replacedMessages } from './replaced-messages.ts';
+import { refuseEdit, listReplacedMessages } from './replaced-messages.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** How a thread accepts input. */
@@ -60,7 +60,7 @@ export function acceptInput(
   { tools, now, whilePending, principalId, followUps }: AcceptOptions,
 ): void {
   const { state } = proposal;
-  const answers = newAnswers(state, input, now);
+  const answers = checkNewAnswers(state, input, now);
   if (input.reported !== undefined) proposal.add(...input.reported(proposal, now));
   const { head } = proposal;
   const recording = { tools, head, by: input.by, at: now };
@@ -71,19 +71,19 @@ export function acceptInput(
   proposal.add(...answered);
   addOverdue(proposal, answers, { now, followUps });
   if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
-    const interrupting = { at: now, by: closedBy(input.by, principalId) };
-    addEnding(proposal, input, interruptEvents(proposal.head, interrupting));
+    const interrupting = { at: now, by: describeClosedBy(input.by, principalId) };
+    addEnding(proposal, input, interruptStep(proposal.head, interrupting));
   }
   if (input.messages.length === 0) return;
-  const messages = newMessages(state, input);
+  const messages = listNewMessages(state, input);
   const { requesters = [] } = input;
   if (messages.length === 0) return;
   refuseMessage(state.threadId, proposal.head, whilePending, now);
-  const replaced = replacedMessages(state, input);
+  const replaced = listReplacedMessages(state, input);
   refuseEdit(state, input, replaced);
   if (whilePending === 'cancel') {
     const reason = 'The user sent a message without answering.';
-    const cancelling = { reason, at: now, by: closedBy(input.by, principalId) };
+    const cancelling = { reason, at: now, by: describeClosedBy(input.by, principalId) };
     addEnding(proposal, input, cancelOpenEvents(proposal.head, cancelling));
   }
   proposal.add(
@@ -106,10 +106,10 @@ function addOverdue(
 ): void {
   if (proposal.head.openRequests.length > 0) {
     const answered = answers.map(({ answer }) => answer);
-    proposal.add(...expiryEvents(proposal.head, answered, { now, followUps }));
-    proposal.add(...reminderEvents(proposal.head, now));
+    proposal.add(...closeExpired(proposal.head, answered, { now, followUps }));
+    proposal.add(...makeReminders(proposal.head, now));
   }
-  proposal.add(...overdueEvents(proposal.head, now));
+  proposal.add(...endOverdueCalls(proposal.head, now));
 }
 
 /** Adds the events that end requests, unless the sender may not end one of them. */
@@ -118,7 +118,7 @@ function addEnding(
   { refuseEnding }: ParsedInput,
   events: readonly ThreadEvent[],
 ): void {
-  if (refuseEnding !== undefined) cancelledIn(events, proposal.head).forEach(refuseEnding);
+  if (refuseEnding !== undefined) listCancelled(events, proposal.head).forEach(refuseEnding);
   proposal.add(...events);
 }
 
@@ -134,7 +134,7 @@ function refuseMessage(
       `Thread ${threadId} is being run; send the message when that run has ended.`,
     );
   }
-  if (statusOf(head, now) === 'indeterminate') {
+  if (computeThreadStatus(head, now) === 'indeterminate') {
     throw new HoldpointError(
       'thread-indeterminate',
       `Thread ${threadId} has a call whose outcome is unknown; see thread.calls. Settle it with agent.settle first.`,
@@ -167,24 +167,20 @@ function answerEvents(
   { tools, head, by, at, weigh }: Recording,
 ): ThreadEvent[] {
   const { request, place } = open;
-  const answered = weigh?.(open, at) ?? [acceptedAnswer(response, by, at)];
+  const answered = weigh?.(open, at) ?? [acceptAnswer(response, by, at)];
   const call = callAt(head, place);
   if (place === undefined || call === undefined) return answered;
   if (response.type === 'question-response' && request.type === 'question-request') {
-    return [...answered, ...questionEndEvents(request, response, { tools, place, at })];
+    return [...answered, ...endQuestionCall(request, response, { tools, place, at })];
   }
   if (response.type !== 'approval-response' || response.approved) return answered;
   const reason = response.reason?.trim() === '' ? undefined : response.reason;
-  const outcome = unstartedOutcome(call, reason);
+  const outcome = makeUnstartedOutcome(call, reason);
   return [...answered, { type: 'call-ended', at, ...place, outcome }];
 }
 
 /* The call was compared with the stored one, which remains the only copy. */
-function acceptedAnswer(
-  given: UserInputResponseContent,
-  by: AnswerOptions,
-  at: number,
-): ThreadEvent {
+function acceptAnswer(given: UserInputResponseContent, by: AnswerOptions, at: number): ThreadEvent {
   if (given.type !== 'approval-response')
     return { type: 'request-answered', at, response: given, ...by };
   const { toolCall: _compared, ...response } = given;
@@ -198,7 +194,7 @@ interface NewAnswer {
 }
 
 /** The new answers, without repetitions. Throws for the first answer that is refused. */
-function newAnswers(
+function checkNewAnswers(
   state: Readonly<ThreadState>,
   { answers, allowedRequests, weighed, until }: ParsedInput,
   now: number,
@@ -207,7 +203,7 @@ function newAnswers(
   const requests = new Map(state.head.openRequests.map((open) => [open.request.requestId, open]));
   for (const answer of answers) {
     const twin = fresh.get(answer.requestId)?.answer;
-    if (twin !== undefined && !(sameDecision(twin, answer) && sameDecision(answer, twin))) {
+    if (twin !== undefined && !(isSameDecision(twin, answer) && isSameDecision(answer, twin))) {
       throw new HoldpointError(
         'invalid-answer',
         `The input has two different answers to request ${answer.requestId}; send only one.`,
@@ -219,12 +215,12 @@ function newAnswers(
     const isLate =
       allowedRequests?.has(answer.requestId) === false ||
       (isWeighed(open?.request, answer) && weighed?.has(answer.requestId) !== true);
-    if (open !== undefined && isLate) throw unknown(answer.requestId);
+    if (open !== undefined && isLate) throw makeUnknownRequestError(answer.requestId);
     if (open === undefined) {
       checkRepeated(state.endedRequests.get(answer.requestId), answer);
     } else {
       if (isOverdue(state.head, open, now) || isExpired({ expiresAt: until }, now))
-        throw closed(answer.requestId, 'expired');
+        throw makeRequestClosedError(answer.requestId, 'expired');
       checkAnswer(open, answer);
       fresh.set(answer.requestId, { answer, open });
     }
@@ -234,9 +230,9 @@ function newAnswers(
 
 function checkRepeated(ended: EndedRequest | undefined, answer: UserInputResponseContent): void {
   const { requestId } = answer;
-  if (ended === undefined) throw unknown(requestId);
-  if (ended.cause !== undefined) throw closed(requestId, ended.cause);
-  if (ended.response === undefined || !sameDecision(ended.response, answer, ended.request)) {
+  if (ended === undefined) throw makeUnknownRequestError(requestId);
+  if (ended.cause !== undefined) throw makeRequestClosedError(requestId, ended.cause);
+  if (ended.response === undefined || !isSameDecision(ended.response, answer, ended.request)) {
     throw new HoldpointError(
       'already-answered',
       `Request ${requestId} already has a different answer; the first answer stands.`,
@@ -277,10 +273,10 @@ function checkAnswer({ request }: OpenRequest, answer: UserInputResponseContent)
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
   const { requestId } = request;
   let repeats = 'digest';
-  for (const shown of [request, ...beforeEdit(request, answer)]) {
+  for (const shown of [request, ...undoSameEdit(request, answer)]) {
     const digest = shown.type === 'approval-request' ? shown.digest : undefined;
     if (answer.digest !== undefined && answer.digest !== digest) continue;
-    if (answer.toolCall === undefined || equalJson(answer.toolCall, shown.toolCall)) return;
+    if (answer.toolCall === undefined || isEqualJson(answer.toolCall, shown.toolCall)) return;
     repeats = 'call';
   }
   throw new HoldpointError(
@@ -292,16 +288,16 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
 }
 
 /** The request as it was before its edit, for an answer that makes the same edit: it repeats what was shown then. */
-function beforeEdit(
+function undoSameEdit(
   request: UserInputRequest,
   { input }: ApprovalResponseContent,
 ): ApprovalRequest[] {
   if (request.type !== 'approval-request' || request.edit === undefined) return [];
-  const isSame = input !== undefined && equalJson(input, request.toolCall?.input);
-  return isSame ? [withoutEdit(request)] : [];
+  const isSame = input !== undefined && isEqualJson(input, request.toolCall?.input);
+  return isSame ? [undoEdit(request)] : [];
 }
 
-function unknown(requestId: string): HoldpointError {
+function makeUnknownRequestError(requestId: string): HoldpointError {
   return new HoldpointError(
     'not-found',
     `This thread has no request ${requestId}; its open requests are in thread.activeRequests.`,
@@ -309,7 +305,10 @@ function unknown(requestId: string): HoldpointError {
   );
 }
 
-function closed(requestId: string, cause: NonNullable<EndedRequest['cause']>): HoldpointError {
+function makeRequestClosedError(
+  requestId: string,
+  cause: NonNullable<EndedRequest['cause']>,
+): HoldpointError {
   return new HoldpointError(
     'request-closed',
     `Request ${requestId} is closed (${cause}). Resume with run([], thread) to see what is asked now.`,
@@ -317,25 +316,25 @@ function closed(requestId: string, cause: NonNullable<EndedRequest['cause']>): H
   );
 }
 
-function sameDecision(
+function isSameDecision(
   one: UserInputResponseContent,
   other: UserInputResponseContent,
   request?: UserInputRequest,
 ): boolean {
   if (one.type === 'approval-response' && other.type === 'approval-response') {
     const decided = request === undefined ? one.input : request.toolCall?.input;
-    const isSameInput = other.input === undefined || equalJson(decided, other.input);
+    const isSameInput = other.input === undefined || isEqualJson(decided, other.input);
     const { votes = [] } = request?.type === 'approval-request' ? request : {};
     const isSameWish =
       other.remember === undefined ||
-      [one, ...votes].some(({ remember }) => equalJson(remember, other.remember));
+      [one, ...votes].some(({ remember }) => isEqualJson(remember, other.remember));
     return one.approved === other.approved && (isSameInput || !one.approved) && isSameWish;
   }
-  return equalJson(inOrder(one), inOrder(other));
+  return isEqualJson(sortAnswers(one), sortAnswers(other));
 }
 
 /* The same options in another order are the same answer. */
-function inOrder(response: UserInputResponseContent): unknown {
+function sortAnswers(response: UserInputResponseContent): unknown {
   if (response.type !== 'question-response' || response.status !== 'answered') return response;
   const answers = response.answers
     .map((answer) => ({ ...answer, optionIds: answer.optionIds.toSorted() }))

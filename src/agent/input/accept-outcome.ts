@@ -1,25 +1,29 @@
 import { z } from 'zod';
-import { isAnswererLimited, termsOf } from '../../content/approval-terms.ts';
+import { isAnswererLimited, pickTerms } from '../../content/approval-terms.ts';
 import {
-  plainCall,
+  pickToolCall,
   type ToolCallOutcome,
   type ToolCallRecord,
   type ToolCallStatus,
 } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import { closedBy } from '../../policy/closed-by.ts';
-import { equalJson } from '../../policy/digest.ts';
+import { describeClosedBy } from '../../policy/closed-by.ts';
+import { isEqualJson } from '../../policy/digest.ts';
 import type { PrincipalId } from '../../policy/principal-id.ts';
 import { callOfId, refuseUnless, type ThreadState } from '../../thread/thread-state.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
-import { askedDuring, closeRequestsOf, endEvents } from '../calls/close-requests.ts';
+import { listAskedDuring, closeRequestsDuring, endEvents } from '../calls/close-requests.ts';
 import type { Commit } from '../calls/delegation.ts';
 import { makeOutcome } from '../calls/execute-call.ts';
-import { askAbout, type RequestMaking, openedEvent } from '../calls/make-request.ts';
-import { ownRunner, type ToolDefinition, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { askAbout, type RequestMaking, makeOpenedEvent } from '../calls/make-request.ts';
+import {
+  makeOwnRunner,
+  type ToolDefinition,
+  type ToolDefinitions,
+} from '../calls/tool-definitions.ts';
 import { parseAnswerer, type RefuseEnding } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
@@ -81,10 +85,10 @@ async function endCall(
   statuses: readonly ToolCallStatus[],
 ): Promise<void> {
   const named = callOfId(log.state, toolCallId, now());
-  const recorded = await recordedOutcome(tools.get(named.toolName), named, outcome);
+  const recorded = await makeRecordedOutcome(tools.get(named.toolName), named, outcome);
   /* A tool that reports its own end no longer asks; everything else that ends a request is an answer to it. */
   const endedIn = ({ head }: Pick<ThreadState, 'head'>): OpenRequest[] =>
-    askedDuring(head, named).filter(
+    listAskedDuring(head, named).filter(
       ({ request }) => source === 'settled' || request.path !== undefined,
     );
   const refuseEnding = await allowEndings(endedIn(log.state), by);
@@ -104,7 +108,7 @@ async function endCall(
       ...by,
     } as const;
     endedIn(proposal).forEach(refuseEnding);
-    proposal.add(...endEvents(proposal.head, ended, { by: closedBy(by, principalId) }));
+    proposal.add(...endEvents(proposal.head, ended, { by: describeClosedBy(by, principalId) }));
   };
   await commitCancelled(log, end);
 }
@@ -131,15 +135,15 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
     );
   }
   const events = await retryEvents(input, { call, definition, by });
-  const refuseEnding = await input.allowEndings(askedDuring(log.state.head, call), by);
+  const refuseEnding = await input.allowEndings(listAskedDuring(log.state.head, call), by);
   await log.commit((proposal) => {
     const current = callOfId(proposal.state, toolCallId, now());
-    if (current.outcome !== undefined) throw endedOtherwise(current);
+    if (current.outcome !== undefined) throw makeOtherOutcomeError(current);
     refuseUnless(current, ['indeterminate'], 'an outcome is accepted');
-    askedDuring(proposal.head, current).forEach(refuseEnding);
+    listAskedDuring(proposal.head, current).forEach(refuseEnding);
     const reason = 'The call is being retried.';
-    const closed = { reason, at: now(), by: closedBy(by, principalId) };
-    proposal.add(...closeRequestsOf(proposal.head, current, closed), ...events);
+    const closed = { reason, at: now(), by: describeClosedBy(by, principalId) };
+    proposal.add(...closeRequestsDuring(proposal.head, current, closed), ...events);
   });
 }
 
@@ -151,7 +155,7 @@ async function retryEvents(
   const { step, index } = call;
   const { threadId, head, endedRequests } = log.state;
   const earlier = endedRequests.get(call.requestId ?? '')?.request;
-  const terms = earlier?.type === 'approval-request' ? termsOf(earlier) : {};
+  const terms = earlier?.type === 'approval-request' ? pickTerms(earlier) : {};
   /* The first attempt may have taken effect, so another input must not run under its idempotency key. */
   const { editable: _editable, ...kept } = terms;
   const { requestedBy, requesters } = head;
@@ -159,16 +163,16 @@ async function retryEvents(
     { ...making, threadId, requestedBy, requesters },
     { reason: 'The outcome of its last attempt is unknown.', terms: kept },
     {
-      toolCall: plainCall(call),
+      toolCall: pickToolCall(call),
       place: { step, index },
-      runner: ownRunner(definition),
+      runner: makeOwnRunner(definition),
     },
   );
   const { requestId, digest, createdAt: at } = request;
   const response = { type: 'approval-response', requestId, approved: true, digest } as const;
   const again: ThreadEvent[] = [
     { type: 'call-abandoned', at, step, index },
-    openedEvent(call, request),
+    makeOpenedEvent(call, request),
   ];
   if (isAnswererLimited(kept) || kept.requireReason === true) return again;
   return [...again, { type: 'request-answered', at, response, ...by }];
@@ -177,16 +181,16 @@ async function retryEvents(
 /** Whether the call already has this outcome. Throws `already-answered` if it has another. */
 function isEnded(call: ToolCallRecord, outcome: ToolCallOutcome): boolean {
   if (call.outcome === undefined) return false;
-  if (equalJson(withoutModelOutput(call.outcome), withoutModelOutput(outcome))) return true;
-  throw endedOtherwise(call);
+  if (isEqualJson(omitModelOutput(call.outcome), omitModelOutput(outcome))) return true;
+  throw makeOtherOutcomeError(call);
 }
 
 /* `toModelOutput` may return something else each time. */
-function withoutModelOutput(outcome: ToolCallOutcome): ToolCallOutcome {
+function omitModelOutput(outcome: ToolCallOutcome): ToolCallOutcome {
   return 'modelOutput' in outcome ? { ...outcome, modelOutput: undefined } : outcome;
 }
 
-function endedOtherwise({ toolCallId }: ToolCallRecord): HoldpointError {
+function makeOtherOutcomeError({ toolCallId }: ToolCallRecord): HoldpointError {
   return new HoldpointError(
     'already-answered',
     `Call ${toolCallId} already has a different outcome; the first outcome stands.`,
@@ -222,7 +226,7 @@ function parseOutcome<OUTCOME>(schema: z.ZodType<OUTCOME>, outcome: unknown): OU
 }
 
 /** An outcome from outside as it is recorded, with the tool's `toModelOutput`. */
-export async function recordedOutcome(
+export async function makeRecordedOutcome(
   definition: ToolDefinition | undefined,
   call: ToolCallRecord,
   outcome: DeliveredOutcome,

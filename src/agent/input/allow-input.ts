@@ -4,15 +4,15 @@ import { Proposal } from '../../thread/proposal.ts';
 import { isExpired, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { cancelledIn } from '../calls/close-requests.ts';
-import { delegationAsking } from '../calls/delegation.ts';
-import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { listCancelled } from '../calls/close-requests.ts';
+import { findAskingDelegation } from '../calls/delegation.ts';
+import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput, isWeighed } from './accept-input.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { showBelow } from './answers-below.ts';
-import { allowedFor, askedAnswer, refused } from './ask-may-answer.ts';
+import { findAllowedPerson, makeAskedAnswer, makeMayAnswerRefusal } from './ask-may-answer.ts';
 import { checkBelow } from './check-below.ts';
-import { newMessages } from './new-messages.ts';
+import { listNewMessages } from './new-messages.ts';
 import type { ParsedInput, PassedDown, RefuseEnding, Weigh } from './parse-input.ts';
 import type { MayAnswer } from './run-input.ts';
 import { weighAnswer } from './weigh-answer.ts';
@@ -47,7 +47,7 @@ export async function allowInput(
   }
   if (!mayCancel && !mayInterrupt(input)) return allowed;
   const { by, onBehalfOf, revoked, until } = allowed;
-  const ended = endedBy(context, log.state, allowed, accepting);
+  const ended = listEndedByInput(context, log.state, allowed, accepting);
   const ender = { by, onBehalfOf, revoked, until, mayAnswer };
   return { ...allowed, refuseEnding: await allowEndings(context, log.state, ended, ender) };
 }
@@ -78,15 +78,16 @@ async function allowAnswers(
     const stored = open.get(requestId);
     if (stored === undefined) continue;
     const { request } = stored;
-    const asking = delegationAsking(context.tools, { threadId, head }, stored);
-    const asked = askedAnswer(request, response, input.by);
-    const onBehalfOf = await allowedFor(mayAnswer, { request, asked }, () =>
-      refused(threadId, requestId),
+    const asking = findAskingDelegation(context.tools, { threadId, head }, stored);
+    const asked = makeAskedAnswer(request, response, input.by);
+    const onBehalfOf = await findAllowedPerson(mayAnswer, { request, asked }, () =>
+      makeMayAnswerRefusal(threadId, requestId),
     );
     allowedRequests.add(requestId);
     const answering = { response, by: input.by, above: input, mayAnswer };
     if (request.path !== undefined) {
-      if (asking === undefined) throw missingTool(request, request.path[0]?.toolName ?? '');
+      if (asking === undefined)
+        throw makeMissingToolError(request, request.path[0]?.toolName ?? '');
       const { delegation, call } = asking;
       const checked = await checkBelow(
         { ...answering, request, asked, onBehalfOf },
@@ -113,13 +114,13 @@ async function allowAnswers(
 }
 
 /** The requests that an input ends without answering them. */
-function endedBy(
+function listEndedByInput(
   { now, principalId }: AnswerContext,
   state: Readonly<ThreadState>,
   input: ParsedInput,
   { tools, whilePending }: Accepting,
 ): OpenRequest[] {
-  const isMessage = whilePending === 'cancel' && newMessages(state, input).length > 0;
+  const isMessage = whilePending === 'cancel' && listNewMessages(state, input).length > 0;
   if (!isMessage && !mayInterrupt(input)) return [];
   const at = now();
   const answered = new Set(input.answers.map(({ requestId }) => requestId));
@@ -130,7 +131,7 @@ function endedBy(
   const trial = new Proposal(state);
   const accepting = { tools, principalId, now: at, whilePending };
   acceptInput(trial, { ...input, messages: [], refuseEnding: undefined }, accepting);
-  return cancelledIn(trial.events, { openRequests: others });
+  return listCancelled(trial.events, { openRequests: others });
 }
 
 /* Only the tool of a question can say whether its answer ends the turn. */
@@ -183,7 +184,7 @@ async function refuseUnlessAllowed(
   { mayAnswer, ...ender }: Ender & { mayAnswer: MayAnswer | undefined },
 ): Promise<void> {
   const { requestId, path } = request;
-  const rejection = { messages: [], answers: [rejectionOf(request)], ...ender };
+  const rejection = { messages: [], answers: [makeRejection(request)], ...ender };
   try {
     await allowAnswers(context, state, rejection, mayAnswer);
   } catch (error) {
@@ -197,7 +198,7 @@ async function refuseUnlessAllowed(
   }
 }
 
-function rejectionOf({ type, requestId }: UserInputRequest): UserInputResponseContent {
+function makeRejection({ type, requestId }: UserInputRequest): UserInputResponseContent {
   return type === 'question-request'
     ? { type: 'question-response', requestId, status: 'dismissed' }
     : { type: 'approval-response', requestId, approved: false };

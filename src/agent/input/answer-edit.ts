@@ -2,18 +2,18 @@ import { enablePatches, produceWithPatches } from 'immer';
 import {
   type ApprovalRequest,
   type ApprovalResponseContent,
-  withoutEdit,
+  undoEdit,
 } from '../../content/approval.ts';
 import { type Patch, patchSchema } from '../../content/patch.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/plain-copy.ts';
 import { HoldpointError } from '../../errors.ts';
-import { editDigest, equalJson } from '../../policy/digest.ts';
+import { editDigest, isEqualJson } from '../../policy/digest.ts';
 import { callAt, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { editedText } from '../calls/edited-text.ts';
-import { defaultText } from '../calls/make-request.ts';
-import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { renderEditedText } from '../calls/edited-text.ts';
+import { makeDefaultText } from '../calls/make-request.ts';
+import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AnswerContext } from './answer-context.ts';
 
 /** An edited input, what was changed in the input that the model asked for, and the text and digest of the request with it. */
@@ -23,20 +23,20 @@ export type Edited = NonNullable<ThreadEventOf<'request-answered'>['edit']>;
  * The edit that an answer makes; without an `input`, the request as the model asked for it. Throws `invalid-answer` for an input that the
  * request, or the tool's schema, doesn't allow.
  */
-export async function editOf(
+export async function checkEdit(
   context: AnswerContext,
   state: Readonly<ThreadState>,
   { open, request, response }: EditingAnswer,
 ): Promise<Edited> {
-  const asked = withoutEdit(request);
+  const asked = undoEdit(request);
   const { requestId, toolCall } = asked;
   const original = toolCall?.input;
   const { input } = response;
-  if (input === undefined || equalJson(input, original)) {
+  if (input === undefined || isEqualJson(input, original)) {
     return { input: original, patches: [], digest: asked.digest };
   }
   const tools = await context.definedTools();
-  const patches = patchesOf(original, input);
+  const patches = comparePatches(original, input);
   const { place } = open;
   const call = callAt(state.head, place);
   const why = response.approved
@@ -47,8 +47,11 @@ export async function editOf(
     const definition = tools.get(toolCall.toolName);
     const text =
       definition === undefined || place === undefined
-        ? defaultText(toolCall.toolName)
-        : await editedText(context, state, { definition, call: { ...toolCall, input, ...place } });
+        ? makeDefaultText(toolCall.toolName)
+        : await renderEditedText(context, state, {
+            definition,
+            call: { ...toolCall, input, ...place },
+          });
     return makeEdit(asked, input, text);
   }
   throw new HoldpointError(
@@ -72,16 +75,16 @@ export async function makeEdit(
   text: string,
 ): Promise<Edited> {
   const said = { input, ...(text === asked.text ? {} : { text }) };
-  const patches = patchesOf(asked.toolCall?.input, input);
+  const patches = comparePatches(asked.toolCall?.input, input);
   return { ...said, patches, digest: await editDigest(asked.digest, said) };
 }
 
 /** What makes one value into another, each value that differs on its own. A value that is replaced whole has no path. */
-function patchesOf(original: unknown, edited: unknown): Patch[] {
-  if (equalJson(original, edited)) return [];
+function comparePatches(original: unknown, edited: unknown): Patch[] {
+  if (isEqualJson(original, edited)) return [];
   enablePatches();
   const [, patches] = produceWithPatches(original, (draft: unknown) => {
-    const value = plainCopy(edited);
+    const value = copyPlain(edited);
     if (!isPlainObject(draft) || !isPlainObject(value)) return value;
     copyInto(draft, value);
     return undefined;
@@ -97,7 +100,7 @@ function copyInto(draft: object, value: object): void {
   for (const [name, item] of Object.entries(value)) {
     const present: unknown = Reflect.get(draft, name);
     if (isPlainObject(present) && isPlainObject(item)) copyInto(present, item);
-    else if (!equalJson(present, item)) Reflect.set(draft, name, item);
+    else if (!isEqualJson(present, item)) Reflect.set(draft, name, item);
   }
 }
 
@@ -129,10 +132,10 @@ async function whyNotInput(
 ): Promise<string | undefined> {
   if (toolCall === undefined) return 'the request is not about a call';
   const definition = tools.get(toolCall.toolName);
-  if (definition === undefined) throw missingTool(request, toolCall.toolName);
-  const parsed = await definition.validation.edit(plainCopy(input));
+  if (definition === undefined) throw makeMissingToolError(request, toolCall.toolName);
+  const parsed = await definition.validation.edit(copyPlain(input));
   if (!parsed.success) return `it does not match the tool's input schema: ${parsed.error.message}`;
-  if (equalJson(plainCopy(parsed.value), input)) return undefined;
+  if (isEqualJson(copyPlain(parsed.value), input)) return undefined;
   /* What runs is what was approved: a schema that changes the input would run something else. */
   return "the tool's input schema would change it; send the input as the tool gets it";
 }

@@ -2,16 +2,20 @@ import { isKeptByStore } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Vote, Voter } from '../../content/vote.ts';
 import type { Grant, StandingAnswer } from '../../content/grant.ts';
-import { requestersOf } from '../../content/requesters.ts';
+import { listRequesters } from '../../content/requesters.ts';
 import { HoldpointError } from '../../errors.ts';
-import { shownDigest, termsDigest } from '../../policy/digest.ts';
+import { digestShown, digestTerms } from '../../policy/digest.ts';
 import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
-import { identifyStrictly, soleRequester } from '../../policy/principal-id.ts';
+import { identifyStrictly, findSoleRequester } from '../../policy/principal-id.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
-import { missingTool, ownRunner, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import {
+  makeMissingToolError,
+  makeOwnRunner,
+  type ToolDefinitions,
+} from '../calls/tool-definitions.ts';
 import type { AnswerContext } from './answer-context.ts';
-import { type Person, peopleBehind } from './answer-voter.ts';
+import { type Person, listPeopleBehind } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** What a standing approval is made from. */
@@ -31,7 +35,7 @@ type MakeGrant = (input: unknown, at: number, votes: readonly Vote[]) => ThreadE
  * Prepares the event of the standing approval that an answer asks for. What it returns makes that event for the input as it was decided on,
  * or none if the answer asks for no standing approval. Throws `invalid-answer` if the request allows none that wide, or if the store keeps none.
  */
-export async function grantMaker(
+export async function makeGrantMaker(
   context: AnswerContext,
   { open, request, response, voter, by, tools }: GrantAnswer,
 ): Promise<MakeGrant> {
@@ -43,25 +47,26 @@ export async function grantMaker(
     whyTooWide(remember, request.remember) ??
     whyNotOne(request, response) ??
     whyNotKept(context, request, remember);
-  if (why !== undefined) throw refusedGrant(requestId, why);
+  if (why !== undefined) throw makeGrantRefusal(requestId, why);
   /* The sub-agent makes it. */
   if (path !== undefined || open.place === undefined || toolCall === undefined) return () => [];
   const definition = tools.get(toolCall.toolName);
-  if (definition === undefined) throw missingTool(request, toolCall.toolName);
-  const shown = await shownDigest(request, open.place, ownRunner(definition).digest);
+  if (definition === undefined) throw makeMissingToolError(request, toolCall.toolName);
+  const shown = await digestShown(request, open.place, makeOwnRunner(definition).digest);
   if (shown !== request.digest) {
-    throw refusedGrant(
+    throw makeGrantRefusal(
       requestId,
       `the tool '${definition.name}' is not the one that was asked about`,
     );
   }
-  const terms = await termsDigest(request);
-  const person = scope === 'principal' ? soleRequester(request, context.principalId) : undefined;
+  const terms = await digestTerms(request);
+  const person =
+    scope === 'principal' ? findSoleRequester(request, context.principalId) : undefined;
   const grantId = context.generateId();
   return (input, at, votes) => {
     const covered = matchFor(match, input);
     if (covered === undefined)
-      throw refusedGrant(
+      throw makeGrantRefusal(
         requestId,
         `the input lacks a field of its match, ${JSON.stringify(match)}`,
       );
@@ -77,8 +82,10 @@ export async function grantMaker(
       match: covered,
       ...(person === undefined ? {} : { person, requestedBy }),
       ...(request.notRequester === true
-        ? answerersOf(
-            [...votes, { ...voter, ...by }].flatMap((each) => peopleBehind(context, request, each)),
+        ? listAnswerers(
+            [...votes, { ...voter, ...by }].flatMap((each) =>
+              listPeopleBehind(context, request, each),
+            ),
           )
         : {}),
       ...answersOf(request, [...votes, { ...voter, ...by, reason }]),
@@ -112,7 +119,7 @@ function answersOf(
 }
 
 /** Everyone who voted, or for whom somebody did. */
-function answerersOf(people: readonly Person[]): Pick<Grant, 'answeredBy' | 'answerers'> {
+function listAnswerers(people: readonly Person[]): Pick<Grant, 'answeredBy' | 'answerers'> {
   const known = people.map(({ principal }) => principal).filter((each) => each !== undefined);
   return { answeredBy: [...new Set(people.map(({ name }) => name))], answerers: known };
 }
@@ -138,8 +145,9 @@ function whyNotKept(
   if (isKeptByStore(scope) && grants === undefined) {
     return `the agent's store keeps no standing approvals of the scope '${scope}'`;
   }
-  if (scope !== 'principal' || soleRequester(request, principalId) !== undefined) return undefined;
-  const requesters = requestersOf(request);
+  if (scope !== 'principal' || findSoleRequester(request, principalId) !== undefined)
+    return undefined;
+  const requesters = listRequesters(request);
   if (requesters.includes(null))
     return "the scope 'principal' is for one person, and not everybody who asked for this is known: pass the principal with each message";
   return requesters.some((each) => identifyStrictly(each, principalId) === undefined)
@@ -147,7 +155,7 @@ function whyNotKept(
     : "the scope 'principal' is for one person, and several people asked for this";
 }
 
-function refusedGrant(requestId: string, why: string): HoldpointError {
+function makeGrantRefusal(requestId: string, why: string): HoldpointError {
   return new HoldpointError(
     'invalid-answer',
     `The answer to request ${requestId} can't be remembered: ${why}. The request stays open.`,

@@ -1,14 +1,14 @@
 import type { JSONValue } from 'ai';
 import { z } from 'zod';
 import { whyNotAnswer } from '../../content/question.ts';
-import { errorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/error-text.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import { jsonCopy } from '../../thread/tagged-json.ts';
+import { copyAsLogged } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { type QuestionResult, settled } from '../calls/question-call.ts';
-import { missingTool, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { type QuestionResult, refusePromise } from '../calls/question-call.ts';
+import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { inputMessageSchemas } from '../model/model-step.ts';
 import { hasContent } from './parse-input.ts';
 
@@ -27,7 +27,7 @@ export function refuseNoAnswer(
 }
 
 /** The end of a call that asked a question, and the message for the model that comes with it. */
-export function questionEndEvents(
+export function endQuestionCall(
   request: QuestionRequestContent,
   response: QuestionResponseContent,
   { tools, place, at }: { tools: ToolDefinitions; place: CallPlace; at: number },
@@ -35,17 +35,22 @@ export function questionEndEvents(
   const { toolName = '' } = request.toolCall ?? {};
   const definition = tools.get(toolName);
   /* Nothing is recorded: an agent that has the tool can still accept the answer. */
-  if (definition === undefined) throw missingTool(request, toolName);
+  if (definition === undefined) throw makeMissingToolError(request, toolName);
   const { asking } = definition;
   if (asking === undefined) {
     const error = `Answered, but the tool '${toolName}' no longer asks questions: it can't read the answer.`;
     return [{ type: 'call-ended', at, ...place, outcome: { status: 'failed', error } }];
   }
-  const result = resultOf(
+  const result = makeQuestionResult(
     () => asking.toResult(structuredClone(response), structuredClone(request)),
     request,
   );
-  const ended: ThreadEvent = { type: 'call-ended', at, ...place, outcome: outcomeOf(result) };
+  const ended: ThreadEvent = {
+    type: 'call-ended',
+    at,
+    ...place,
+    outcome: toQuestionOutcome(result),
+  };
   if (result.status !== 'succeeded' || result.message === undefined) return [ended];
   return [ended, { type: 'message-added', at, place, message: result.message }];
 }
@@ -64,19 +69,19 @@ const resultSchema = z.discriminatedUnion('status', [
   }),
 ]);
 
-function resultOf(make: () => QuestionResult, { requestId }: QuestionRequestContent) {
+function makeQuestionResult(make: () => QuestionResult, { requestId }: QuestionRequestContent) {
   try {
-    return resultSchema.parse(jsonCopy(settled(make(), 'toResult')));
+    return resultSchema.parse(copyAsLogged(refusePromise(make(), 'toResult')));
   } catch (error) {
     throw new HoldpointError(
       'invalid-answer',
-      `The tool that asked question ${requestId} can't accept this answer: ${errorText(error)}`,
+      `The tool that asked question ${requestId} can't accept this answer: ${readErrorText(error)}`,
       { cause: error, requestId },
     );
   }
 }
 
-function outcomeOf(result: QuestionResult): ToolCallOutcome {
+function toQuestionOutcome(result: QuestionResult): ToolCallOutcome {
   if (result.status === 'succeeded') return { status: 'succeeded', output: result.output };
   const { error } = result;
   return { status: 'failed', error, ...(result.endsTurn === true ? { endsTurn: true } : {}) };

@@ -1,11 +1,11 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { isAnswererLimited } from '../../content/approval-terms.ts';
-import { quotedLine } from '../../content/inert-text.ts';
-import { looseName } from '../../content/loose-name.ts';
-import { type Requested, requestersOf } from '../../content/requesters.ts';
+import { quoteInertLine } from '../../content/inert-text.ts';
+import { normalizeName } from '../../content/loose-name.ts';
+import { type Requested, listRequesters } from '../../content/requesters.ts';
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
-import { identifyStrictly, nameOf } from '../../policy/principal-id.ts';
+import { identifyStrictly, findPrincipalName } from '../../policy/principal-id.ts';
 import type { AnswerContext, Answering } from './answer-context.ts';
 import type { AnswerOptions } from './run-input.ts';
 
@@ -20,7 +20,7 @@ export interface Person {
 /**
  * Who answers a request, as it is recorded. Throws `not-allowed` for somebody whom the request excludes, or who can't be told from others.
  */
-export function voterFor(
+export function findVoter(
   context: Pick<AnswerContext, 'principalId' | 'mayAnswer'>,
   request: ApprovalRequest,
   { by, onBehalfOf, head }: Pick<Answering, 'by' | 'onBehalfOf'> & { head: Requested },
@@ -28,31 +28,31 @@ export function voterFor(
   const { approvers, notRequester, requestId } = request;
   const { principal } = by;
   if (approvers !== undefined && context.mayAnswer === undefined) {
-    throw notAllowed(
+    throw makeNotAllowedError(
       requestId,
       'it names approvers, and this agent has no mayAnswer to say who they are',
     );
   }
   if (principal === undefined) {
     if (!isAnswererLimited(request)) return {};
-    throw notAllowed(requestId, "it depends on who answers: pass the answer's principal");
+    throw makeNotAllowedError(requestId, "it depends on who answers: pass the answer's principal");
   }
-  const person = personOf(context, by, requestId);
+  const person = identifyVoter(context, by, requestId);
   const voter = { person, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
-  const asked = askedFor(request, head);
+  const asked = addRequesters(request, head);
   if (notRequester === true) refuseRequesters(context, asked, { ...voter, principal });
   return voter;
 }
 
 /* A request of an older version says only who sent the latest message; its thread knows who else is waiting for a reply. */
-function askedFor(request: ApprovalRequest, { requesters = [] }: Requested): ApprovalRequest {
+function addRequesters(request: ApprovalRequest, { requesters = [] }: Requested): ApprovalRequest {
   if (request.requesters !== undefined) return request;
   const known = requesters.filter((each) => each !== null);
-  return { ...request, requesters: [...requestersOf(request), ...known] };
+  return { ...request, requesters: [...listRequesters(request), ...known] };
 }
 
 /** The people behind a vote: who voted, and for whom. */
-export function peopleBehind(
+export function listPeopleBehind(
   { principalId }: Identifying,
   { reassignments = [] }: ApprovalRequest,
   { person, onBehalfOf, principal }: Voter & { principal?: unknown },
@@ -60,9 +60,10 @@ export function peopleBehind(
   /* The first of a person's reassignments is their own. */
   const own = reassignments.find(({ from }) => from === onBehalfOf)?.principal;
   const people = [
-    { name: nameOf(principal, principalId) ?? person, principal },
+    { name: findPrincipalName(principal, principalId) ?? person, principal },
     {
-      name: onBehalfOf === undefined ? undefined : (nameOf(own, principalId) ?? onBehalfOf),
+      name:
+        onBehalfOf === undefined ? undefined : (findPrincipalName(own, principalId) ?? onBehalfOf),
       principal: own,
     },
   ];
@@ -71,13 +72,13 @@ export function peopleBehind(
 
 /** Whether two people count as one. */
 export function isSamePerson(one: Person, other: Person): boolean {
-  return looseName(one.name) === looseName(other.name);
+  return normalizeName(one.name) === normalizeName(other.name);
 }
 
 /** Says that two people count as one, and what to do if they are two. */
 export function tellSameness(one: Person, other: Person): string {
   return (
-    `${quotedLine(one.name)} counts as the same person as ${quotedLine(other.name)}. ` +
+    `${quoteInertLine(one.name)} counts as the same person as ${quoteInertLine(other.name)}. ` +
     'If they are two people, give the agent a principalId that tells them apart'
   );
 }
@@ -89,16 +90,16 @@ function refuseRequesters(
 ): void {
   const { requestId } = request;
   const { principalId } = context;
-  for (const principal of requestersOf(request)) {
-    const name = nameOf(principal, principalId);
+  for (const principal of listRequesters(request)) {
+    const name = findPrincipalName(principal, principalId);
     if (name === undefined) {
-      throw notAllowed(
+      throw makeNotAllowedError(
         requestId,
         'its rule excludes the people who asked for it (notRequester), and not all of them are known',
       );
     }
     const requester = { name, principal };
-    const same = peopleBehind(context, request, voter).find((each) =>
+    const same = listPeopleBehind(context, request, voter).find((each) =>
       isSamePerson(each, requester),
     );
     if (same === undefined) continue;
@@ -107,23 +108,26 @@ function refuseRequesters(
     const strictly = identifyStrictly(same.principal, principalId);
     const isCertain =
       strictly !== undefined && strictly === identifyStrictly(principal, principalId);
-    throw notAllowed(requestId, isCertain ? why : `${why}: ${tellSameness(same, requester)}`);
+    throw makeNotAllowedError(
+      requestId,
+      isCertain ? why : `${why}: ${tellSameness(same, requester)}`,
+    );
   }
 }
 
 /** Who a principal is, as text. Throws `not-allowed` if the app's `principalId` can't say. */
-export function personOf(
+export function identifyVoter(
   { principalId }: Identifying,
   { principal }: Pick<AnswerOptions, 'principal'>,
   requestId: string,
 ): string {
-  const person = nameOf(principal, principalId);
+  const person = findPrincipalName(principal, principalId);
   if (person !== undefined) return person;
-  throw notAllowed(requestId, 'it depends on who answers, and principalId gave no text');
+  throw makeNotAllowedError(requestId, 'it depends on who answers, and principalId gave no text');
 }
 
 /** The error for somebody who may not answer a request. */
-export function notAllowed(requestId: string, why: string): HoldpointError {
+export function makeNotAllowedError(requestId: string, why: string): HoldpointError {
   return new HoldpointError('not-allowed', `Request ${requestId} can't be answered: ${why}.`, {
     requestId,
   });

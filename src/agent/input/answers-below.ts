@@ -1,5 +1,5 @@
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { delegationAsking, type MirroredCall, shownBy } from '../calls/delegation.ts';
+import { findAskingDelegation, type MirroredCall, readShownRequests } from '../calls/delegation.ts';
 import type { Reporting } from '../calls/execution.ts';
 import type { AnswerContext } from './answer-context.ts';
 import type { ParsedInput } from './parse-input.ts';
@@ -20,7 +20,7 @@ export async function recordBelow(
     await showBelow(context, log, input);
     throw error;
   }
-  return { ...input, reported: await mirrorOf(log, passed) };
+  return { ...input, reported: await readMirrors(log, passed) };
 }
 
 /** Shows what sub-agents have recorded about the requests that an input answers. Never rejects: the next answer or run shows it too. */
@@ -32,17 +32,20 @@ export async function showBelow(
   try {
     const below = callsBelow(context, log, input);
     if (below.length === 0) return;
-    const mirror = await mirrorOf(log, below);
+    const mirror = await readMirrors(log, below);
     await log.commit((proposal) => proposal.add(...mirror(proposal, context.now())));
   } catch {}
 }
 
 /** Reads what the sub-agents of some answers have recorded. */
-async function mirrorOf({ state }: ThreadLog, below: readonly MirroredCall[]): Promise<Reporting> {
+async function readMirrors(
+  { state }: ThreadLog,
+  below: readonly MirroredCall[],
+): Promise<Reporting> {
   const calls = new Map(below.map((each) => [each.call.idempotencyKey, each]));
   const mirrors = await Promise.all(
     [...calls.values()].map(async ({ delegation, call, beside }) =>
-      delegation.mirror(call, shownBy(state.head, beside)),
+      delegation.mirror(call, readShownRequests(state.head, beside)),
     ),
   );
   return (proposal, at) => mirrors.flatMap((events) => events(proposal, at));
@@ -57,7 +60,7 @@ function callsBelow(
   const answered = new Set(answers.map(({ requestId }) => requestId));
   return head.openRequests.flatMap((open) =>
     answered.has(open.request.requestId)
-      ? (delegationAsking(tools, { threadId, head }, open) ?? [])
+      ? (findAskingDelegation(tools, { threadId, head }, open) ?? [])
       : [],
   );
 }
@@ -68,6 +71,6 @@ export async function commitMirror(
   log: ThreadLog,
   asking: MirroredCall,
 ): Promise<void> {
-  const mirror = await mirrorOf(log, [asking]);
+  const mirror = await readMirrors(log, [asking]);
   await log.commit((proposal) => proposal.add(...mirror(proposal, now())));
 }

@@ -1,5 +1,5 @@
 import { withAnswers } from '../../content/approval.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/plain-copy.ts';
 import type {
   AskedAnswer,
   UserInputRequest,
@@ -18,7 +18,7 @@ export type AskedBy = (instead?: {
  * On whose behalf somebody may answer: `undefined` on their own, otherwise the person who had asked them to answer instead. Of an edited
  * request, `edited` makes what is asked besides: they must be allowed to answer both. Throws what `refuse` makes for somebody who may not.
  */
-export async function allowedFor(
+export async function findAllowedPerson(
   mayAnswer: MayAnswer | undefined,
   { request, asked, edited }: { request: UserInputRequest; asked: AskedBy; edited?: AskedBy },
   refuse: () => HoldpointError,
@@ -43,7 +43,7 @@ export async function allowedFor(
 }
 
 /** Makes what `mayAnswer` is asked about an answer. */
-export function askedAnswer(
+export function makeAskedAnswer(
   stored: UserInputRequest,
   response: UserInputResponseContent,
   sender: AnswerOptions,
@@ -53,13 +53,17 @@ export function askedAnswer(
       stored.type === 'approval-request'
         ? withAnswers({ ...stored, ...(approvers && { approvers: [...approvers] }) })
         : structuredClone(stored);
-    const by = { principal: plainCopy(principal), channel };
+    const by = { principal: copyPlain(principal), channel };
     return { ...by, request, response: structuredClone(response) };
   };
 }
 
 /** The error for somebody who may not answer a request, or not with this edit. */
-export function refused(threadId: string, requestId: string, withEdit = ''): HoldpointError {
+export function makeMayAnswerRefusal(
+  threadId: string,
+  requestId: string,
+  withEdit = '',
+): HoldpointError {
   return new HoldpointError(
     'not-allowed',
     `Request ${requestId} of thread ${threadId} can't be answered${withEdit} by this principal: mayAnswer refused it. The request stays open.`,

@@ -1,16 +1,16 @@
 import { type ApprovalRequest, approve } from '../../content/approval.ts';
 import { HoldpointError } from '../../errors.ts';
-import { nameOf } from '../../policy/principal-id.ts';
+import { findPrincipalName } from '../../policy/principal-id.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isOverdue, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { delegationAsking, type Reassignment } from '../calls/delegation.ts';
+import { findAskingDelegation, type Reassignment } from '../calls/delegation.ts';
 import type { AnswerContext } from './answer-context.ts';
-import { allowedFor, askedAnswer, refused } from './ask-may-answer.ts';
+import { findAllowedPerson, makeAskedAnswer, makeMayAnswerRefusal } from './ask-may-answer.ts';
 import { commitMirror } from './answers-below.ts';
-import { personOf, voterFor } from './answer-voter.ts';
+import { identifyVoter, findVoter } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';
-import { withdrawnVote } from './withdrawn-votes.ts';
+import { makeWithdrawn } from './withdrawn-votes.ts';
 
 /** Takes back the approval that a person gave to a request that is not decided yet. */
 export async function withdrawVote(
@@ -20,17 +20,17 @@ export async function withdrawVote(
 ): Promise<void> {
   const { threadId, head } = log.state;
   const open = openApproval(log.state, requestId, context.now());
-  const asking = delegationAsking(context.tools, { threadId, head }, open);
+  const asking = findAskingDelegation(context.tools, { threadId, head }, open);
   if (asking !== undefined) {
     await asking.delegation.withdraw(asking.call, { request: open.request, by });
     return commitMirror(context, log, asking);
   }
   const { principalId } = context;
-  const person = personOf(context, by, requestId);
+  const person = identifyVoter(context, by, requestId);
   await log.commit((proposal) => {
     const { request } = openApproval(proposal.state, requestId, context.now());
     const own = (request.votes ?? []).find(
-      (vote) => (nameOf(vote.principal, principalId) ?? vote.person) === person,
+      (vote) => (findPrincipalName(vote.principal, principalId) ?? vote.person) === person,
     );
     if (own === undefined) {
       throw new HoldpointError(
@@ -39,7 +39,7 @@ export async function withdrawVote(
         { requestId },
       );
     }
-    proposal.add({ ...withdrawnVote(request, own.person, context.now()), ...by });
+    proposal.add({ ...makeWithdrawn(request, own.person, context.now()), ...by });
   });
 }
 
@@ -62,13 +62,13 @@ export async function reassignRequest(
   const { threadId, head } = log.state;
   const open = openApproval(log.state, requestId, context.now());
   const { request } = open;
-  const asked = askedAnswer(request, approve(request), by);
-  const onBehalfOf = await allowedFor(mayAnswer, { request, asked }, () =>
-    refused(threadId, requestId),
+  const asked = makeAskedAnswer(request, approve(request), by);
+  const onBehalfOf = await findAllowedPerson(mayAnswer, { request, asked }, () =>
+    makeMayAnswerRefusal(threadId, requestId),
   );
-  const from = onBehalfOf ?? personOf(context, by, requestId);
-  voterFor(context, request, { by, onBehalfOf, head });
-  const asking = delegationAsking(context.tools, { threadId, head }, open);
+  const from = onBehalfOf ?? identifyVoter(context, by, requestId);
+  findVoter(context, request, { by, onBehalfOf, head });
+  const asking = findAskingDelegation(context.tools, { threadId, head }, open);
   /* If the process dies after this, this thread still refuses the other person, and the request can be reassigned again. */
   if (asking !== undefined) {
     await asking.delegation.reassign(asking.call, { requestId, to, by, isFromParent: true });

@@ -3,8 +3,8 @@ import { type Vote, type Voter, votesOfOthers } from '../../content/vote.ts';
 import type { AnswerContext } from './answer-context.ts';
 import {
   isSamePerson,
-  notAllowed,
-  peopleBehind,
+  makeNotAllowedError,
+  listPeopleBehind,
   type Person,
   tellSameness,
 } from './answer-voter.ts';
@@ -33,7 +33,7 @@ export function countVotes(
   }: { votes: readonly Vote[]; voter: Voter & { principal?: unknown }; approved: boolean },
 ): VoteCount {
   const people = (each: Voter & { principal?: unknown }): Person[] =>
-    peopleBehind(context, request, each);
+    listPeopleBehind(context, request, each);
   const counted = people(voter);
   const answering = [...counted];
   const count: VoteCount = { others: [], own: undefined, doubles: [] };
@@ -65,5 +65,8 @@ function refuseOtherName(
   const [one] = answering;
   const other = voted.find((each) => one !== undefined && isSamePerson(each, one)) ?? voted[0];
   if (one === undefined || other === undefined) return;
-  throw notAllowed(requestId, `this person has already approved it: ${tellSameness(one, other)}`);
+  throw makeNotAllowedError(
+    requestId,
+    `this person has already approved it: ${tellSameness(one, other)}`,
+  );
 }

@@ -1,11 +1,11 @@
 import type { SettingFailure } from '../../content/setting-failure.ts';
-import { InputReads, undeclaredText } from '../../policy/input-reads.ts';
-import { plainCall, type RequestPath } from '../../content/tool-call.ts';
+import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
+import { pickToolCall, type RequestPath } from '../../content/tool-call.ts';
 import type { ToolsBelow } from '../calls/delegation.ts';
 import type { MayAnswer } from './run-input.ts';
 
 /** The app's `mayAnswer`, which lets nobody answer where it has read a field of the input that the tool doesn't have. */
-export function guardedMayAnswer(
+export function guardMayAnswer(
   mayAnswer: MayAnswer | undefined,
   definedTools: () => ToolsBelow | Promise<ToolsBelow>,
   report: (failure: SettingFailure) => void,
@@ -16,23 +16,23 @@ export function guardedMayAnswer(
     const { toolCall, path } = request.type === 'approval-request' ? request : {};
     if (toolCall === undefined) return mayAnswer(asked);
     const { toolName, input } = toolCall;
-    const tools = await toolsAt(path, await definedTools());
+    const tools = await findToolsAt(path, await definedTools());
     const reads = new InputReads(tools?.get(toolName)?.inputSchema);
     const answer = await reads.during(input, (copy) => {
       toolCall.input = copy;
       return mayAnswer(asked);
     });
-    const problem = undeclaredText(reads, toolName);
+    const problem = describeUndeclared(reads, toolName);
     if (problem === undefined) return answer === true;
     const { threadId } = request;
-    const call = { ...plainCall(toolCall), input };
+    const call = { ...pickToolCall(toolCall), input };
     report({ threadId, setting: 'mayAnswer', kind: 'unknown-field', problem, toolCall: call });
     return false;
   };
 }
 
 /** The tools of the agent that asks: of a sub-agent, if the request has come through delegated calls; `undefined` if they can't be known. */
-async function toolsAt(
+async function findToolsAt(
   path: RequestPath | undefined,
   own: ToolsBelow,
 ): Promise<ToolsBelow | undefined> {

@@ -9,7 +9,7 @@ import type { z } from 'zod';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { importedMessageSchemas } from '../model/imported-messages.ts';
-import { fileFault, hasContent } from './parse-input.ts';
+import { findFileFault, hasContent } from './parse-input.ts';
 
 /** An unvalidated message of a history, and its position. */
 export interface AtPosition {
@@ -56,14 +56,14 @@ export class HistoryCheck {
   add(item: AtPosition): void {
     const { position } = item;
     const message = this.#parsed(item);
-    if (!hasContent(message)) throw invalidAt(position, 'the message is empty');
+    if (!hasContent(message)) throw makeImportError(position, 'the message is empty');
     if (message.role !== 'tool') this.#endCalls(message.role !== 'assistant');
     const placeOf = (part: MessagePart, index: number): string =>
       item.placeOf?.(part) ?? `${position}.content[${index}]`;
     const parts = typeof message.content === 'string' ? [] : message.content;
     for (const [index, part] of parts.entries()) {
-      const fault = fileFault(part);
-      if (fault !== undefined) throw invalidAt(placeOf(part, index), fault);
+      const fault = findFileFault(part);
+      if (fault !== undefined) throw makeImportError(placeOf(part, index), fault);
     }
     this.#messages.push(this.#added(message, placeOf));
   }
@@ -98,15 +98,15 @@ export class HistoryCheck {
         ? message.role
         : undefined;
     if (role !== 'user' && role !== 'assistant' && role !== 'tool' && role !== 'system') {
-      throw invalidAt(position, `the role ${JSON.stringify(role)} is not known`);
+      throw makeImportError(position, `the role ${JSON.stringify(role)} is not known`);
     }
     if (role === 'system' && this.#options.allowSystemInMessages !== true) {
-      throw invalidAt(position, 'a system message needs allowSystemInMessages: true');
+      throw makeImportError(position, 'a system message needs allowSystemInMessages: true');
     }
     const parsed = importedMessageSchemas[role].safeParse(message);
     if (parsed.success) return parsed.data;
-    const place = partPlace(parsed.error);
-    throw invalidAt(
+    const place = locatePart(parsed.error);
+    throw makeImportError(
       `${position}${place}`,
       `not a valid ${role} message of the AI SDK`,
       parsed.error,
@@ -120,7 +120,7 @@ export class HistoryCheck {
     const { approvalId, toolCallId } = part;
     const call = this.#open.get(toolCallId);
     if (call === undefined || call.approval !== undefined || this.#approvalIds.has(approvalId)) {
-      throw invalidAt(
+      throw makeImportError(
         position,
         `the approval request ${approvalId} is repeated, or its call ${toolCallId} is not open`,
       );
@@ -136,10 +136,10 @@ export class HistoryCheck {
     const isProviders = part.providerExecuted === true;
     const fault = whyNotStrictJson(input);
     if (fault !== undefined)
-      throw invalidAt(position, `the input of call ${toolCallId} is not JSON: ${fault}`);
+      throw makeImportError(position, `the input of call ${toolCallId} is not JSON: ${fault}`);
     const isRepeated = this.#callIds.has(toolCallId);
     if (isRepeated && (isProviders || this.#open.has(toolCallId)))
-      throw invalidAt(position, `the call id ${toolCallId} is repeated`);
+      throw makeImportError(position, `the call id ${toolCallId} is repeated`);
     const newId = isRepeated ? this.#unusedId(toolCallId) : toolCallId;
     this.#callIds.add(newId);
     this.#open.set(toolCallId, { position, toolCallId: newId, toolName, isProviders });
@@ -161,7 +161,7 @@ export class HistoryCheck {
     const isOpen = [...this.#open].some(([id, each]) => each === call && openBefore.has(id));
     /* The AI SDK runs an approved call whose result it does not find in the same message. */
     if (call === undefined || !isOpen) {
-      throw invalidAt(position, `no open request has the approval id ${approvalId}`);
+      throw makeImportError(position, `no open request has the approval id ${approvalId}`);
     }
     this.#requests.delete(approvalId);
     call.approval = { approved };
@@ -172,7 +172,7 @@ export class HistoryCheck {
     const { toolCallId, toolName } = part;
     const call = this.#open.get(toolCallId);
     if (call?.toolName !== toolName) {
-      throw invalidAt(
+      throw makeImportError(
         position,
         `the result has no open call ${toolCallId} of the tool '${toolName}'`,
       );
@@ -190,15 +190,15 @@ export class HistoryCheck {
       const hint = kept.isProviders
         ? 'remove the call'
         : "remove the call, or pass openCalls: 'close'";
-      throw invalidAt(kept.position, `the call ${kept.toolCallId} has no result; ${hint}`);
+      throw makeImportError(kept.position, `the call ${kept.toolCallId} has no result; ${hint}`);
     }
     if (open.length === 0) return;
-    this.#messages.push({ role: 'tool', content: open.map(closedResult) });
+    this.#messages.push({ role: 'tool', content: open.map(closeCall) });
     for (const [id] of ending) this.#open.delete(id);
   }
 }
 
-function closedResult({ toolCallId, toolName, approval }: OpenCall): ToolResultPart {
+function closeCall({ toolCallId, toolName, approval }: OpenCall): ToolResultPart {
   const mayHaveRun = approval === undefined || approval.approved === true;
   const output = mayHaveRun
     ? ({ type: 'error-text', value: closedText } as const)
@@ -207,7 +207,7 @@ function closedResult({ toolCallId, toolName, approval }: OpenCall): ToolResultP
 }
 
 /* Which part does not match: the schema of the content is a union of text and parts. */
-function partPlace({ issues }: z.ZodError): string {
+function locatePart({ issues }: z.ZodError): string {
   const paths = issues.flatMap((issue) =>
     issue.code === 'invalid_union'
       ? issue.errors.flat().map(({ path }) => [...issue.path, ...path])
@@ -218,7 +218,7 @@ function partPlace({ issues }: z.ZodError): string {
 }
 
 /** The error for a message that can't be imported. */
-export function invalidAt(position: string, fault: string, cause?: unknown): HoldpointError {
+export function makeImportError(position: string, fault: string, cause?: unknown): HoldpointError {
   return new HoldpointError(
     'invalid-input',
     `${position}: ${fault.replace(/\.$/, '')}. Nothing was imported.`,

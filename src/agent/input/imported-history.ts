@@ -1,12 +1,17 @@
 import type { ModelMessage, UIMessage } from 'ai';
-import { errorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/error-text.ts';
 import { HoldpointError } from '../../errors.ts';
-import { equalJson } from '../../policy/digest.ts';
-import { importedMessages, withMessageId } from '../../thread/app-messages.ts';
-import { jsonCopy, toJson } from '../../thread/tagged-json.ts';
+import { isEqualJson } from '../../policy/digest.ts';
+import { listImportedMessages, withMessageId } from '../../thread/app-messages.ts';
+import { copyAsLogged, toJson } from '../../thread/tagged-json.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { fromUIMessage } from '../model/imported-messages.ts';
-import { type AtPosition, HistoryCheck, invalidAt, type MessagePart } from './history-check.ts';
+import { convertFromUIMessage } from '../model/imported-messages.ts';
+import {
+  type AtPosition,
+  HistoryCheck,
+  makeImportError,
+  type MessagePart,
+} from './history-check.ts';
 import { parseAnswerer } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 
@@ -43,15 +48,15 @@ export async function parseHistory(
     throw new HoldpointError('invalid-input', "openCalls must be 'refuse' or 'close'.");
   }
   const check = new HistoryCheck({ closes: openCalls === 'close', allowSystemInMessages });
-  for (const item of await atPositions(messages)) check.add(item);
-  return { messages: check.end().map(copied), by };
+  for (const item of await convertWithPositions(messages)) check.add(item);
+  return { messages: check.end().map(copyMessage), by };
 }
 
-function copied(message: ModelMessage, index: number): ModelMessage {
+function copyMessage(message: ModelMessage, index: number): ModelMessage {
   try {
-    return jsonCopy(message);
+    return copyAsLogged(message);
   } catch (error) {
-    throw invalidAt(`messages[${index}]`, errorText(error), error);
+    throw makeImportError(`messages[${index}]`, readErrorText(error), error);
   }
 }
 
@@ -67,7 +72,7 @@ export async function importHistory(
       proposal.add({ type: 'messages-imported', at: now(), messages, ...by });
       return;
     }
-    if (equalJson(toJson(importedMessages(events.slice())), toJson(messages))) return;
+    if (isEqualJson(toJson(listImportedMessages(events.slice())), toJson(messages))) return;
     throw new HoldpointError(
       'thread-diverged',
       `Thread ${threadId} exists and did not begin with these messages. Open it with agent.thread(id), or import them into a new thread.`,
@@ -76,19 +81,19 @@ export async function importHistory(
 }
 
 /* UI messages are converted one by one, so that each result has its position. */
-async function atPositions(messages: readonly unknown[]): Promise<AtPosition[]> {
+async function convertWithPositions(messages: readonly unknown[]): Promise<AtPosition[]> {
   const kinds = messages.map((message) => isObject(message) && 'parts' in message);
   const isUi = kinds[0] ?? false;
   const other = kinds.findIndex((kind) => kind !== isUi);
   if (other !== -1) {
-    throw invalidAt(`messages[${other}]`, 'UI messages and model messages are mixed');
+    throw makeImportError(`messages[${other}]`, 'UI messages and model messages are mixed');
   }
   const items = await Promise.all(
     messages.map(async (message, index) => {
       const position = `messages[${index}]`;
       if (!isUi) return [{ position, message }];
-      const placeOf = (part: MessagePart): string => `${position}${uiPlace(message, part)}`;
-      return (await converted(message, position)).map((each) => ({
+      const placeOf = (part: MessagePart): string => `${position}${locateUIPart(message, part)}`;
+      return (await convertUIMessage(message, position)).map((each) => ({
         position,
         message: each,
         placeOf,
@@ -98,28 +103,32 @@ async function atPositions(messages: readonly unknown[]): Promise<AtPosition[]> 
   return items.flat();
 }
 
-async function converted(message: unknown, position: string): Promise<ModelMessage[]> {
+async function convertUIMessage(message: unknown, position: string): Promise<ModelMessage[]> {
   try {
-    const { id, role, messages } = await fromUIMessage(message);
+    const { id, role, messages } = await convertFromUIMessage(message);
     const hasId = role === 'user' && id !== '' && id.length <= 256 && id.isWellFormed();
     return hasId ? messages.map((each) => withMessageId(each, id)) : messages;
   } catch (error) {
-    throw invalidAt(position, `not a valid UI message of the AI SDK: ${errorText(error)}`, error);
+    throw makeImportError(
+      position,
+      `not a valid UI message of the AI SDK: ${readErrorText(error)}`,
+      error,
+    );
   }
 }
 
 /* The position of the part of a UI message from which a part was made. */
-function uiPlace(message: unknown, part: MessagePart): string {
+function locateUIPart(message: unknown, part: MessagePart): string {
   const parts: unknown = isObject(message) && 'parts' in message ? message.parts : [];
   const index = Array.isArray(parts)
-    ? parts.findLastIndex((each: unknown) => isObject(each) && isMadeOf(part, each))
+    ? parts.findLastIndex((each: unknown) => isObject(each) && isMadeFrom(part, each))
     : -1;
   return index === -1 ? '' : `.parts[${index}]`;
 }
 
-function isMadeOf(part: MessagePart, ui: object): boolean {
+function isMadeFrom(part: MessagePart, ui: object): boolean {
   if ('toolCallId' in part) return 'toolCallId' in ui && ui.toolCallId === part.toolCallId;
-  if (part.type === 'file') return 'url' in ui && ui.url === fileUrlOf(part.data);
+  if (part.type === 'file') return 'url' in ui && ui.url === findFileUrl(part.data);
   const { approval }: { approval?: unknown } = ui;
   return (
     part.type === 'tool-approval-response' &&
@@ -129,7 +138,7 @@ function isMadeOf(part: MessagePart, ui: object): boolean {
   );
 }
 
-function fileUrlOf(data: unknown): unknown {
+function findFileUrl(data: unknown): unknown {
   const url = isObject(data) && 'url' in data ? data.url : data;
   return url instanceof URL ? url.href : url;
 }

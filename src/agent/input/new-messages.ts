@@ -1,11 +1,11 @@
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../errors.ts';
-import { equalJson } from '../../policy/digest.ts';
-import { messageIdOf } from '../../thread/app-messages.ts';
+import { isEqualJson } from '../../policy/digest.ts';
+import { readMessageId } from '../../thread/app-messages.ts';
 import { toJson } from '../../thread/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ParsedInput } from './parse-input.ts';
-import { replacedMessages } from './replaced-messages.ts';
+import { listReplacedMessages } from './replaced-messages.ts';
 
 type SentMessages = Pick<ParsedInput, 'messages' | 'messageId' | 'isSender' | 'replaces'>;
 
@@ -14,24 +14,24 @@ type SentMessages = Pick<ParsedInput, 'messages' | 'messageId' | 'isSender' | 'r
  * the input's `messageId` names, the input repeats it, and its messages without an id repeat those around it. Throws `invalid-input` for a
  * repetition with another content, or by somebody else.
  */
-export function newMessages(
+export function listNewMessages(
   { messages, head, events }: Readonly<Pick<ThreadState, 'messages' | 'head' | 'events'>>,
   input: SentMessages,
 ): readonly ModelMessage[] {
   const { messages: sent, messageId, isSender } = input;
-  if (sent.every((message) => messageIdOf(message) === undefined)) return sent;
-  const kept = messages.length - replacedMessages({ events }, input).length;
+  if (sent.every((message) => readMessageId(message) === undefined)) return sent;
+  const kept = messages.length - listReplacedMessages({ events }, input).length;
   const recorded = [...messages.slice(0, kept), ...head.queuedMessages];
-  const known = new Map(recorded.toReversed().map((message) => [messageIdOf(message), message]));
+  const known = new Map(recorded.toReversed().map((message) => [readMessageId(message), message]));
   const repeated = messageId === undefined ? undefined : known.get(messageId);
   if (messageId !== undefined && repeated !== undefined && isSender !== undefined) {
     refuseOtherSender(events, messageId, isSender);
   }
-  const named = sent.findIndex((message) => messageIdOf(message) === messageId);
+  const named = sent.findIndex((message) => readMessageId(message) === messageId);
   const begin = repeated === undefined ? undefined : recorded.indexOf(repeated) - named;
   const added: ModelMessage[] = [];
   for (const [index, message] of sent.entries()) {
-    const id = messageIdOf(message);
+    const id = readMessageId(message);
     const before = id === undefined ? recorded[(begin ?? Infinity) + index] : known.get(id);
     if (before === undefined && (id !== undefined || begin === undefined)) {
       added.push(message);
@@ -53,7 +53,7 @@ function refuseOtherSender(
   isSender: NonNullable<SentMessages['isSender']>,
 ): void {
   const index = events.findLastIndex(
-    (event) => event.type === 'message-added' && messageIdOf(event.message) === messageId,
+    (event) => event.type === 'message-added' && readMessageId(event.message) === messageId,
   );
   const [added] = index === -1 ? [] : events.slice(index, index + 1);
   if (added?.type !== 'message-added' || isSender(added.principal)) return;
@@ -66,9 +66,9 @@ function refuseOtherSender(
 /* Without the provider options, where the id is. */
 function hasSameContent(before: ModelMessage | undefined, message: ModelMessage): boolean {
   if (before?.role !== message.role) return false;
-  return equalJson(toJson(partsOf(before)), toJson(partsOf(message)));
+  return isEqualJson(toJson(toContentParts(before)), toJson(toContentParts(message)));
 }
 
-function partsOf({ content }: ModelMessage): unknown {
+function toContentParts({ content }: ModelMessage): unknown {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }

@@ -1,15 +1,15 @@
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
 import { whyNotSendable } from '../../content/file-url.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/plain-copy.ts';
 import {
   type UserInputResponseContent,
   userInputResponseSchema,
 } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { messageIdOf, withMessageId } from '../../thread/app-messages.ts';
-import { jsonCopy } from '../../thread/tagged-json.ts';
+import { readMessageId, withMessageId } from '../../thread/app-messages.ts';
+import { copyAsLogged } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
 import type { CheckedAnswers, MirroredCall } from '../calls/delegation.ts';
@@ -81,10 +81,10 @@ export function parseInput(
     refuseFiles(message);
   }
   const { messageId } = options;
-  const messages = parsed.messages.map((message) => jsonCopy(message));
+  const messages = parsed.messages.map((message) => copyAsLogged(message));
   if (messageId === undefined) {
     const last = messages.at(-1);
-    return { ...parsed, messages, messageId: last && messageIdOf(last) };
+    return { ...parsed, messages, messageId: last && readMessageId(last) };
   }
   return { ...parsed, messages: withId(messages, messageId), messageId };
 }
@@ -98,7 +98,7 @@ function withId(messages: readonly ModelMessage[], messageId: string): ModelMess
   if (last === undefined) {
     throw new HoldpointError('invalid-input', 'messageId needs a message in the input.');
   }
-  if (messages.some((message) => messageIdOf(message) === messageId)) return [...messages];
+  if (messages.some((message) => readMessageId(message) === messageId)) return [...messages];
   return [...messages.slice(0, -1), withMessageId(last, messageId)];
 }
 
@@ -162,7 +162,7 @@ function parseAnswer(item: unknown): UserInputResponseContent {
     throw new HoldpointError(
       'invalid-answer',
       `Not a valid answer to a request: ${z.prettifyError(parsed.error)}`,
-      { requestId: namedRequest(item) },
+      { requestId: readRequestId(item) },
     );
   }
   const { data } = parsed;
@@ -177,10 +177,10 @@ function parseAnswer(item: unknown): UserInputResponseContent {
       { requestId: data.requestId },
     );
   }
-  return jsonCopy(data);
+  return copyAsLogged(data);
 }
 
-function namedRequest(item: unknown): string | undefined {
+function readRequestId(item: unknown): string | undefined {
   return z.object({ requestId: z.string() }).safeParse(item).data?.requestId;
 }
 
@@ -201,7 +201,7 @@ function refuseEmpty(message: ModelMessage): void {
 function refuseFiles({ content }: ModelMessage): void {
   if (typeof content === 'string') return;
   for (const part of content) {
-    const fault = fileFault(part);
+    const fault = findFileFault(part);
     if (fault !== undefined) throw new HoldpointError('invalid-input', fault);
   }
 }
@@ -209,7 +209,7 @@ function refuseFiles({ content }: ModelMessage): void {
 type MessagePart = Exclude<ModelMessage['content'], string>[number];
 
 /** Why a part is a file that no provider accepts: it would fail every later run. `undefined` for any other part. */
-export function fileFault(part: MessagePart): string | undefined {
+export function findFileFault(part: MessagePart): string | undefined {
   if (part.type !== 'file' && part.type !== 'image') return undefined;
   const data = part.type === 'image' ? part.image : part.data;
   const fault = whyNotSendable(data, part.mediaType);
@@ -228,7 +228,7 @@ export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOpti
     throw new HoldpointError('invalid-input', 'channel must be a string of 1 to 100 characters.');
   }
   return {
-    ...(principal === undefined ? {} : { principal: plainCopy(principal) }),
+    ...(principal === undefined ? {} : { principal: copyPlain(principal) }),
     ...(channel === undefined ? {} : { channel }),
   };
 }

@@ -1,5 +1,5 @@
 import { HoldpointError } from '../../errors.ts';
-import { isAppMessage, retractedMessages } from '../../thread/app-messages.ts';
+import { isAppMessage, findRetractedMessages } from '../../thread/app-messages.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ParsedInput } from './parse-input.ts';
@@ -10,13 +10,13 @@ type Edit = Pick<ParsedInput, 'replaces' | 'isSender'>;
  * The messages that an edit takes back, oldest first: the one recorded at its `replaces`, and those after it. None if the message was
  * withdrawn before: then it is only said again.
  */
-export function replacedMessages(
+export function listReplacedMessages(
   { events }: Pick<ThreadState, 'events'>,
   { replaces }: Edit,
 ): readonly ThreadEventOf<'message-added'>[] {
   if (replaces === undefined) return [];
   const all = events.slice();
-  const retracted = retractedMessages(all);
+  const retracted = findRetractedMessages(all);
   const isKept = (event: ThreadEvent): event is ThreadEventOf<'message-added'> =>
     isAppMessage(event) && !retracted.has(event);
   const [first, ...later] = all.slice(replaces - 1);
@@ -28,7 +28,7 @@ export function replacedMessages(
 export function refuseEdit(
   { threadId, head, events }: Readonly<ThreadState>,
   { replaces, isSender }: Edit,
-  replaced: ReturnType<typeof replacedMessages>,
+  replaced: ReturnType<typeof listReplacedMessages>,
 ): void {
   if (replaces === undefined) return;
   const which = `Message ${replaces} of thread ${threadId} can't be edited`;

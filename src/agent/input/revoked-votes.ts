@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
-import { allowedFor, askedAnswer, refused } from './ask-may-answer.ts';
+import { findAllowedPerson, makeAskedAnswer, makeMayAnswerRefusal } from './ask-may-answer.ts';
 import type { ParsedInput } from './parse-input.ts';
 import type { MayAnswer } from './run-input.ts';
 
@@ -7,7 +7,7 @@ import type { MayAnswer } from './run-input.ts';
  * The people whose earlier approvals of a request no longer count: `mayAnswer` would refuse them now, or an agent above says so. Throws what
  * `mayAnswer` throws.
  */
-export async function revokedVoters(
+export async function findRevokedVoters(
   mayAnswer: MayAnswer | undefined,
   request: ApprovalRequest,
   above: Pick<ParsedInput, 'revoked'>,
@@ -18,10 +18,10 @@ export async function revokedVoters(
   for (const { person, principal, channel, reason, remember } of votes) {
     const said = { ...(reason === undefined ? {} : { reason }), ...(remember && { remember }) };
     const response = { type: 'approval-response', requestId, approved: true, ...said } as const;
-    const asked = askedAnswer(request, response, { principal, channel });
-    const refusal = refused(threadId, requestId);
+    const asked = makeAskedAnswer(request, response, { principal, channel });
+    const refusal = makeMayAnswerRefusal(threadId, requestId);
     try {
-      await allowedFor(mayAnswer, { request, asked }, () => refusal);
+      await findAllowedPerson(mayAnswer, { request, asked }, () => refusal);
     } catch (error) {
       if (error !== refusal) throw error;
       revoked.add(person);

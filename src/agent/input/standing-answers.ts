@@ -1,20 +1,20 @@
 import type { MayStand } from '../calls/find-grant.ts';
-import { allowedFor, askedAnswer, refused } from './ask-may-answer.ts';
+import { findAllowedPerson, makeAskedAnswer, makeMayAnswerRefusal } from './ask-may-answer.ts';
 import type { MayAnswer } from './run-input.ts';
 
 /** Asks `mayAnswer` whether those who gave the answers behind a standing approval may still give them. */
-export function standingCheck(mayAnswer: MayAnswer): MayStand {
+export function makeStandingCheck(mayAnswer: MayAnswer): MayStand {
   return async ({ request: asked, answers, response }) => {
     const { threadId, requestId } = asked;
-    const refusal = refused(threadId, requestId);
+    const refusal = makeMayAnswerRefusal(threadId, requestId);
     for (const { principal, channel, reason, reassignments } of answers) {
       const request = { ...asked, ...(reassignments === undefined ? {} : { reassignments }) };
       const given = { ...response, ...(reason === undefined ? {} : { reason }) };
       const by = { principal, ...(channel === undefined ? {} : { channel }) };
       try {
-        await allowedFor(
+        await findAllowedPerson(
           mayAnswer,
-          { request, asked: askedAnswer(request, given, by) },
+          { request, asked: makeAskedAnswer(request, given, by) },
           () => refusal,
         );
       } catch (error) {

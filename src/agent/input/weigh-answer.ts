@@ -1,19 +1,19 @@
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
-import { equalJson } from '../../policy/digest.ts';
+import { isEqualJson } from '../../policy/digest.ts';
 import { withEdit } from '../../thread/events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { AnswerContext, Answering } from './answer-context.ts';
-import { allowedFor, askedAnswer, refused } from './ask-may-answer.ts';
-import { type Edited, editOf } from './answer-edit.ts';
-import { grantMaker } from './answer-grant.ts';
-import { voterFor } from './answer-voter.ts';
+import { findAllowedPerson, makeAskedAnswer, makeMayAnswerRefusal } from './ask-may-answer.ts';
+import { type Edited, checkEdit } from './answer-edit.ts';
+import { makeGrantMaker } from './answer-grant.ts';
+import { findVoter } from './answer-voter.ts';
 import { countVotes } from './count-votes.ts';
 import type { Weigh } from './parse-input.ts';
-import { revokedVoters } from './revoked-votes.ts';
-import { withoutVotesOf } from './withdrawn-votes.ts';
+import { findRevokedVoters } from './revoked-votes.ts';
+import { withdrawVotes } from './withdrawn-votes.ts';
 
 /**
  * Checks an answer that says more than yes or no, or whose request demands more than one yes, and returns how it counts. Throws
@@ -28,27 +28,27 @@ export async function weighAnswer(
   const { request } = open;
   if (request.type !== 'approval-request') throw new TypeError('Only approvals are weighed.');
   const { head } = state;
-  const self = voterFor(context, request, { by, onBehalfOf, head });
+  const self = findVoter(context, request, { by, onBehalfOf, head });
   refuseSilentApproval(request, response);
   const tools = await context.definedTools();
-  const revoked = await revokedVoters(context.mayAnswer, request, above);
-  const { request: standing } = withoutVotesOf(request, revoked, context.now());
-  const edited = await editOf(context, state, { ...answering, request: standing });
+  const revoked = await findRevokedVoters(context.mayAnswer, request, above);
+  const { request: standing } = withdrawVotes(request, revoked, context.now());
+  const edited = await checkEdit(context, state, { ...answering, request: standing });
   const voter =
-    newEdit(standing, response, edited) === undefined
+    chooseEdit(standing, response, edited) === undefined
       ? self
-      : await editorFor(context, { ...answering, head, standing, edited });
-  const makeGrant = await grantMaker(context, { open, request, response, voter, by, tools });
+      : await findEditor(context, { ...answering, head, standing, edited });
+  const makeGrant = await makeGrantMaker(context, { open, request, response, voter, by, tools });
   return (current, at) => {
     if (current.request.type !== 'approval-request')
       throw new TypeError('A request changed its type.');
-    const { request: now, withdrawn } = withoutVotesOf(current.request, revoked, at);
+    const { request: now, withdrawn } = withdrawVotes(current.request, revoked, at);
     if (response.approved && now.digest !== standing.digest) {
-      throw editedRequest(now, 'was edited while this answer was checked: show');
+      throw makeEditedRequestError(now, 'was edited while this answer was checked: show');
     }
     /* The approved edit has ended with its author's approval. */
     if (isOfEndedEdit(current.request, now, response)) return withdrawn;
-    const edit = newEdit(now, response, edited);
+    const edit = chooseEdit(now, response, edited);
     const { toolCall: _shown, input: _edited, ...recorded } = response;
     const answer = { at, response: recorded, ...by, ...voter, ...(edit && { edit }) };
     const { others, own, doubles } = countVotes(context, now, {
@@ -58,9 +58,9 @@ export async function weighAnswer(
     });
     const isVote = response.approved && others.length + 1 < (now.quorum ?? 1);
     const isRepeated =
-      isVote && own?.name === voter.person && equalJson(own?.vote.remember, response.remember);
+      isVote && own?.name === voter.person && isEqualJson(own?.vote.remember, response.remember);
     const ended = doubles.filter(({ person }) => !isRepeated || person !== own?.vote.person);
-    const counted = withoutVotesOf(now, new Set(ended.map(({ person }) => person)), at);
+    const counted = withdrawVotes(now, new Set(ended.map(({ person }) => person)), at);
     const before = [...withdrawn, ...counted.withdrawn];
     /* What was approved is an edit that ends with one of these votes. */
     if (
@@ -69,15 +69,15 @@ export async function weighAnswer(
     ) {
       return before;
     }
-    if (isVote) return [...before, voted(answer)];
-    const isUnanimous = others.every(({ remember }) => equalJson(remember, response.remember));
+    if (isVote) return [...before, makeVoteEvent(answer)];
+    const isUnanimous = others.every(({ remember }) => isEqualJson(remember, response.remember));
     const input = edit === undefined ? now.toolCall?.input : edit.input;
     const grants = !response.approved || isUnanimous ? makeGrant(input, at, others) : [];
     return [...before, { type: 'request-answered', ...answer }, ...grants];
   };
 }
 
-function voted(answer: Omit<ThreadEventOf<'request-answered'>, 'type'>): ThreadEvent {
+function makeVoteEvent(answer: Omit<ThreadEventOf<'request-answered'>, 'type'>): ThreadEvent {
   const { person, response, ...rest } = answer;
   if (person === undefined || response.type !== 'approval-response') {
     throw new TypeError('A vote is an approval by a person.');
@@ -99,7 +99,7 @@ function refuseSilentApproval(
 }
 
 /** Who edits: somebody who may answer the request as it stands, and as it would be. */
-async function editorFor(
+async function findEditor(
   context: AnswerContext,
   {
     by,
@@ -115,28 +115,28 @@ async function editorFor(
   const made = { ...withEdit(standing, { edit: edited, ...by, at: context.now() }), votes: [] };
   const both = {
     request: standing,
-    asked: askedAnswer(standing, response, by),
-    edited: askedAnswer(made, response, by),
+    asked: makeAskedAnswer(standing, response, by),
+    edited: makeAskedAnswer(made, response, by),
   };
-  const allowed = await allowedFor(mayAnswer, both, () =>
-    refused(threadId, requestId, ' with this edit'),
+  const allowed = await findAllowedPerson(mayAnswer, both, () =>
+    makeMayAnswerRefusal(threadId, requestId, ' with this edit'),
   );
-  return voterFor(context, made, { by, onBehalfOf: allowed ?? above.onBehalfOf, head });
+  return findVoter(context, made, { by, onBehalfOf: allowed ?? above.onBehalfOf, head });
 }
 
 /**
  * The edit to record, for the request as it is now: none if the answer approves what is shown. Throws `answer-mismatch` for an approval
  * that doesn't say which input it is for, when somebody else has edited it.
  */
-function newEdit(
+function chooseEdit(
   now: ApprovalRequest,
   { approved, input, digest }: ApprovalResponseContent,
   edited: Edited,
 ): Edited | undefined {
   if (!approved) return undefined;
-  if (input !== undefined) return equalJson(input, now.toolCall?.input) ? undefined : edited;
+  if (input !== undefined) return isEqualJson(input, now.toolCall?.input) ? undefined : edited;
   if (now.edit === undefined || digest === now.digest) return undefined;
-  throw editedRequest(
+  throw makeEditedRequestError(
     now,
     'was edited: an approval must repeat its digest, or the input to run. Show',
   );
@@ -151,7 +151,7 @@ function isOfEndedEdit(
   return approved && input === undefined && shown.edit !== undefined && now.edit === undefined;
 }
 
-function editedRequest({ requestId }: ApprovalRequest, what: string): HoldpointError {
+function makeEditedRequestError({ requestId }: ApprovalRequest, what: string): HoldpointError {
   return new HoldpointError(
     'answer-mismatch',
     `Request ${requestId} ${what} the stored request again.`,

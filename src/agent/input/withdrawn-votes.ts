@@ -6,20 +6,20 @@ import type { ThreadEventOf } from '../../thread/thread-event.ts';
 type Withdrawn = ThreadEventOf<'vote-withdrawn'>;
 
 /** A request without the approvals of some people, and the events that take these back. */
-export function withoutVotesOf(
+export function withdrawVotes(
   request: ApprovalRequest,
   people: ReadonlySet<string>,
   at: number,
 ): { request: ApprovalRequest; withdrawn: Withdrawn[] } {
   const gone = (request.votes ?? []).find(({ person }) => people.has(person));
   if (gone === undefined) return { request, withdrawn: [] };
-  const event = withdrawnVote(request, gone.person, at);
-  const rest = withoutVotesOf(requestAfter(request, event), people, at);
+  const event = makeWithdrawn(request, gone.person, at);
+  const rest = withdrawVotes(requestAfter(request, event), people, at);
   return { request: rest.request, withdrawn: [event, ...rest.withdrawn] };
 }
 
 /** The event that takes back a person's approval. An edit that was theirs, or that nobody else approves, ends with it. */
-export function withdrawnVote(
+export function makeWithdrawn(
   { requestId, votes = [], edit }: ApprovalRequest,
   person: string,
   at: number,

@@ -15,7 +15,7 @@ export const importedMessageSchemas = {
 };
 
 /** A UI message as messages for the model, with its id. Throws for an invalid one. */
-export async function fromUIMessage(
+export async function convertFromUIMessage(
   message: unknown,
 ): Promise<{ id: string; role: string; messages: ModelMessage[] }> {
   const validated = await safeValidateUIMessages({ messages: [message] });

@@ -11,17 +11,22 @@ import {
   userModelMessageSchema,
   wrapLanguageModel,
 } from 'ai';
-import { errorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/error-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import type { PreparedRecord } from '../../thread/prepared-record.ts';
-import { endsHere, partsOf, type ProviderRequest } from '../../thread/proposed-calls.ts';
+import { endsHere, listAssistantParts, type ProviderRequest } from '../../thread/proposed-calls.ts';
 import type { StepMetadata } from '../../thread/step-metadata.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { type ModelAnswer, modelNameOf, traceModel, tracesModel } from '../../thread/tracing.ts';
+import { type ModelAnswer, readModelName, traceModel, tracesModel } from '../../thread/tracing.ts';
 import type { ProviderResponse } from './collected-response.ts';
-import { answerableRequests, carriesApproval } from './provider-requests.ts';
+import { mapAnswerableRequests, carriesApproval } from './provider-requests.ts';
 import { type PreparedStep, type PrepareStep, stepSettingNames } from './step-settings.ts';
-import { type DeltaReceiver, originalError, streamingModel, modelOf } from './streaming-model.ts';
+import {
+  type DeltaReceiver,
+  unwrapProviderError,
+  wrapStreaming,
+  resolveModel,
+} from './streaming-model.ts';
 
 /** The AI SDK's schemas of messages that are accepted from outside. */
 export const inputMessageSchemas = {
@@ -43,7 +48,7 @@ const settingNames = [
 export type ModelSettings = Pick<Parameters<typeof generateText>[0], (typeof settingNames)[number]>;
 
 /** Only these settings: the AI SDK must never see what decides, `toolApproval` above all. */
-export function settingsOf(options: ModelSettings): ModelSettings {
+export function pickModelSettings(options: ModelSettings): ModelSettings {
   const given = settingNames.filter((name) => options[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
@@ -127,22 +132,22 @@ export type StepSource = (request: StepRequest) => Promise<ModelStep>;
 export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
   const result = await generate(stepInput);
   const message = result.responseMessages.find(({ role }) => role === 'assistant');
-  const requests = answerableRequests(partsOf(message), stepInput.messages);
+  const requests = mapAnswerableRequests(listAssistantParts(message), stepInput.messages);
   return {
     ...(message?.role === 'assistant' ? { message } : {}),
     calls: result.toolCalls
       .filter((call) => endsHere(call, requests))
-      .map((call) => proposedCall(call, requests.get(call.toolCallId))),
+      .map((call) => toProposedCall(call, requests.get(call.toolCallId))),
     finishReason: result.finishReason,
     usage: result.usage,
-    metadata: metadataOf(result),
+    metadata: readStepMetadata(result),
   };
 }
 
 /* The AI SDK makes such an id when the provider has none. */
 const madeId = /^aitxt-/;
 
-function metadataOf({ finalStep, sources }: GenerateResult): StepMetadata {
+function readStepMetadata({ finalStep, sources }: GenerateResult): StepMetadata {
   const {
     response: { id, modelId },
     providerMetadata,
@@ -160,33 +165,33 @@ async function generate(stepInput: ModelStepInput): Promise<GenerateResult> {
   const { instructions, settings, tools, messages, runtimeContext, signal, receiver } = stepInput;
   const { prepared, output } = stepInput;
   const model = prepared?.model ?? stepInput.model;
-  const asked = receiver === undefined ? model : streamingModel(model, receiver);
+  const asked = receiver === undefined ? model : wrapStreaming(model, receiver);
   try {
     return await generateText({
       ...settings,
       ...(prepared && { prepareStep: () => ({ ...prepared, model: undefined }) }),
-      ...(output && { output: unparsed(output) }),
+      ...(output && { output: skipOutputParsing(output) }),
       ...(carriesApproval(prepared?.messages ?? messages) ? { maxRetries: 0 } : {}),
       repairToolCall: repairOwn(settings.repairToolCall),
-      model: tracedModel(asked, stepInput.place),
+      model: wrapTraced(asked, stepInput.place),
       messages,
       tools,
       ...(instructions === undefined ? {} : { instructions }),
-      ...includedContext(runtimeContext, settings),
+      ...pickIncludedContext(runtimeContext, settings),
       ...(signal === undefined ? {} : { abortSignal: signal }),
     });
   } catch (error) {
-    throw originalError(error);
+    throw unwrapProviderError(error);
   }
 }
 
 /* The response is parsed when it is read: a step must not fail because its text does not match a schema. */
-function unparsed(output: Output.Output): Output.Output {
+function skipOutputParsing(output: Output.Output): Output.Output {
   return { ...output, parseCompleteOutput: async () => null };
 }
 
 /* Only the included part: the AI SDK's tracing channel publishes all that it gets. */
-function includedContext(
+function pickIncludedContext(
   runtimeContext: unknown,
   { telemetry: { includeRuntimeContext } = {} }: ModelSettings,
 ): { runtimeContext?: Record<string, unknown> } {
@@ -197,7 +202,7 @@ function includedContext(
   return { runtimeContext: Object.fromEntries(entries) };
 }
 
-function proposedCall(
+function toProposedCall(
   call: Omit<ProposedCall, 'error'> & { invalid?: boolean; error?: unknown },
   request: ProviderRequest | undefined,
 ): ProposedCall {
@@ -208,7 +213,7 @@ function proposedCall(
     /* What the provider wrote, because that is what it runs: a tool of ours with the same name may parse it differently. */
     input:
       request !== undefined && 'inputSchemaInput' in request ? request.inputSchemaInput : input,
-    ...(invalid === true && { error: errorText(error) }),
+    ...(invalid === true && { error: readErrorText(error) }),
     ...(request && { providerApprovalId: request.approvalId }),
   };
 }
@@ -253,19 +258,19 @@ interface ModelPlace {
 }
 
 /** The model with its requests traced; without a subscriber, the model itself. */
-function tracedModel(model: LanguageModel, place: ModelPlace): LanguageModel {
+function wrapTraced(model: LanguageModel, place: ModelPlace): LanguageModel {
   if (!tracesModel(place.threadId)) return model;
   return wrapLanguageModel({
-    model: modelOf(model),
+    model: resolveModel(model),
     middleware: {
       specificationVersion: 'v4',
       wrapGenerate: async ({ doGenerate, model: asked }) =>
-        traceModel({ ...place, ...modelNameOf(asked) }, doGenerate, answerOf),
+        traceModel({ ...place, ...readModelName(asked) }, doGenerate, readModelAnswer),
     },
   });
 }
 
-function answerOf({ response, finishReason, usage }: ProviderResponse): ModelAnswer {
+function readModelAnswer({ response, finishReason, usage }: ProviderResponse): ModelAnswer {
   return {
     id: response?.id,
     modelId: response?.modelId,

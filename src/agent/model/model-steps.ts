@@ -1,7 +1,7 @@
 import type { Instructions, ToolSet } from 'ai';
 import { generateStep, type ModelStepInput, type StepSource } from './model-step.ts';
 import { prepare } from './prepare-step.ts';
-import { type PrepareStep, settingsRecord } from './step-settings.ts';
+import { type PrepareStep, recordSettings } from './step-settings.ts';
 
 /** What an agent's model steps have in common. */
 interface FixedSettings extends Pick<ModelStepInput, 'model' | 'settings' | 'output'> {
@@ -11,7 +11,7 @@ interface FixedSettings extends Pick<ModelStepInput, 'model' | 'settings' | 'out
 }
 
 /** The steps that a language model makes. */
-export function modelSteps({
+export function makeModelSteps({
   prepareStep: ofAgent,
   toolsContext,
   ...fixed
@@ -22,7 +22,7 @@ export function modelSteps({
     const { prepared, sent } =
       prepareStep === undefined ? {} : await prepare({ ...fixed, ...context, prepareStep }, state);
     if (prepared || settings) {
-      onPrepared({ ...sent, ...settingsRecord(prepared ?? {}, settings ?? {}) });
+      onPrepared({ ...sent, ...recordSettings(prepared ?? {}, settings ?? {}) });
     }
     return generateStep({
       ...fixed,

@@ -1,7 +1,7 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai';
-import { deepFreeze } from '../../thread/deep-freeze.ts';
-import { partsOf } from '../../thread/proposed-calls.ts';
-import { historyOf, nextMessages, type SentMessage } from '../../thread/next-messages.ts';
+import { freezeDeep } from '../../thread/deep-freeze.ts';
+import { listAssistantParts } from '../../thread/proposed-calls.ts';
+import { listHistory, listNextMessages, type SentMessage } from '../../thread/next-messages.ts';
 import { toJson } from '../../thread/tagged-json.ts';
 import type { PreparedRecord, SentPart } from '../../thread/prepared-record.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
@@ -27,8 +27,8 @@ export async function prepare(
   { prepareStep, model, instructions, toolsContext, runtimeContext }: PrepareInput,
   state: Readonly<ThreadState>,
 ): Promise<{ prepared: PreparedStep; sent: PreparedRecord }> {
-  const history = deepFreeze(state.messages.slice());
-  const sent = nextMessages(state);
+  const history = freezeDeep(state.messages.slice());
+  const sent = listNextMessages(state);
   const steps = turnSteps(state);
   const prepared = await prepareStep({
     threadId: state.threadId,
@@ -39,15 +39,15 @@ export async function prepare(
     initialInstructions: instructions,
     toolsContext,
     runtimeContext,
-    messages: sent.map(({ message }) => deepFreeze(message)),
+    messages: sent.map(({ message }) => freezeDeep(message)),
     threadMessages: [...history],
   });
   refuseOtherSettings(prepared ?? {});
-  const chosen = chosenMessages(prepared?.messages, sent, history);
+  const chosen = matchChosenMessages(prepared?.messages, sent, history);
   refuseCuts(chosen, history);
   return {
     prepared: { ...prepared, messages: chosen.map(({ message }) => message) },
-    sent: sentRecord(chosen, history.length),
+    sent: recordSent(chosen, history.length),
   };
 }
 
@@ -59,13 +59,13 @@ function refuseOtherSettings(prepared: object): void {
 }
 
 /** The returned messages, and where each is recorded. An equal copy of a message counts as that message. */
-function chosenMessages(
+function matchChosenMessages(
   messages: readonly ModelMessage[] | undefined,
   sent: SentMessage[],
   history: readonly ModelMessage[],
 ): SentMessage[] {
   if (messages === undefined) return sent;
-  const known = [...sent, ...historyOf({ messages: history })];
+  const known = [...sent, ...listHistory({ messages: history })];
   const byObject = new Map<ModelMessage, SentPart>(
     known.map(({ message, part }) => [message, part]),
   );
@@ -83,15 +83,15 @@ function writeMessage(message: ModelMessage): string {
 }
 
 /** The record of the messages; empty for those of the thread. */
-function sentRecord(chosen: readonly SentMessage[], messageCount: number): PreparedRecord {
-  const messages = joined(chosen);
+function recordSent(chosen: readonly SentMessage[], messageCount: number): PreparedRecord {
+  const messages = joinRanges(chosen);
   const [first] = messages;
   const isWhole = first !== undefined && 'from' in first && first.to - first.from === messageCount;
   return isWhole && messages.length === 1 ? {} : { messages, messageCount };
 }
 
 /** The list in which messages that are consecutive in the thread form one range. */
-function joined(chosen: readonly SentMessage[]): SentPart[] {
+function joinRanges(chosen: readonly SentMessage[]): SentPart[] {
   const parts: SentPart[] = [];
   for (const { part } of chosen) {
     const last = parts.at(-1);
@@ -114,7 +114,8 @@ function refuseCuts(chosen: readonly SentMessage[], history: readonly ModelMessa
   const calls = new Set<string>();
   let isRight = pending === -1 || places.includes(pending);
   for (const [place, { message }] of chosen.entries()) {
-    for (const part of partsOf(message)) if (part.type === 'tool-call') calls.add(part.toolCallId);
+    for (const part of listAssistantParts(message))
+      if (part.type === 'tool-call') calls.add(part.toolCallId);
     if (message.role !== 'tool') continue;
     isRight &&= message.content.every(
       (part) => part.type !== 'tool-result' || calls.has(part.toolCallId),

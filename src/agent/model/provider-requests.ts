@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../errors.ts';
 import {
   type AssistantPart,
-  partsOf,
+  listAssistantParts,
   type ProviderRequest,
   requestsByCall,
 } from '../../thread/proposed-calls.ts';
@@ -11,19 +11,19 @@ import {
  * The provider's requests in a model's response, by tool call id. Throws for a request whose answer would be ambiguous: it must be the
  * only one about its call, which the provider runs and has not run yet, and its id must be new in the thread.
  */
-export function answerableRequests(
+export function mapAnswerableRequests(
   parts: readonly AssistantPart[],
   history: readonly ModelMessage[],
 ): ReadonlyMap<string, ProviderRequest> {
   const requests = requestsIn(parts);
   if (requests.length > 0) {
-    const past = history.flatMap((message) => requestsIn(partsOf(message)));
+    const past = history.flatMap((message) => requestsIn(listAssistantParts(message)));
     const usedIds = new Set(past.map(({ approvalId }) => approvalId));
     for (const { approvalId, toolCallId } of requests) {
       const fault = usedIds.has(approvalId)
         ? `its id ${approvalId} was used before`
         : whyNotAnswerable(parts, toolCallId);
-      if (fault !== undefined) throw unanswerable(toolCallId, fault);
+      if (fault !== undefined) throw makeUnanswerableError(toolCallId, fault);
       usedIds.add(approvalId);
     }
   }
@@ -43,7 +43,7 @@ function whyNotAnswerable(parts: readonly AssistantPart[], toolCallId: string): 
   return about.some(({ type }) => type === 'tool-result') ? 'the call has a result' : undefined;
 }
 
-function unanswerable(toolCallId: string, fault: string): HoldpointError {
+function makeUnanswerableError(toolCallId: string, fault: string): HoldpointError {
   return new HoldpointError(
     'not-allowed',
     `The provider's request for the approval of call ${toolCallId} can't be answered: ${fault}. ` +

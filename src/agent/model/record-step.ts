@@ -3,11 +3,11 @@ import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import {
   type AssistantPart,
   endsHere,
-  partsOf,
+  listAssistantParts,
   type ProviderRequest,
   requestsByCall,
 } from '../../thread/proposed-calls.ts';
-import { jsonCopy } from '../../thread/tagged-json.ts';
+import { copyAsLogged } from '../../thread/tagged-json.ts';
 import type { ModelStep, ProposedCall } from './model-step.ts';
 
 /** A model step as recorded. Decisions, requests and executions all use it. */
@@ -44,15 +44,15 @@ export function recordStep(
       refusal ?? call.error ?? (fault && `Not run: the input can't be shown exactly: ${fault}.`);
     const { providerApprovalId } = call;
     const isKnown = isKnownTool(call.toolName) || providerApprovalId !== undefined;
-    const toolName = isKnown ? call.toolName : sendableName(call.toolName);
+    const toolName = isKnown ? call.toolName : toSendableName(call.toolName);
     const input = fault === undefined ? call.input : {};
     return { toolCallId, toolName, input, error, providerApprovalId };
   });
-  return jsonCopy({ message: step.message && withCalls(step.message, calls), calls });
+  return copyAsLogged({ message: step.message && withCalls(step.message, calls), calls });
 }
 
 /* An invented name stays in the history, which every provider must accept. */
-function sendableName(name: string): string {
+function toSendableName(name: string): string {
   return name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unnamed';
 }
 
@@ -72,22 +72,22 @@ function withCalls(
   message: AssistantModelMessage,
   calls: readonly ProposedCall[],
 ): AssistantModelMessage | undefined {
-  const parts = partsOf(message).filter((part) => !isBlank(part));
+  const parts = listAssistantParts(message).filter((part) => !isBlank(part));
   /* Providers reject reasoning that nothing follows. */
   if (parts.every(({ type }) => type === 'reasoning')) return undefined;
   const requests = requestsByCall(parts);
   let index = 0;
   const content = parts.map((part) => {
-    if (part.type === 'tool-approval-request') return recordedRequest(part, calls);
+    if (part.type === 'tool-approval-request') return recordProviderRequest(part, calls);
     if (part.type !== 'tool-call' || !endsHere(part, requests)) return part;
     const call = calls[index];
     index += 1;
-    return call === undefined ? part : recordedPart(part, call);
+    return call === undefined ? part : recordPart(part, call);
   });
   return { ...message, content };
 }
 
-function recordedPart(
+function recordPart(
   part: ToolCallPart,
   { toolCallId, toolName, input, providerApprovalId }: ProposedCall,
 ): ToolCallPart {
@@ -98,7 +98,7 @@ function recordedPart(
 }
 
 /** A provider's request, reduced to what the thread needs. */
-function recordedRequest(
+function recordProviderRequest(
   { type, approvalId, toolCallId }: ProviderRequest,
   calls: readonly ProposedCall[],
 ): ProviderRequest {

@@ -1,6 +1,6 @@
 import type { Instructions, LanguageModel, ModelMessage, PrepareStepResult, ToolSet } from 'ai';
 import type { PreparedRecord } from '../../thread/prepared-record.ts';
-import { modelNameOf } from '../../thread/tracing.ts';
+import { readModelName } from '../../thread/tracing.ts';
 import type { FinishedStep } from '../../thread/turn-steps.ts';
 
 /** The settings of one step that `prepareStep` may return; all others are those of the agent and the run. */
@@ -55,10 +55,10 @@ export const stepSettingNames = [
 ] as const;
 
 /** The settings of a step that are recorded: those that differ from the agent's. */
-export function settingsRecord(
+export function recordSettings(
   { model, instructions, ...prepared }: PreparedStep,
   ofRun: Pick<PreparedStep, 'activeTools' | 'toolChoice'>,
 ): PreparedRecord {
   const { activeTools = ofRun.activeTools, toolChoice = ofRun.toolChoice } = prepared;
-  return { instructions, model: model && modelNameOf(model).modelId, activeTools, toolChoice };
+  return { instructions, model: model && readModelName(model).modelId, activeTools, toolChoice };
 }

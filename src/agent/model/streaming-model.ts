@@ -7,7 +7,7 @@ import {
   type ToolSet,
   wrapLanguageModel,
 } from 'ai';
-import { untilAborted } from '../../content/until-aborted.ts';
+import { awaitUntilAborted } from '../../content/until-aborted.ts';
 import {
   CollectedResponse,
   type ProviderResponse,
@@ -47,25 +47,25 @@ export interface DeltaReceiver {
  * Wraps a model so that it streams behind its non-streaming interface: `doGenerate` returns the complete response, while the receiver
  * gets the deltas.
  */
-export function streamingModel(model: LanguageModel, receiver: DeltaReceiver): LanguageModel {
+export function wrapStreaming(model: LanguageModel, receiver: DeltaReceiver): LanguageModel {
   return wrapLanguageModel({
-    model: modelOf(model),
+    model: resolveModel(model),
     middleware: {
       specificationVersion: 'v4',
       wrapGenerate: async ({ doStream, params: { abortSignal: signal } }) =>
-        untilAborted(readAnswer({ doStream, receiver, signal }), signal),
+        awaitUntilAborted(readAnswer({ doStream, receiver, signal }), signal),
     },
   });
 }
 
 /** The model, which may be given by its id. */
-export function modelOf(model: LanguageModel): Exclude<LanguageModel, string> {
+export function resolveModel(model: LanguageModel): Exclude<LanguageModel, string> {
   const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
   return typeof model === 'string' ? provider.languageModel(model) : model;
 }
 
 /** The provider's own error behind `error`. */
-export function originalError(error: unknown): unknown {
+export function unwrapProviderError(error: unknown): unknown {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   return last instanceof BrokenOff ? last.cause : error;
 }
@@ -100,9 +100,9 @@ async function readAnswer({ doStream, receiver, signal }: Reading): Promise<Prov
       signal?.throwIfAborted();
       const { done, value: part } = await reader.read();
       if (done) return answer.whole(streamed);
-      if (part.type === 'error') throw errorOf(part.error);
+      if (part.type === 'error') throw toProviderError(part.error);
       answer.add(part);
-      const delta = deltaOf(part);
+      const delta = toModelDelta(part);
       if (delta === undefined) continue;
       isStreamed = true;
       receiver.push(delta);
@@ -115,7 +115,7 @@ async function readAnswer({ doStream, receiver, signal }: Reading): Promise<Prov
   }
 }
 
-function deltaOf(part: ProviderPart): ModelDelta | undefined {
+function toModelDelta(part: ProviderPart): ModelDelta | undefined {
   switch (part.type) {
     case 'text-delta':
     case 'reasoning-delta': {
@@ -137,7 +137,7 @@ function deltaOf(part: ProviderPart): ModelDelta | undefined {
 }
 
 /** A streamed error may be the plain JSON of the provider's API. */
-function errorOf(error: unknown): Error {
+function toProviderError(error: unknown): Error {
   if (error instanceof Error) return error;
   const message: unknown = Reflect.get(Object(error), 'message');
   return new StreamProviderError({

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'eventemitter3';
 import { callGuarded } from '../../content/call-guarded.ts';
 import type { SettingFailure } from '../../content/setting-failure.ts';
-import { type CallPlace, plainCall, type ToolCall } from '../../content/tool-call.ts';
-import { deepFreeze } from '../../thread/deep-freeze.ts';
+import { type CallPlace, pickToolCall, type ToolCall } from '../../content/tool-call.ts';
+import { freezeDeep } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
-import { anyCallAt, type ThreadState } from '../../thread/thread-state.ts';
+import { findAnyCall, type ThreadState } from '../../thread/thread-state.ts';
 
 /** An event of a thread, as listeners receive it. */
 export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
@@ -24,7 +24,7 @@ export type AgentEvents = {
 export type AgentListener<TYPE extends keyof AgentEvents> = (event: AgentEvents[TYPE]) => unknown;
 
 /** The place of the call that an event is about. */
-function placeOf(event: ThreadEvent): CallPlace | undefined {
+function findPlace(event: ThreadEvent): CallPlace | undefined {
   if ('index' in event) return event;
   return event.type === 'request-opened' ? (event.place ?? event.beside) : undefined;
 }
@@ -56,12 +56,12 @@ export class AgentEmitter {
   emit(state: Readonly<ThreadState>, events: readonly ThreadEvent[]): void {
     for (const event of events) {
       if (this.#emitter.listenerCount(event.type) === 0) continue;
-      const place = placeOf(event);
-      const call = place && anyCallAt(state, place);
+      const place = findPlace(event);
+      const call = place && findAnyCall(state, place);
       this.#emitter.emit(event.type, {
         threadId: state.threadId,
-        event: deepFreeze(event),
-        toolCall: call && deepFreeze(plainCall(call)),
+        event: freezeDeep(event),
+        toolCall: call && freezeDeep(pickToolCall(call)),
       });
     }
   }

@@ -1,11 +1,11 @@
 import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { type CausedRun, contextOf } from '../../policy/run-context.ts';
+import { type CausedRun, chooseRunContext } from '../../policy/run-context.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { type DelegatedWork, shownBy } from '../calls/delegation.ts';
-import { senderIn } from '../calls/close-requests.ts';
+import { type DelegatedWork, readShownRequests } from '../calls/delegation.ts';
+import { pickSender } from '../calls/close-requests.ts';
 import type { AgentContext } from './agent-context.ts';
-import { stopperOf } from './lost-calls.ts';
+import { findStopper } from './lost-calls.ts';
 
 /** What a delegated call needs of the run that executes it. */
 interface DelegatingRun {
@@ -18,7 +18,7 @@ interface DelegatingRun {
 }
 
 /** The circumstances in which a sub-agent works on a call. */
-export function delegatedWork(
+export function makeDelegatedWork(
   context: Pick<AgentContext, 'name' | 'now' | 'principalId' | 'mayStand'>,
   { log, run, isStopped, signal: ofRun }: DelegatingRun,
   { call, signal, report }: { call: ToolCallRecord } & Pick<DelegatedWork, 'signal' | 'report'>,
@@ -26,7 +26,7 @@ export function delegatedWork(
   const { name, now, principalId, mayStand } = context;
   const { threadId, endedRequests, head } = log.state;
   const { parent, requestedBy: principal, requesters } = head;
-  const { given, isWhole } = contextOf(run, head, principalId);
+  const { given, isWhole } = chooseRunContext(run, head, principalId);
   return {
     threadId,
     agents: [...(parent?.agents ?? []), name ?? null],
@@ -37,14 +37,14 @@ export function delegatedWork(
     report,
     mayStand,
     approval: endedRequests.get(call.requestId ?? ''),
-    shown: () => shownBy(log.state.head, call),
+    shown: () => readShownRequests(log.state.head, call),
     cancelledBy: (id) => {
       const { cause, closedBy } = endedRequests.get(id) ?? {};
-      return cause === 'cancelled' ? senderIn(closedBy) : undefined;
+      return cause === 'cancelled' ? pickSender(closedBy) : undefined;
     },
     stoppedBy: () =>
       head.isStopped || (ofRun.aborted && isStopped())
-        ? senderIn(stopperOf({ principalId }, log.state))
+        ? pickSender(findStopper({ principalId }, log.state))
         : undefined,
     isAnswered: (id) => isDelivered(log.state, id),
     now,

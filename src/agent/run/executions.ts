@@ -2,27 +2,27 @@ import { callGuarded } from '../../content/call-guarded.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { WakeUp } from '../../content/wake-up.ts';
 import { HoldpointError } from '../../errors.ts';
-import { equalJson } from '../../policy/digest.ts';
+import { isEqualJson } from '../../policy/digest.ts';
 import type { CausedRun } from '../../policy/run-context.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { awaitedCall, isSamePlace } from '../../thread/thread-head.ts';
+import { findAwaitedCall, isSamePlace } from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { traceCall } from '../../thread/tracing.ts';
 import { endEvents } from '../calls/close-requests.ts';
-import { firstMessages } from '../calls/decide-calls.ts';
+import { readFirstMessages } from '../calls/decide-calls.ts';
 import {
   describeOrigin,
   executeCall,
-  notRun,
+  reportUnrun,
   type PreliminaryResult,
 } from '../calls/execute-call.ts';
 import type { Execution, Reporting } from '../calls/execution.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';
-import { delegatedWork } from './delegated-work.ts';
+import { makeDelegatedWork } from './delegated-work.ts';
 import { type Lease, LeaseLost } from './lease.ts';
-import { lostEvent } from './lost-calls.ts';
+import { makeLostEvent } from './lost-calls.ts';
 import { startLimit } from './time-limits.ts';
 
 /** The settings of `Executions`. */
@@ -100,14 +100,14 @@ export class Executions {
     const isTooLate = lease.hasExpired;
     if (isTooLate) await log.pull();
     const { signal } = this.#setting;
-    const messages = firstMessages(log.state, log.state.messages.length - 1);
+    const messages = readFirstMessages(log.state, log.state.messages.length - 1);
     for (const each of started) {
       const { step, index, attempts } = each.call;
       const attempt = { step, index, attempt: attempts };
       this.#running.add(attempt);
       const limitMs = this.#context.limits.tool?.(each.call.toolName);
       let executing: Promise<Execution>;
-      if (isTooLate) executing = notRun(each.definition);
+      if (isTooLate) executing = reportUnrun(each.definition);
       else if (limitMs === undefined)
         executing = this.#execute(each, attempt, { signal, messages });
       else executing = this.#executeInTime(limitMs, each, attempt, messages);
@@ -119,7 +119,7 @@ export class Executions {
   take(): Finished[] {
     const { head } = this.#setting.log.state;
     for (const attempt of this.#running) {
-      if (awaitedCall(head, attempt) === undefined) this.#running.delete(attempt);
+      if (findAwaitedCall(head, attempt) === undefined) this.#running.delete(attempt);
     }
     const taken = this.#finished;
     this.#finished = [];
@@ -179,7 +179,7 @@ export class Executions {
     limitMs: number,
     started: StartedCall,
     attempt: Attempt,
-    messages: ReturnType<typeof firstMessages>,
+    messages: ReturnType<typeof readFirstMessages>,
   ): Promise<Execution> {
     const { abortGraceMs: graceMs } = this.#context;
     const { signal } = this.#setting;
@@ -199,7 +199,7 @@ export class Executions {
   async #execute(
     { call, definition }: StartedCall,
     attempt: Attempt,
-    { signal, messages }: { signal: AbortSignal; messages: ReturnType<typeof firstMessages> },
+    { signal, messages }: { signal: AbortSignal; messages: ReturnType<typeof readFirstMessages> },
   ): Promise<Execution> {
     const { log, onPreliminary } = this.#setting;
     const traced = { call, description: definition.tool.description };
@@ -211,7 +211,7 @@ export class Executions {
         if (this.#running.has(attempt))
           this.#push({ attempt, execution: { type: 'delegated', events } });
       };
-      const work = delegatedWork(this.#context, this.#setting, { call, signal, report });
+      const work = makeDelegatedWork(this.#context, this.#setting, { call, signal, report });
       return around(async () => delegation.work(definition.tool, call, work));
     }
     const origin = describeOrigin(log.state, this.#context.principalId);
@@ -254,7 +254,7 @@ export async function recordFinished(
   finished: readonly Finished[],
   commit: (make: (proposal: Proposal) => ThreadEvent[]) => Promise<unknown>,
 ): Promise<void> {
-  const make = (proposal: Proposal): ThreadEvent[] => resultEvents(context, proposal, finished);
+  const make = (proposal: Proposal): ThreadEvent[] => makeResultEvents(context, proposal, finished);
   try {
     await withRetries(async () => commit(make));
   } catch (error) {
@@ -264,7 +264,7 @@ export async function recordFinished(
 }
 
 /** The events that record results. A result of a call that has ended in another way, or was started again, is kept as a late one. */
-function resultEvents(
+function makeResultEvents(
   context: AgentContext,
   proposal: Proposal,
   finished: readonly Finished[],
@@ -273,8 +273,8 @@ function resultEvents(
   const at = context.now();
   return finished.flatMap(({ attempt, execution }): ThreadEvent[] => {
     const { step, index } = attempt;
-    const call = awaitedCall(head, attempt);
-    if (call === undefined) return lateEvents(proposal, { attempt, execution }, at);
+    const call = findAwaitedCall(head, attempt);
+    if (call === undefined) return recordLateResult(proposal, { attempt, execution }, at);
     if (execution.type === 'ended') {
       const { outcome, requests } = execution;
       const past = requests?.(proposal, at) ?? [];
@@ -284,7 +284,7 @@ function resultEvents(
     if (execution.type === 'lost') {
       if (call.status !== 'started') return [];
       const { error } = execution;
-      const lost = lostEvent(context, call, at, at + context.leaseMs);
+      const lost = makeLostEvent(context, call, at, at + context.leaseMs);
       return [error === undefined ? lost : { ...lost, error }];
     }
     if (call.status === 'deferred') return [];
@@ -296,7 +296,7 @@ function resultEvents(
 }
 
 /* An outcome that was delivered and is then returned too has already been recorded. */
-function lateEvents(
+function recordLateResult(
   { state, head }: Proposal,
   { attempt: { attempt, ...place }, execution }: Finished,
   at: number,
@@ -305,7 +305,7 @@ function lateEvents(
   const call = calls.find((each) => isSamePlace(each, place));
   if (call === undefined || execution.type !== 'ended') return [];
   const { outcome } = execution;
-  if (call.attempts === attempt && call.outcome !== undefined && equalJson(call.outcome, outcome))
+  if (call.attempts === attempt && call.outcome !== undefined && isEqualJson(call.outcome, outcome))
     return [];
   return [{ type: 'late-result', at, ...place, attempt, outcome }];
 }
@@ -318,7 +318,7 @@ function passUnrecorded(
   error: unknown,
 ): void {
   for (const { attempt, execution } of finished) {
-    const call = awaitedCall(state.head, attempt);
+    const call = findAwaitedCall(state.head, attempt);
     if (call === undefined || execution.type !== 'ended') continue;
     const unrecorded = { threadId: state.threadId, call, outcome: execution.outcome, error };
     void callGuarded(onUnrecorded, unrecorded);

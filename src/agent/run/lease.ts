@@ -5,7 +5,7 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isModelDue, isStoppedBeforeReply, needsRun } from '../../thread/thread-status.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
-import { faultEvents, stopEvents } from './lost-calls.ts';
+import { recordFault, stopEvents } from './lost-calls.ts';
 import type { PartialStep } from './take-step.ts';
 
 /* How often a run polls for events of other processes, in milliseconds. */
@@ -40,7 +40,7 @@ export class Lease {
 
   /** Whether another run has begun since this one did. */
   get isTakenOver(): boolean {
-    return this.#wasAcquired && latestRun(this.#log.state) !== this.#runId;
+    return this.#wasAcquired && findLatestRun(this.#log.state) !== this.#runId;
   }
 
   /** Whether the lease has expired: nothing may start until a commit has renewed it. */
@@ -66,7 +66,7 @@ export class Lease {
     /* To the log, a run that takes its thread again is another run: it may restart the calls that it had started. */
     if (before !== undefined) this.#runId = this.#context.generateId();
     return this.#append((proposal) => {
-      const isTakenOver = before !== undefined && latestRun(proposal.state) !== before;
+      const isTakenOver = before !== undefined && findLatestRun(proposal.state) !== before;
       const begun = isTakenOver ? undefined : decide(proposal);
       this.#isHeld = begun !== undefined;
       this.#wasAcquired = this.#isHeld;
@@ -171,7 +171,7 @@ export class Lease {
           const finishReason = 'interrupted';
           proposal.add({ type: 'step-finished', at, step, finishReason, ...partial });
         }
-        proposal.add(...faultEvents(this.#context, state, fault));
+        proposal.add(...recordFault(this.#context, state, fault));
       });
     } catch {
       /* The store is unavailable, and the run fails for its own reason; its lease will expire. */
@@ -216,6 +216,6 @@ export class Lease {
 }
 
 /** The id of the latest run. */
-function latestRun({ events }: Readonly<ThreadState>): string | undefined {
+function findLatestRun({ events }: Readonly<ThreadState>): string | undefined {
   return events.findLast((event) => event.type === 'run-started')?.runId;
 }

@@ -1,14 +1,14 @@
 import type { ClosedBy } from '../../content/request-decision.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { closedBy } from '../../policy/closed-by.ts';
+import { describeClosedBy } from '../../policy/closed-by.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isAbandoned } from '../../thread/thread-head.ts';
-import { lastHash, type ThreadState } from '../../thread/thread-state.ts';
+import { readLastHash, type ThreadState } from '../../thread/thread-state.ts';
 import { cancelApprovedEvents } from '../calls/close-requests.ts';
 import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
-import { mayStartAgain, recoveryOf } from './tool-recovery.ts';
+import { mayStartAgain, findRecovery } from './tool-recovery.ts';
 
 /** Why a run ended before its work was done. */
 interface RunFault {
@@ -21,13 +21,13 @@ interface RunFault {
 }
 
 /** The end of a run that did not complete, the time of the next attempt, and the calls whose outcome is now unknown. */
-export function faultEvents(
+export function recordFault(
   context: AgentContext,
   state: Readonly<ThreadState>,
   { error, isAborted, at, recoverAt }: RunFault,
 ): ThreadEvent[] {
   const { head } = state;
-  const hash = lastHash(state);
+  const hash = readLastHash(state);
   const failures = (head.failure?.failures ?? 0) + 1;
   const retryAt = isAborted ? undefined : retryTime(context.retry, { failures, at, hash });
   const lost = head.calls.filter(({ status }) => status === 'started');
@@ -40,12 +40,12 @@ export function faultEvents(
   };
   return [
     ...(head.run?.isStopping === true ? stopEvents(context, state, at) : [ended]),
-    ...lost.map((call) => lostEvent(context, call, at, recoverAt)),
+    ...lost.map((call) => makeLostEvent(context, call, at, recoverAt)),
   ];
 }
 
 /** The event for a call whose outcome is unknown. Recovery starts at `recoverAt`, if its tool can be asked or restarted. */
-export function lostEvent(
+export function makeLostEvent(
   context: AgentContext,
   call: ToolCallRecord,
   at: number,
@@ -53,7 +53,8 @@ export function lostEvent(
 ): ThreadEventOf<'call-lost'> {
   const { step, index } = call;
   const isRecoverable =
-    recoveryOf(context.toolRecovery, call).reconcile !== undefined || mayStartAgain(context, call);
+    findRecovery(context.toolRecovery, call).reconcile !== undefined ||
+    mayStartAgain(context, call);
   return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
 }
 
@@ -65,7 +66,7 @@ export function stopEvents(
   context: Pick<AgentContext, 'principalId'>,
   state: StoppedState,
   at: number,
-  by = stopperOf(context, state),
+  by = findStopper(context, state),
 ): ThreadEvent[] {
   return [
     ...cancelApprovedEvents(state.head, { reason: 'The run was stopped.', at, by }),
@@ -74,12 +75,14 @@ export function stopEvents(
 }
 
 /** Who asked the current run to stop. */
-export function stopperOf(
+export function findStopper(
   { principalId }: Pick<AgentContext, 'principalId'>,
   { events, head }: StoppedState,
 ): ClosedBy {
   const asked = events.findLast((event) => event.type === 'stop-requested');
-  return asked !== undefined && asked.runId === head.run?.runId ? closedBy(asked, principalId) : {};
+  return asked !== undefined && asked.runId === head.run?.runId
+    ? describeClosedBy(asked, principalId)
+    : {};
 }
 
 /** Records the end of a run whose lease has expired, and that the outcome of its started calls is unknown. */
@@ -90,7 +93,7 @@ export async function recordAbandoned(
   /* That run may have ended after all, and another one may be abandoned. */
   while (isAbandoned(log.state.head, context.now())) {
     const events = await log.commit((proposal) =>
-      proposal.add(...abandonedEvents(context, proposal.state)),
+      proposal.add(...endAbandonedRun(context, proposal.state)),
     );
     if (events.length > 0) return events;
   }
@@ -98,12 +101,12 @@ export async function recordAbandoned(
 }
 
 /** The events that `recordAbandoned` records for the thread's current state; none unless a run was abandoned. */
-export function abandonedEvents(
+export function endAbandonedRun(
   context: AgentContext,
   state: Readonly<ThreadState>,
 ): ThreadEvent[] {
   const at = context.now();
   if (!isAbandoned(state.head, at)) return [];
   const error = 'The process of the run died or stalled: its lease has expired.';
-  return faultEvents(context, state, { error, isAborted: false, at, recoverAt: at });
+  return recordFault(context, state, { error, isAborted: false, at, recoverAt: at });
 }

@@ -1,28 +1,28 @@
-import { unlessAborted } from '../../content/until-aborted.ts';
+import { awaitUnlessAborted } from '../../content/until-aborted.ts';
 import type { RunCause } from '../../policy/run-context.ts';
 import { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import {
-  dueCalls,
+  listDueCalls,
   isStoppedBeforeReply,
   needsRun,
-  nextDeadlineOf,
-  statusOf,
+  computeNextDeadline,
+  computeThreadStatus,
 } from '../../thread/thread-status.ts';
 import { isAbandoned, isRunning, isUnfinished, type ThreadHead } from '../../thread/thread-head.ts';
-import { lastHash } from '../../thread/thread-state.ts';
+import { readLastHash } from '../../thread/thread-state.ts';
 import {
-  alone,
+  checkAlone,
   checkDueCalls,
   type CheckedCalls,
-  inTurn,
-  stillDue,
+  takeTurns,
+  listStillDue,
   resumeEvents,
 } from '../calls/check-due-calls.ts';
 import type { FollowUps } from '../calls/close-requests.ts';
-import { decisionInput } from '../calls/decide-calls.ts';
-import { unlessGrantEnded } from '../calls/find-grant.ts';
+import { makeDecisionInput } from '../calls/decide-calls.ts';
+import { ignoreGrantEnded } from '../calls/find-grant.ts';
 import { followUpsFor } from '../calls/follow-ups.ts';
 import { type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
@@ -30,7 +30,7 @@ import type { ParsedInput } from '../input/parse-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { Lease } from './lease.ts';
 import { recordAbandoned } from './lost-calls.ts';
-import { failedRecoveries, reconcileCalls, restartsOf } from './recover-calls.ts';
+import { recordFailedRecoveries, reconcileCalls, restartLostCalls } from './recover-calls.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** A run that begins. */
@@ -75,9 +75,9 @@ export async function openRun(
     onEvents(await recordAbandoned(context, log));
   }
   if (isTooEarly(context, run)) return undefined;
-  if (statusOf(log.state.head, context.now()) === 'indeterminate') {
+  if (computeThreadStatus(log.state.head, context.now()) === 'indeterminate') {
     const reconciling = reconcileCalls(context, tools, log);
-    onEvents((await unlessAborted(reconciling, signal)) ?? []);
+    onEvents((await awaitUnlessAborted(reconciling, signal)) ?? []);
   }
   return takeThread(context, run, { input, followUps });
 }
@@ -115,7 +115,7 @@ async function takeThread(
     async (accepted) => checkAndAcquire(context, run, recorded, accepted),
   );
   /* A standing approval ended just before its use was recorded: the calls are checked again. */
-  return (await taking.catch(unlessGrantEnded)) ?? takeThread(context, run, recorded);
+  return (await taking.catch(ignoreGrantEnded)) ?? takeThread(context, run, recorded);
 }
 
 async function checkAndAcquire(
@@ -133,13 +133,13 @@ async function checkAndAcquire(
   const isAnyLost = state.head.calls.some(isUnfinished);
   let restarts: readonly ThreadEvent[] = [];
   let starts: CheckedCalls = new Map();
-  if (isAnyLost || dueCalls(expected.head).length > 0) {
-    const decisions = decisionInput(context, state, run, state.messages.length - 1);
+  if (isAnyLost || listDueCalls(expected.head).length > 0) {
+    const decisions = makeDecisionInput(context, state, run, state.messages.length - 1);
     const checking = Promise.all([
-      isAnyLost ? restartsOf(context, decisions, state) : [],
+      isAnyLost ? restartLostCalls(context, decisions, state) : [],
       checkDueCalls(decisions, state, expected.head),
     ]);
-    [restarts, starts] = (await unlessAborted(checking, signal)) ?? [restarts, starts];
+    [restarts, starts] = (await awaitUnlessAborted(checking, signal)) ?? [restarts, starts];
   }
   /* A resumed thread resumes all delegated calls, unless a scheduler only looks which are due. */
   const isResumed = input.messages.length + input.answers.length === 0;
@@ -158,10 +158,10 @@ async function checkAndAcquire(
       limit: context.toolCallConcurrency,
       resumeStopped,
     };
-    const opening = openingEvents(proposal.head, found, now);
+    const opening = makeOpeningEvents(proposal.head, found, now);
     if (opening === undefined && isCurrent && !signal.aborted) {
-      const failed = { at: now, hash: lastHash(proposal.state) };
-      proposal.add(...failedRecoveries(context, proposal.head, failed));
+      const failed = { at: now, hash: readLastHash(proposal.state) };
+      proposal.add(...recordFailedRecoveries(context, proposal.head, failed));
     }
     return opening;
   };
@@ -180,14 +180,14 @@ function accept(
 /** Whether a scheduler woke before the time in the log. */
 function isTooEarly({ now }: AgentContext, { log, options }: Opening): boolean {
   if (options.onlyWhenDue !== true) return false;
-  return (nextDeadlineOf(log.state.head) ?? Infinity) > now();
+  return (computeNextDeadline(log.state.head) ?? Infinity) > now();
 }
 
 /**
  * The calls that a run begins with; `undefined` if it must not take the thread: another run holds it, the outcome of a lost call is still
  * unknown, or there is nothing to do.
  */
-function openingEvents(
+function makeOpeningEvents(
   head: ThreadHead,
   { restarts, starts, resumes, limit, resumeStopped }: Starts,
   now: number,
@@ -196,5 +196,8 @@ function openingEvents(
   const isResumed = resumeStopped === true && isStoppedBeforeReply(head);
   const isWanted = isResumed || restarts.length + resumes.length > 0 || needsRun(head, now);
   if (isRunning(head, now) || restarts.length !== lost.length || !isWanted) return undefined;
-  return [...restarts, ...inTurn([...resumes.map(alone), ...stillDue(head, starts)], head, limit)];
+  return [
+    ...restarts,
+    ...takeTurns([...resumes.map(checkAlone), ...listStillDue(head, starts)], head, limit),
+  ];
 }

@@ -2,25 +2,25 @@ import { callGuarded } from '../../content/call-guarded.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { turnSteps } from '../../thread/turn-steps.ts';
-import { settingsOf } from '../model/model-step.ts';
+import { pickModelSettings } from '../model/model-step.ts';
 import type { AgentContext } from './agent-context.ts';
-import type { RunSettings } from './run-settings.ts';
-import { checkedTimeout } from './time-limits.ts';
+import type { RunOverrides } from './run-settings.ts';
+import { checkTimeout } from './time-limits.ts';
 
 /** The agent's context with the settings of one run. */
 export function withRunSettings(
   context: AgentContext,
-  options: RunSettings<unknown>,
+  options: RunOverrides<unknown>,
 ): AgentContext {
   const { timeout, prepareStep, stopWhen = context.stopWhen } = options;
   const { onStepEnd = context.onStepEnd } = options;
-  const settings = settingsOf(options);
+  const settings = pickModelSettings(options);
   if (!context.hasModel && (prepareStep || Object.keys(settings).length > 0)) {
     throw new TypeError(
       'A custom agent has no model, so its runs take no model settings and no prepareStep.',
     );
   }
-  const limits = timeout === undefined ? context.limits : checkedTimeout(timeout, context.tools);
+  const limits = timeout === undefined ? context.limits : checkTimeout(timeout, context.tools);
   return { ...context, limits, stopWhen, onStepEnd, ownSteps: { settings, prepareStep } };
 }
 

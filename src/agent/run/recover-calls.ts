@@ -1,4 +1,4 @@
-import { plainCopy } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/plain-copy.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
@@ -9,10 +9,14 @@ import { endEvents } from '../calls/close-requests.ts';
 import { applyRules } from '../calls/apply-rules.ts';
 import type { DecisionInput } from '../calls/decide-calls.ts';
 import { type ToolDefinitions } from '../calls/tool-definitions.ts';
-import { type DeliveredOutcome, parseDelivered, recordedOutcome } from '../input/accept-outcome.ts';
+import {
+  type DeliveredOutcome,
+  parseDelivered,
+  makeRecordedOutcome,
+} from '../input/accept-outcome.ts';
 import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
-import { mayStartAgain, recoveryOf, type ToolRecovery } from './tool-recovery.ts';
+import { mayStartAgain, findRecovery, type ToolRecovery } from './tool-recovery.ts';
 
 /**
  * Asks tools what became of lost calls, and records what they know: an outcome, or that the call continues elsewhere because it has asked
@@ -46,11 +50,11 @@ async function reconcileCall(
 ): Promise<ThreadEvent[]> {
   const { step, index, toolName } = call;
   if (tools.get(toolName)?.delegation !== undefined) return [];
-  const outcome = await askTool(recoveryOf(context.toolRecovery, call), call);
+  const outcome = await askTool(findRecovery(context.toolRecovery, call), call);
   const place = { at: context.now(), step, index };
   if (outcome === undefined)
     return isAsking(head, call) ? [{ type: 'call-deferred', ...place }] : [];
-  const recorded = await recordedOutcome(tools.get(toolName), call, outcome);
+  const recorded = await makeRecordedOutcome(tools.get(toolName), call, outcome);
   const source = 'reconciled';
   return endEvents(head, { type: 'call-ended', ...place, outcome: recorded, source });
 }
@@ -66,7 +70,7 @@ async function askTool(
   { toolCallId, input, idempotencyKey = toolCallId }: ToolCallRecord,
 ): Promise<DeliveredOutcome | undefined> {
   try {
-    const copy = plainCopy(input);
+    const copy = copyPlain(input);
     const outcome = await reconcile?.({ input: copy, idempotencyKey, toolCallId });
     return outcome === undefined ? undefined : parseDelivered(outcome);
   } catch {
@@ -78,7 +82,7 @@ async function askTool(
  * The starts of the lost calls that may be restarted: delegated calls, which their sub-agents resume; and calls of idempotent tools with
  * attempts left, if what was approved is still what would run, or the rules still let it run without approval.
  */
-export async function restartsOf(
+export async function restartLostCalls(
   context: AgentContext,
   decisions: DecisionInput,
   state: Readonly<ThreadState>,
@@ -94,14 +98,14 @@ export async function restartsOf(
       const request = state.endedRequests.get(call.requestId ?? '')?.request;
       return request?.type === 'approval-request'
         ? checkApproved(decisions, { call, request })
-        : restartOf(decisions, call);
+        : restartUnapproved(decisions, call);
     }),
   );
   return events.flat().filter(({ type }) => type === 'call-started');
 }
 
 /** The start of a call that needed no approval, if it still needs none. */
-async function restartOf(
+async function restartUnapproved(
   { tools, rules, now }: DecisionInput,
   call: ToolCallRecord,
 ): Promise<ThreadEvent[]> {
@@ -112,7 +116,7 @@ async function restartOf(
 }
 
 /** The events recording that calls which were due to be recovered are still unknown, and when to retry. */
-export function failedRecoveries(
+export function recordFailedRecoveries(
   { retry }: AgentContext,
   { calls }: ThreadHead,
   { at, hash }: { at: number; hash: string },

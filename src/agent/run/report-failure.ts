@@ -1,4 +1,4 @@
-import { plainCopy } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/plain-copy.ts';
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import { traceFailure } from '../../thread/tracing.ts';
 import type { AgentEmitter } from './agent-events.ts';
@@ -7,13 +7,13 @@ import type { AgentEmitter } from './agent-events.ts';
  * Reports the faults of an agent's settings: to its listeners, to tracing, and, unless `NODE_ENV` is `production`, as a warning in the
  * console, once for each setting and kind of fault.
  */
-export function failureReporter(
+export function makeFailureReporter(
   agentName: string | undefined,
   events: AgentEmitter,
 ): (failure: SettingFailure) => void {
   const warned = new Set<string>();
   return ({ toolCall, ...fault }) => {
-    const call = toolCall && { ...toolCall, input: plainCopy(toolCall.input) };
+    const call = toolCall && { ...toolCall, input: copyPlain(toolCall.input) };
     const failure = { ...fault, toolCall: call };
     events.emitFailure(failure);
     traceFailure(agentName, failure);

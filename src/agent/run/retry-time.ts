@@ -13,7 +13,7 @@ export interface RetryOptions {
 }
 
 /** The options with their defaults. Throws a `TypeError` for an invalid number. */
-export function checkedRetry({
+export function checkRetry({
   maxAttempts = 10,
   initialDelayMs = 1_000,
   maxDelayMs = 300_000,
@@ -45,11 +45,11 @@ export function retryTime(
 ): number | undefined {
   if (failures >= maxAttempts) return undefined;
   const delay = Math.min(initialDelayMs * 2 ** (failures - 1), maxDelayMs);
-  return Math.ceil(at + delay * (1 - fractionOf(hash) / 2));
+  return Math.ceil(at + delay * (1 - parseFraction(hash) / 2));
 }
 
 /** A number from 0 up to 1. */
-function fractionOf(hash: string): number {
+function parseFraction(hash: string): number {
   const digits = Array.from(hash.slice(0, 8), (character) => character.charCodeAt(0) % 32);
   return digits.reduce((fraction, digit) => (fraction + digit) / 32, 0);
 }

@@ -1,6 +1,6 @@
 import type { LanguageModelUsage } from 'ai';
 import type { StepMetadata } from '../../thread/step-metadata.ts';
-import { isModelDue, statusOf } from '../../thread/thread-status.ts';
+import { isModelDue, computeThreadStatus } from '../../thread/thread-status.ts';
 import { endsTurn } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 
@@ -21,9 +21,9 @@ export interface RunEnd {
 }
 
 /** The status of a run that left the thread in this state. */
-export function endStatusOf(state: Readonly<ThreadState>, now: number): RunEnd['status'] {
+export function describeEndStatus(state: Readonly<ThreadState>, now: number): RunEnd['status'] {
   const { head, pastCalls } = state;
-  const status = statusOf(head, now);
+  const status = computeThreadStatus(head, now);
   if (status !== 'idle') return status;
   if (head.failure !== undefined) return 'waiting';
   /* The lease expired before the model was asked; the next run asks it. */

@@ -1,9 +1,9 @@
 import type { AnswerOptions } from '../input/run-input.ts';
-import type { RunSettings } from './run-settings.ts';
+import type { RunOverrides } from './run-settings.ts';
 
 /** The options of one run. */
 export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
-  extends AnswerOptions, RunSettings<RUNTIME_CONTEXT> {
+  extends AnswerOptions, RunOverrides<RUNTIME_CONTEXT> {
   /** Aborts the run: tools get the signal too, `run` rejects with its reason, and the thread can be run again. */
   abortSignal?: AbortSignal;
   /**

@@ -18,7 +18,7 @@ export interface StepEndEvent extends FinishedStep {
 }
 
 /** The settings that a run can have instead of the agent's. They apply to this run only; a later run that resumes the thread uses the agent's. */
-export interface RunSettings<RUNTIME_CONTEXT = Record<string, unknown>> extends Pick<
+export interface RunOverrides<RUNTIME_CONTEXT = Record<string, unknown>> extends Pick<
   ModelSettings,
   (typeof stepSettingNames)[number] | 'maxRetries' | 'headers'
 > {

@@ -1,14 +1,14 @@
-import { errorText } from '../../content/error-text.ts';
-import { unlessAborted } from '../../content/until-aborted.ts';
+import { readErrorText } from '../../content/error-text.ts';
+import { awaitUnlessAborted } from '../../content/until-aborted.ts';
 import type { RunCause } from '../../policy/run-context.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { hasDueCalls, isModelDue } from '../../thread/thread-status.ts';
 import { startsDue } from '../calls/check-due-calls.ts';
-import { type DecisionInput, decisionInput } from '../calls/decide-calls.ts';
+import { type DecisionInput, makeDecisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
-import { unlessGrantEnded } from '../calls/find-grant.ts';
+import { ignoreGrantEnded } from '../calls/find-grant.ts';
 import { refuseMissingTools, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
@@ -17,14 +17,14 @@ import { Executions, type Finished, recordFinished } from './executions.ts';
 import { Lease, LeaseLost } from './lease.ts';
 import { openAgain, type Opening, openRun } from './open-run.ts';
 import { notifyStepEnd } from './own-settings.ts';
-import { endStatusOf, type RunEnd } from './run-end.ts';
+import { describeEndStatus, type RunEnd } from './run-end.ts';
 import type { RunOptions } from './run-options.ts';
-import { AnswerSending, type SentAnswer, sentEvents } from './send-answers.ts';
+import { AnswerSending, type SentAnswer, recordSentAnswers } from './send-answers.ts';
 import { ModelSteps } from './take-step.ts';
 import { abortAfter, type RunningLimit } from './time-limits.ts';
 
 /** The settings of a run. */
-export interface RunSetting {
+export interface RunArguments {
   log: ThreadLog;
   tools: ToolDefinitions;
   options: RunOptions<unknown>;
@@ -43,7 +43,7 @@ export interface RunSetting {
  */
 export class Run {
   readonly #context: AgentContext;
-  readonly #setting: RunSetting;
+  readonly #setting: RunArguments;
   readonly #log: ThreadLog;
   readonly #lease: Lease;
   readonly #opening: Opening;
@@ -60,7 +60,7 @@ export class Run {
   /** Set once there is an answer to send. */
   #sending: AnswerSending | undefined;
 
-  constructor(context: AgentContext, setting: RunSetting) {
+  constructor(context: AgentContext, setting: RunArguments) {
     const { log, tools, options, cause, onPreliminary } = setting;
     this.#context = context;
     this.#setting = setting;
@@ -146,7 +146,7 @@ export class Run {
     while (!this.#lease.isTakenOver) {
       const finished = this.#executions.take();
       if (finished.length > 0) {
-        await this.#recordFinished(finished).catch(unlessLost);
+        await this.#recordFinished(finished).catch(ignoreLeaseLost);
         continue;
       }
       if (!this.#executions.pending)
@@ -188,7 +188,8 @@ export class Run {
 
   /** Records which answers were sent to the tools that asked. */
   async #recordSent(sent: readonly SentAnswer[]): Promise<void> {
-    const make = ({ head }: Proposal): ThreadEvent[] => sentEvents(head, sent, this.#context.now());
+    const make = ({ head }: Proposal): ThreadEvent[] =>
+      recordSentAnswers(head, sent, this.#context.now());
     await this.#commit(make, { evenWhenLost: true });
   }
 
@@ -196,10 +197,10 @@ export class Run {
   async #startDue(): Promise<boolean> {
     const { state } = this.#log;
     const checking = startsDue(this.#decisions(), state);
-    const starts = await unlessAborted(checking, this.#signal);
+    const starts = await awaitUnlessAborted(checking, this.#signal);
     if (starts === undefined) return true;
     if (starts.isEmpty) return false;
-    await this.#commit(({ head }) => starts.events(head)).catch(unlessGrantEnded);
+    await this.#commit(({ head }) => starts.events(head)).catch(ignoreGrantEnded);
     return true;
   }
 
@@ -254,12 +255,12 @@ export class Run {
 
   /** By default for the calls of the open step, whose assistant message is the last. */
   #decisions(messageCount = this.#log.state.messages.length - 1): DecisionInput {
-    return decisionInput(this.#context, this.#log.state, this.#setting, messageCount);
+    return makeDecisionInput(this.#context, this.#log.state, this.#setting, messageCount);
   }
 
   /** Releases the thread before the work is done. A stop is a normal end; any other failure is thrown. */
   async #endEarly(failure: unknown): Promise<RunEnd> {
-    const error = errorText(failure).slice(0, 500).toWellFormed();
+    const error = readErrorText(failure).slice(0, 500).toWellFormed();
     const { abortSignal } = this.#setting.options;
     const isAborted = abortSignal?.aborted === true && failure === abortSignal.reason;
     const events = this.#lease.isHeld
@@ -273,7 +274,7 @@ export class Run {
   }
 
   #end(): RunEnd {
-    const status = endStatusOf(this.#log.state, this.#context.now());
+    const status = describeEndStatus(this.#log.state, this.#context.now());
     const summary = this.#steps?.summary ?? noSteps;
     return { status: this.#lease.isTakenOver ? 'running' : status, ...summary };
   }
@@ -281,6 +282,6 @@ export class Run {
 
 const noSteps = { usage: undefined, finishReason: undefined, metadata: undefined };
 
-function unlessLost(error: unknown): void {
+function ignoreLeaseLost(error: unknown): void {
   if (!(error instanceof LeaseLost)) throw error;
 }

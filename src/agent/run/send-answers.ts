@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { errorText } from '../../content/error-text.ts';
-import { plainCall, type ToolCallRecord } from '../../content/tool-call.ts';
+import { readErrorText } from '../../content/error-text.ts';
+import { pickToolCall, type ToolCallRecord } from '../../content/tool-call.ts';
 import { callAt, type ThreadHead, type UnsentAnswer } from '../../thread/thread-head.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
@@ -8,7 +8,7 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { traceAnswerDelivery } from '../../thread/tracing.ts';
 import type { CallFailure, SendOptions } from '../calls/answer-receiver.ts';
 import { endEvents } from '../calls/close-requests.ts';
-import { delegatedCall } from '../calls/delegation.ts';
+import { makeDelegatedCall } from '../calls/delegation.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 
 /** The result of sending an answer to its tool. */
@@ -104,7 +104,7 @@ export class AnswerSending {
     };
     const deliver = async () =>
       sendAnswer(tools, state.threadId, { answer, call }, { signal, refresh });
-    const sent = await resultOf(answer, traceAnswerDelivery(state, answer, deliver));
+    const sent = await settleDelivery(answer, traceAnswerDelivery(state, answer, deliver));
     if (this.#underway.get(requestId) === underway) this.#underway.delete(requestId);
     const isCutOff = signal.aborted && sent.error !== undefined;
     if (!isCutOff) this.#sent.push(sent);
@@ -112,14 +112,14 @@ export class AnswerSending {
   }
 }
 
-async function resultOf(
+async function settleDelivery(
   answer: UnsentAnswer,
   delivery: Promise<CallFailure | undefined>,
 ): Promise<SentAnswer> {
   try {
     return { answer, outcome: givenUpSchema.parse(await delivery) };
   } catch (error) {
-    return { answer, error: errorText(error).slice(0, maximumErrorLength) };
+    return { answer, error: readErrorText(error).slice(0, maximumErrorLength) };
   }
 }
 
@@ -134,19 +134,19 @@ async function sendAnswer(
   const copy = structuredClone(answer);
   const { request, response, replyTo } = copy;
   if (delegation !== undefined && request.path !== undefined)
-    return delegation.send(delegatedCall(threadId, call), copy, options.signal);
+    return delegation.send(makeDelegatedCall(threadId, call), copy, options.signal);
   const isQuestion = request.type === 'question-request' && response.type === 'question-response';
   if (answering === undefined || !isQuestion) {
     throw new Error(`The tool '${call.toolName}' can't receive answers.`);
   }
   return answering.deliver(
-    { request, response, replyTo, call: structuredClone(plainCall(call)) },
+    { request, response, replyTo, call: structuredClone(pickToolCall(call)) },
     options,
   );
 }
 
 /** The events that record sent answers, except those that are no longer pending. */
-export function sentEvents(
+export function recordSentAnswers(
   head: ThreadHead,
   sent: readonly SentAnswer[],
   at: number,

@@ -1,14 +1,14 @@
-import { timer } from '../../content/timer.ts';
-import { closedBy } from '../../policy/closed-by.ts';
+import { waitForTimer } from '../../content/timer.ts';
+import { describeClosedBy } from '../../policy/closed-by.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { needsRun } from '../../thread/thread-status.ts';
 import { isRunning, isUnfinished } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { unusedApprovals } from '../calls/close-requests.ts';
+import { listUnusedApprovals } from '../calls/close-requests.ts';
 import type { AnswerOptions } from '../input/run-input.ts';
 import type { AgentContext } from './agent-context.ts';
-import { abandonedEvents, stopEvents } from './lost-calls.ts';
+import { endAbandonedRun, stopEvents } from './lost-calls.ts';
 
 /* How often to check whether a run in another process has ended, in milliseconds. */
 const pollMs = 250;
@@ -27,16 +27,17 @@ export function stopRequest(
     const { runId, isStopping = false } = head.run;
     return isStopping ? [] : [{ type: 'stop-requested', at, runId, ...by }];
   }
-  const isDue = needsRun(head) || head.calls.some(isUnfinished) || unusedApprovals(head).length > 0;
+  const isDue =
+    needsRun(head) || head.calls.some(isUnfinished) || listUnusedApprovals(head).length > 0;
   const ending =
     isDue && !head.isStopped
-      ? stopEvents(context, state, at, closedBy(by, context.principalId))
+      ? stopEvents(context, state, at, describeClosedBy(by, context.principalId))
       : [];
-  return [...abandonedEvents(context, state), ...ending];
+  return [...endAbandonedRun(context, state), ...ending];
 }
 
 /** Resolves when no run holds the thread, or after waiting long enough for one that does not react. */
-export async function untilEnded({ now, events, abortGraceMs }: AgentContext, log: ThreadLog) {
+export async function waitUntilEnded({ now, events, abortGraceMs }: AgentContext, log: ThreadLog) {
   const { threadId } = log.state;
   const patience = abortGraceMs + marginMs;
   for (let waited = 0; isRunning(log.state.head, now()) && waited < patience; waited += pollMs) {
@@ -45,7 +46,7 @@ export async function untilEnded({ now, events, abortGraceMs }: AgentContext, lo
       if (event.threadId === threadId) news.abort();
     });
     await log.pull();
-    if (isRunning(log.state.head, now())) await timer(pollMs, news.signal);
+    if (isRunning(log.state.head, now())) await waitForTimer(pollMs, news.signal);
     stopListening();
   }
 }

@@ -1,14 +1,14 @@
 import type { AssistantModelMessage, LanguageModelUsage } from 'ai';
-import { untilAborted } from '../../content/until-aborted.ts';
-import { jsonCopy } from '../../thread/tagged-json.ts';
+import { awaitUntilAborted } from '../../content/until-aborted.ts';
+import { copyAsLogged } from '../../thread/tagged-json.ts';
 import type { PreparedRecord } from '../../thread/prepared-record.ts';
 import type { StepMetadata } from '../../thread/step-metadata.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { turnSteps } from '../../thread/turn-steps.ts';
-import { inTurn, verdictEvents } from '../calls/check-due-calls.ts';
+import { takeTurns, applyVerdict } from '../calls/check-due-calls.ts';
 import { decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
-import { modelTools } from '../calls/tool-definitions.ts';
+import { listModelTools } from '../calls/tool-definitions.ts';
 import { addUsage, type ModelStep } from '../model/model-step.ts';
 import { PartialText } from '../model/partial-text.ts';
 import { recordStep } from '../model/record-step.ts';
@@ -68,7 +68,7 @@ export class ModelSteps {
     const steps = turnSteps(state);
     if (steps.length === 0) return true;
     const conditions = [stopWhen].flat().map(async (condition) => condition({ steps }));
-    return (await untilAborted(Promise.all(conditions), signal)).every((isMet) => !isMet);
+    return (await awaitUntilAborted(Promise.all(conditions), signal)).every((isMet) => !isMet);
   }
 
   /** The text streamed in a step that is not recorded yet. */
@@ -90,28 +90,30 @@ export class ModelSteps {
     const { tools } = decisions;
     /* Read before the model answers: the calls belong to the step that it was asked for. */
     const { steps: step } = state.head;
-    const modelStep = await untilAborted(this.#make({ decisions, state, signal }), signal);
+    const modelStep = await awaitUntilAborted(this.#make({ decisions, state, signal }), signal);
     const { usage, finishReason } = modelStep;
-    const metadata = jsonCopy(modelStep.metadata);
+    const metadata = copyAsLogged(modelStep.metadata);
     const { toolCallIds: usedIds } = state;
     const { generateId, now } = this.#context;
     const isKnownTool = (toolName: string): boolean => tools.has(toolName);
     const { message, calls } = recordStep(modelStep, { usedIds, isKnownTool, generateId });
     const verdicts =
-      calls.length === 0 ? [] : await untilAborted(decideCalls(decisions, calls, step), signal);
+      calls.length === 0
+        ? []
+        : await awaitUntilAborted(decideCalls(decisions, calls, step), signal);
     this.#count += 1;
     this.#usage = addUsage(this.#usage, usage);
     this.#finishReason = finishReason;
     this.#metadata = metadata;
     const at = now();
-    const tokens = tokensOf(usage);
+    const tokens = countTokens(usage);
     const { requests = [], ...saved } = { ...modelStep.custom, ...this.#sent };
     const starts = verdicts.map((verdict, index) => ({
-      events: verdictEvents(verdict, { step, index }, at),
+      events: applyVerdict(verdict, { step, index }, at),
     }));
     return [
       { type: 'step-finished', at, step, message, finishReason, usage: tokens, metadata, ...saved },
-      ...inTurn(starts, state.head, decisions.limit),
+      ...takeTurns(starts, state.head, decisions.limit),
       ...requests.map((request) => ({ type: 'request-opened' as const, at, step, request })),
     ];
   }
@@ -136,31 +138,31 @@ export class ModelSteps {
     const { tools, rules } = decisions;
     return this.#context.makeStep({
       state,
-      tools: modelTools(tools),
+      tools: listModelTools(tools),
       runtimeContext: rules.context.given ?? {},
       signal,
       receiver: this.#partial ?? this.#receiver,
       own: this.#context.ownSteps,
       onPrepared: (record) => {
-        this.#prepared = jsonCopy(record);
+        this.#prepared = copyAsLogged(record);
       },
     });
   }
 }
 
-function tokensOf({
+function countTokens({
   inputTokens,
   outputTokens,
   totalTokens,
 }: LanguageModelUsage): ThreadEventOf<'step-finished'>['usage'] {
   return {
-    inputTokens: counted(inputTokens),
-    outputTokens: counted(outputTokens),
-    totalTokens: counted(totalTokens),
+    inputTokens: omitNaN(inputTokens),
+    outputTokens: omitNaN(outputTokens),
+    totalTokens: omitNaN(totalTokens),
   };
 }
 
 /* Some providers add up missing counts to NaN, which JSON can't hold. */
-function counted(tokens: number | undefined): number | undefined {
+function omitNaN(tokens: number | undefined): number | undefined {
   return Number.isFinite(tokens) ? tokens : undefined;
 }

@@ -1,5 +1,5 @@
 import type { TimeoutConfiguration, ToolSet } from 'ai';
-import { checkedMs } from '../../content/checked-number.ts';
+import { checkMs } from '../../content/checked-number.ts';
 
 /** The AI SDK's `timeout`, checked: how long a run, a step and a tool may take, in milliseconds. */
 export interface TimeLimits {
@@ -10,31 +10,31 @@ export interface TimeLimits {
 }
 
 /** Throws a `TypeError` for a limit that no timer can keep, and for an unknown tool. */
-export function checkedTimeout(
+export function checkTimeout(
   timeout: TimeoutConfiguration<ToolSet> | undefined,
   tools: ToolSet,
 ): TimeLimits {
   const given = typeof timeout === 'number' ? { totalMs: timeout } : (timeout ?? {});
   const ofTools = new Map(
     Object.entries(given.tools ?? {}).map(([name, limit]) => [
-      toolOf(name, tools),
-      checked(limit, `timeout.tools.${name}`),
+      parseToolName(name, tools),
+      checkLimitMs(limit, `timeout.tools.${name}`),
     ]),
   );
-  const anyTool = checked(given.toolMs, 'timeout.toolMs');
+  const anyTool = checkLimitMs(given.toolMs, 'timeout.toolMs');
   const isAnyLimited = anyTool !== undefined || ofTools.size > 0;
   return {
-    run: checked(given.totalMs, 'timeout'),
-    step: checked(given.stepMs, 'timeout.stepMs'),
+    run: checkLimitMs(given.totalMs, 'timeout'),
+    step: checkLimitMs(given.stepMs, 'timeout.stepMs'),
     tool: isAnyLimited ? (toolName) => ofTools.get(toolName) ?? anyTool : undefined,
   };
 }
 
-function checked(limit: number | undefined, what: string): number | undefined {
-  return limit === undefined ? undefined : checkedMs(limit, what);
+function checkLimitMs(limit: number | undefined, what: string): number | undefined {
+  return limit === undefined ? undefined : checkMs(limit, what);
 }
 
-function toolOf(name: string, tools: ToolSet): string {
+function parseToolName(name: string, tools: ToolSet): string {
   const toolName = name.replace(/Ms$/, '');
   if (name.endsWith('Ms') && Object.hasOwn(tools, toolName)) return toolName;
   throw new TypeError(

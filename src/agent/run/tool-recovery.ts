@@ -1,6 +1,6 @@
 import type { ToolSet } from 'ai';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { delegationFor } from '../calls/delegation.ts';
+import { findDelegation } from '../calls/delegation.ts';
 import type { DeliveredOutcome } from '../input/accept-outcome.ts';
 
 /** How a tool's calls are recovered when their process died. */
@@ -36,7 +36,7 @@ export function checkRecovery(toolRecovery: object, tools: object): void {
 }
 
 /** The recovery options of a call's tool. */
-export function recoveryOf(
+export function findRecovery(
   toolRecovery: ToolRecoveries,
   { toolName }: ToolCallRecord,
 ): ToolRecovery {
@@ -48,6 +48,6 @@ export function mayStartAgain(
   { toolRecovery, tools }: { toolRecovery: ToolRecoveries; tools: ToolSet },
   call: ToolCallRecord,
 ): boolean {
-  const { idempotent = false, maxAttempts = defaultAttempts } = recoveryOf(toolRecovery, call);
-  return delegationFor(tools, call) !== undefined || (idempotent && call.attempts < maxAttempts);
+  const { idempotent = false, maxAttempts = defaultAttempts } = findRecovery(toolRecovery, call);
+  return findDelegation(tools, call) !== undefined || (idempotent && call.attempts < maxAttempts);
 }

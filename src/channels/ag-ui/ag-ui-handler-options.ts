@@ -5,7 +5,7 @@ import type { OriginOptions } from '../../http/foreign-origin.ts';
 import type { ErrorTextOptions } from '../../http/tool-error-text.ts';
 
 /** Options for what a client shows of a thread. */
-export interface ThreadViewOptions extends ErrorTextOptions {
+export interface AgUiViewOptions extends ErrorTextOptions {
   /**
    * The tools whose calls the client runs: those of the agent without `execute`. Their results are read from the client's tool messages.
    * The tools that a client lists itself are ignored. Default none.
@@ -17,7 +17,7 @@ export interface ThreadViewOptions extends ErrorTextOptions {
 
 /** The options of `createAgUiHandler`: how an AG-UI client reaches an agent. */
 export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
-  extends HoldOptions, OriginOptions, ThreadViewOptions {
+  extends HoldOptions, OriginOptions, AgUiViewOptions {
   agent: Pick<Agent<RUNTIME_CONTEXT>, 'thread' | 'stream' | 'respond' | 'deliver'>;
   /**
    * Called before anything of the thread is read. A result without a principal, or `undefined`, is refused with 403; a `Response` is sent

@@ -1,14 +1,14 @@
 import { checkHold } from '../../agent/held-stream.ts';
-import { checkedHistory } from '../../agent/import-from-client.ts';
+import { checkHistoryOption } from '../../agent/import-from-client.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
-import { checkedMs } from '../../content/checked-number.ts';
+import { checkMs } from '../../content/checked-number.ts';
 import { refuseUnknown } from '../../content/refuse-unknown.ts';
-import { timer } from '../../content/timer.ts';
-import { errorResponse, refusal } from '../../http/error-response.ts';
+import { waitForTimer } from '../../content/timer.ts';
+import { makeErrorResponse, makeRefusalResponse } from '../../http/error-response.ts';
 import { checkOrigins } from '../../http/foreign-origin.ts';
 import { receivePost } from '../../http/receive-post.ts';
 import { type AgUiHandlerOptions, agUiHandlerSettings } from './ag-ui-handler-options.ts';
-import { eventStreamResponse, type KeepAlive } from './event-stream-response.ts';
+import { makeEventStreamResponse, type KeepAlive } from './event-stream-response.ts';
 import { EventBacklog } from './event-backlog.ts';
 import { streamRun } from './stream-run.ts';
 import { openWithHistory } from './input/client-history.ts';
@@ -50,14 +50,14 @@ export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   checkPolling(options);
   checkHold(options);
   checkOrigins(options);
-  checkedHistory(options.history);
-  const keepAlive = keepAliveOf(options);
+  checkHistoryOption(options.history);
+  const keepAlive = checkKeepAlive(options);
   return async (request) => {
     try {
       if (request.method === 'POST') return await postRun(options, request, keepAlive);
-      return refusal(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
+      return makeRefusalResponse(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
     } catch (error) {
-      return errorResponse(error, options.onError);
+      return makeErrorResponse(error, options.onError);
     }
   };
 }
@@ -81,7 +81,7 @@ async function postRun<RUNTIME_CONTEXT>(
   const run = { options, runOptions, input, thread, backlog, disconnected: disconnected.signal };
   /* If reporting a failure fails too, the stream ends without a last event. */
   streamRun(run).catch(() => backlog.leave());
-  return eventStreamResponse({
+  return makeEventStreamResponse({
     request,
     backlog,
     disconnected,
@@ -90,6 +90,9 @@ async function postRun<RUNTIME_CONTEXT>(
   });
 }
 
-function keepAliveOf({ keepAliveMs = 15_000, wait = timer }: Partial<KeepAlive>): KeepAlive {
-  return { keepAliveMs: checkedMs(keepAliveMs, 'keepAliveMs', 0), wait };
+function checkKeepAlive({
+  keepAliveMs = 15_000,
+  wait = waitForTimer,
+}: Partial<KeepAlive>): KeepAlive {
+  return { keepAliveMs: checkMs(keepAliveMs, 'keepAliveMs', 0), wait };
 }

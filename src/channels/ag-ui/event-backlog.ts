@@ -61,7 +61,7 @@ export class EventBacklog {
 
   #add(event: AgUiEvent): void {
     const last = this.#waiting.at(-1);
-    this.#length += lengthOf(event);
+    this.#length += measureEvent(event);
     const joined = last === undefined ? undefined : join(last, event);
     if (joined === undefined) this.#waiting.push(event);
     else this.#waiting[this.#waiting.length - 1] = joined;
@@ -73,13 +73,13 @@ export class EventBacklog {
   }
 
   #keepEnd(event: AgUiEvent): void {
-    const end = endOf(event);
+    const end = endEvent(event);
     if (end !== undefined) this.#ends.unshift(end);
     else this.#ends = this.#ends.filter((each) => !isEqual(each, event));
   }
 }
 
-function lengthOf(event: AgUiEvent): number {
+function measureEvent(event: AgUiEvent): number {
   if ('delta' in event) return event.delta.length;
   return 'content' in event ? event.content.length : 100;
 }
@@ -92,7 +92,7 @@ function join(last: AgUiEvent, next: AgUiEvent): AgUiEvent | undefined {
   return isSame ? { ...last, delta: last.delta + next.delta } : undefined;
 }
 
-function endOf(event: AgUiEvent): AgUiEvent | undefined {
+function endEvent(event: AgUiEvent): AgUiEvent | undefined {
   switch (event.type) {
     case 'TEXT_MESSAGE_START':
       return { type: 'TEXT_MESSAGE_END', messageId: event.messageId };

@@ -23,7 +23,7 @@ interface Streamed {
  * The response that streams a backlog. A server reports that a client has disconnected in one of two ways: it cancels the body, or aborts
  * the request.
  */
-export function eventStreamResponse(streamed: Streamed): Response {
+export function makeEventStreamResponse(streamed: Streamed): Response {
   const { request, backlog, disconnected, headers, keepAlive } = streamed;
   const leave = (): void => {
     backlog.leave();
@@ -31,7 +31,7 @@ export function eventStreamResponse(streamed: Streamed): Response {
   };
   if (request.signal.aborted) leave();
   else request.signal.addEventListener('abort', leave, { once: true });
-  return new Response(bytesOf(backlog, keepAlive, leave), {
+  return new Response(streamBytes(backlog, keepAlive, leave), {
     headers: {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
@@ -41,7 +41,7 @@ export function eventStreamResponse(streamed: Streamed): Response {
   });
 }
 
-function bytesOf(
+function streamBytes(
   backlog: EventBacklog,
   keepAlive: KeepAlive,
   onLeave: () => void,

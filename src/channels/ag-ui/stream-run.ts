@@ -2,16 +2,16 @@ import type { AgentResponse } from '../../agent/agent-response.ts';
 import type { AgentStream } from '../../agent/agent-stream.ts';
 import { followThread } from '../../agent/follow-thread.ts';
 import { HeldStream } from '../../agent/held-stream.ts';
-import { type InputSchemas, inputSchemasOf } from '../../agent/input-schemas.ts';
+import { type InputSchemas, readInputSchemas } from '../../agent/input-schemas.ts';
 import type { RunOptions } from '../../agent/run.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
 import type { EventBacklog } from './event-backlog.ts';
-import { clientInput } from './input/client-input.ts';
-import { clientResults } from './input/new-messages.ts';
+import { readClientInput } from './input/client-input.ts';
+import { listClientResults } from './input/new-messages.ts';
 import type { RunAgentInput } from './input/run-agent-input.ts';
 import type { AgUiEvent } from './output/ag-ui-event.ts';
-import { readableRefusal, runError } from './output/run-error.ts';
+import { toReadableRefusal, runError } from './output/run-error.ts';
 import { RunEvents } from './output/run-events.ts';
 
 /** A run that a client has requested. */
@@ -38,7 +38,7 @@ export async function streamRun<RUNTIME_CONTEXT>(
     events.compare(thread);
     /* Expired requests are recorded as closed whatever the input contains, so that the client gets them. */
     await options.agent.respond([], thread);
-    const parsed = clientInput(input, thread);
+    const parsed = readClientInput(input, thread);
     if ('code' in parsed) return backlog.finish([{ type: 'RUN_ERROR', ...parsed }]);
     const { items, whilePending } = parsed;
     const runOptions = { ...run.runOptions, whilePending, resumeStopped: input.resumeStopped };
@@ -58,7 +58,7 @@ async function editSchemas<RUNTIME_CONTEXT>({
   const isEditable = activeRequests.some(
     (request) => request.type === 'approval-request' && request.editable !== undefined,
   );
-  return isEditable ? inputSchemasOf(agent) : new Map();
+  return isEditable ? readInputSchemas(agent) : new Map();
 }
 
 /* The results are recorded even if the rest of the input is refused. */
@@ -68,7 +68,7 @@ async function deliverResults<RUNTIME_CONTEXT>({
   input,
   thread,
 }: RequestedRun<RUNTIME_CONTEXT>): Promise<void> {
-  for (const { toolCallId, outcome } of clientResults(input.messages, thread, clientTools)) {
+  for (const { toolCallId, outcome } of listClientResults(input.messages, thread, clientTools)) {
     await agent.deliver(thread, toolCallId, outcome, by);
   }
 }
@@ -120,7 +120,7 @@ async function readStream<RUNTIME_CONTEXT>(
 ): Promise<AgentResponse['status'] | undefined> {
   let status: AgentResponse['status'] | undefined;
   for await (const event of stream) {
-    if (event.type === 'error') throw readableRefusal(event.error, thread);
+    if (event.type === 'error') throw toReadableRefusal(event.error, thread);
     /* AG-UI has no preliminary results. */
     if (event.type === 'tool-result') continue;
     if (!events.hasBegun) backlog.push(events.begin(thread));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromBase64url, toBase64url } from '../../content/base64.ts';
+import { parseBase64url, toBase64url } from '../../content/base64.ts';
 
 /** A secret of the app: at least 32 bytes; a string counts in UTF-8. */
 export type CallbackSecret = string | Uint8Array;
@@ -38,7 +38,9 @@ export class CallbackKeys {
 
   /** The first secret signs; all are accepted. Throws a `TypeError` without a secret or for one that is too short. */
   constructor(secrets: CallbackSecret | readonly CallbackSecret[]) {
-    this.#secrets = isSeveral(secrets) ? secrets.map(bytesOf) : [bytesOf(secrets)];
+    this.#secrets = isSeveral(secrets)
+      ? secrets.map(checkSecretBytes)
+      : [checkSecretBytes(secrets)];
     if (this.#secrets.length === 0) throw new TypeError('remoteTool needs a secret.');
   }
 
@@ -60,7 +62,7 @@ export class CallbackKeys {
     const keys = await this.#keys();
     return Promise.all(
       keys.map(async (key) => {
-        const signature = await crypto.subtle.sign(algorithm, key, signed(text));
+        const signature = await crypto.subtle.sign(algorithm, key, encodeSignedText(text));
         const url = new URL(callbackUrl);
         url.searchParams.set(parameter, `${text}.${toBase64url(new Uint8Array(signature))}`);
         return url.href;
@@ -72,7 +74,9 @@ export class CallbackKeys {
   async verify({ text, signature }: ClaimedCapability): Promise<boolean> {
     const keys = await this.#keys();
     const known = await Promise.all(
-      keys.map(async (key) => crypto.subtle.verify(algorithm, key, signature, signed(text))),
+      keys.map(async (key) =>
+        crypto.subtle.verify(algorithm, key, signature, encodeSignedText(text)),
+      ),
     );
     return known.includes(true);
   }
@@ -92,8 +96,8 @@ export function readCapability(url: string): ClaimedCapability | undefined {
   const all = new URL(url).searchParams.getAll(parameter);
   const [text = '', mac = '', ...more] = (all.length === 1 ? (all[0] ?? '') : '').split('.');
   if (more.length > 0 || text.length > maximumLength) return undefined;
-  const signature = fromBase64url(mac);
-  const claim = claimSchema.safeParse(decodeJson(fromBase64url(text))).data;
+  const signature = parseBase64url(mac);
+  const claim = claimSchema.safeParse(decodeJson(parseBase64url(text))).data;
   if (signature === undefined || claim === undefined) return undefined;
   const [threadId, toolName, toolCallId] = claim;
   return { claim: { threadId, toolName, toolCallId }, text, signature };
@@ -105,14 +109,14 @@ function isSeveral(
   return Array.isArray(secrets);
 }
 
-function bytesOf(secret: CallbackSecret): Uint8Array<ArrayBuffer> {
+function checkSecretBytes(secret: CallbackSecret): Uint8Array<ArrayBuffer> {
   const bytes = typeof secret === 'string' ? new TextEncoder().encode(secret) : secret.slice();
   if (bytes.length >= minimumSecretBytes) return Uint8Array.from(bytes);
   throw new TypeError(`The secret of remoteTool must have at least ${minimumSecretBytes} bytes.`);
 }
 
 /* Includes the purpose: a signature that was made with the same secret for something else is not a capability. */
-function signed(text: string): Uint8Array<ArrayBuffer> {
+function encodeSignedText(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(purpose + text);
 }
 

@@ -2,7 +2,7 @@ import type { ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { isCallLost, lostCallOutcome } from './to-server/call-messages.ts';
-import { serverOf } from './remote-server.ts';
+import { readRemoteServer } from './remote-server.ts';
 import { isCallEnded } from './from-server/record-callback.ts';
 
 /** Options of `checkRemoteCalls`. */
@@ -33,7 +33,7 @@ export async function checkRemoteCalls({
   const ended = await Promise.all(
     waiting.map(async ({ toolCallId, toolName }) => {
       const tool = named.get(toolName);
-      const server = tool && serverOf(tool);
+      const server = tool && readRemoteServer(tool);
       if (server === undefined) return [];
       if (!(await isCallLost(server, { threadId: thread.id, toolName, toolCallId }))) return [];
       return (await isEnded({ agent, thread }, toolCallId)) ? [toolCallId] : [];

@@ -1,4 +1,4 @@
-import type { timer } from '../../content/timer.ts';
+import type { waitForTimer } from '../../content/timer.ts';
 import type { WebhookSignatures } from './webhook-signatures.ts';
 
 /** How one side posts its messages. */
@@ -7,7 +7,7 @@ export interface Poster {
   signatures: WebhookSignatures | undefined;
   /** How long the other side may take to acknowledge a message, in milliseconds. */
   timeoutMs: number;
-  timer: typeof timer;
+  timer: typeof waitForTimer;
 }
 
 /** A message to post. A message that is sent again keeps its `id`. */
@@ -41,14 +41,14 @@ export async function postJson(poster: Poster, post: Post): Promise<Posted> {
   const signal = AbortSignal.any(signals);
   try {
     const response = await send(poster, post, signal);
-    const text = await beginningOf(response, post.readBytes ?? 0, signal);
+    const text = await readBeginning(response, post.readBytes ?? 0, signal);
     const why = `HTTP ${response.status}`;
     if (response.ok) return { status: 'accepted', text };
     return response.status >= 500 ? { status: 'unknown', why } : { status: 'refused', why, text };
   } catch (error) {
-    const code = codeOf(error);
+    const code = readErrorCode(error);
     const isUnsent = code !== undefined && unsent.has(code);
-    const why = code ?? errorName(error);
+    const why = code ?? readErrorName(error);
     return { status: isUnsent ? 'unreachable' : 'unknown', why, cause: error };
   } finally {
     finished.abort();
@@ -71,7 +71,7 @@ async function send(
 }
 
 /* The status decides: a body that breaks off, or never ends, counts as a short one. */
-async function beginningOf(
+async function readBeginning(
   { body }: Response,
   readBytes: number,
   signal: AbortSignal,
@@ -105,13 +105,13 @@ const unsent = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-function codeOf(error: unknown): string | undefined {
+function readErrorCode(error: unknown): string | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   if (typeof cause !== 'object' || cause === null || !('code' in cause)) return undefined;
   return typeof cause.code === 'string' ? cause.code : undefined;
 }
 
-function errorName(error: unknown): string {
+function readErrorName(error: unknown): string {
   return error instanceof Error ? error.name : 'no connection';
 }
 

@@ -23,7 +23,7 @@ export interface RemoteServer extends Poster {
 export const remote: unique symbol = Symbol.for('holdpoint.remote');
 
 /** The tool server of a tool; `undefined` for a tool that is not remote. */
-export function serverOf(tool: Tool): RemoteServer | undefined {
+export function readRemoteServer(tool: Tool): RemoteServer | undefined {
   const value: unknown = Reflect.get(tool, remote);
   return isServer(value) ? value : undefined;
 }

@@ -6,16 +6,16 @@ import {
   laterWithin,
   type ToolRunOptions,
 } from '../../agent/calls.ts';
-import { checkedMs } from '../../content/checked-number.ts';
+import { checkMs } from '../../content/checked-number.ts';
 import { refuseUnknown } from '../../content/refuse-unknown.ts';
-import { timer } from '../../content/timer.ts';
+import { waitForTimer } from '../../content/timer.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-url.ts';
 import { sendCall } from './to-server/send-call.ts';
 import { remote, type RemoteServer } from './remote-server.ts';
-import { resultForModel } from './from-server/callback-message.ts';
+import { toModelResultOutput } from './from-server/callback-message.ts';
 import { sendAnswer } from './to-server/send-answer.ts';
 import { sendCancellation } from './to-server/call-messages.ts';
-import { allowedOrigins, routeUrl, serverUrl } from './url-checks.ts';
+import { listAllowedOrigins, makeRouteUrl, parseServerUrl } from './url-checks.ts';
 import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts';
 
 /** Options of `remoteTool`. */
@@ -105,7 +105,7 @@ export function remoteTool<INPUT>({
   ...options
 }: RemoteToolOptions<INPUT>): Tool<INPUT, unknown> {
   refuseUnknown('remoteTool', options, remoteToolSettings);
-  const server = serverFor(options);
+  const server = makeRemoteServer(options);
   const deferral = expiresAfterMs === undefined ? later : laterWithin(expiresAfterMs);
   const answers: AnswerReceiver = {
     deliver: async (answer, sending) => sendAnswer(server, answer, sending),
@@ -118,30 +118,36 @@ export function remoteTool<INPUT>({
       await sendCall(server, { input, operation, call });
       return deferral;
     },
-    toModelOutput: ({ output }: { output: unknown }) => resultForModel(output),
+    toModelOutput: ({ output }: { output: unknown }) => toModelResultOutput(output),
   };
   return Object.assign(posted, { [answering]: answers, [remote]: server });
 }
 
-function serverFor(
+function makeRemoteServer(
   options: Omit<
     RemoteToolOptions<never>,
     'description' | 'inputSchema' | 'operation' | 'expiresAfterMs'
   >,
 ): RemoteServer {
-  const { secret, signing, onDismiss = 'cancel', timeoutMs = 10_000, wait = timer } = options;
-  const endpoint = serverUrl(options.endpoint, 'endpoint');
+  const {
+    secret,
+    signing,
+    onDismiss = 'cancel',
+    timeoutMs = 10_000,
+    wait = waitForTimer,
+  } = options;
+  const endpoint = parseServerUrl(options.endpoint, 'endpoint');
   return {
     endpoint,
-    cancelUrl: routeUrl('cancel_tool_call', endpoint, options.baseUrl),
-    statusUrl: routeUrl('tool_call_status', endpoint, options.baseUrl),
-    callbackUrl: serverUrl(options.callbackUrl, 'callbackUrl'),
+    cancelUrl: makeRouteUrl('cancel_tool_call', endpoint, options.baseUrl),
+    statusUrl: makeRouteUrl('tool_call_status', endpoint, options.baseUrl),
+    callbackUrl: parseServerUrl(options.callbackUrl, 'callbackUrl'),
     keys: new CallbackKeys(secret),
-    origins: allowedOrigins(endpoint, options.allowedOrigins),
+    origins: listAllowedOrigins(endpoint, options.allowedOrigins),
     signatures: signing && new WebhookSignatures(signing),
     onDismiss,
-    timeoutMs: checkedMs(timeoutMs, 'timeoutMs'),
-    timer,
+    timeoutMs: checkMs(timeoutMs, 'timeoutMs'),
+    timer: waitForTimer,
     fetch: options.fetch ?? (async (...request) => fetch(...request)),
     wait,
   };

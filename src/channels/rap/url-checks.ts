@@ -1,13 +1,13 @@
 /** A URL from the app's options. Throws a `TypeError` if it is not http(s), or has a user name or password. */
-export function serverUrl(url: string | URL, what: string): URL {
+export function parseServerUrl(url: string | URL, what: string): URL {
   const parsed = URL.parse(String(url));
   if (parsed !== null && isPlainHttp(parsed)) return parsed;
   throw new TypeError(`${what} must be an http(s) URL without a user name and password.`);
 }
 
 /** The URL of a route of a tool server: below its base URL, by default the folder of its endpoint. */
-export function routeUrl(route: string, endpoint: URL, baseUrl: string | URL | undefined): URL {
-  const url = new URL(baseUrl === undefined ? endpoint : serverUrl(baseUrl, 'baseUrl'));
+export function makeRouteUrl(route: string, endpoint: URL, baseUrl: string | URL | undefined): URL {
+  const url = new URL(baseUrl === undefined ? endpoint : parseServerUrl(baseUrl, 'baseUrl'));
   const base = baseUrl === undefined ? url.pathname.replace(/[^/]*$/, '') : url.pathname;
   url.pathname = `${base.replace(/\/+$/, '')}/${route}`;
   return url;
@@ -17,19 +17,19 @@ export function routeUrl(route: string, endpoint: URL, baseUrl: string | URL | u
  * The origins that answers may be sent to: those that the app lists, by default the endpoint's own. For a loopback endpoint
  * these are all three spellings of its host.
  */
-export function allowedOrigins(
+export function listAllowedOrigins(
   endpoint: URL,
   listed: readonly string[] | undefined,
 ): ReadonlySet<string> {
-  if (listed === undefined) return new Set(spellingsOf(endpoint));
-  return new Set(listed.map((origin) => serverUrl(origin, 'An allowed origin').origin));
+  if (listed === undefined) return new Set(listSpellings(endpoint));
+  return new Set(listed.map((origin) => parseServerUrl(origin, 'An allowed origin').origin));
 }
 
 /**
  * The URL if answers may be sent to it, else `undefined`. Hosts are compared as the URL standard writes them: an address in decimal,
  * octal, hex or full-width digits is the same address.
  */
-export function allowedUrl(url: string, origins: ReadonlySet<string>): URL | undefined {
+export function parseAllowedUrl(url: string, origins: ReadonlySet<string>): URL | undefined {
   const parsed = URL.parse(url);
   return parsed !== null && isPlainHttp(parsed) && origins.has(parsed.origin) ? parsed : undefined;
 }
@@ -41,7 +41,7 @@ export function isPlainHttp({ protocol, username, password }: URL): boolean {
 
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
 
-function spellingsOf(endpoint: URL): string[] {
+function listSpellings(endpoint: URL): string[] {
   if (!loopback.includes(endpoint.hostname)) return [endpoint.origin];
   return loopback.map((hostname) => {
     const spelling = new URL(endpoint);
@@ -54,32 +54,30 @@ function spellingsOf(endpoint: URL): string[] {
  * The URL at which a runtime reaches this tool server, without a trailing slash. The default is `localhost`: of the host in a request only
  * the port is used, as the sender could name any host to have the selections sent there.
  */
-export function ownBaseUrl(baseUrl: string | URL | undefined): (request: Request) => string {
+export function makeBaseUrlFinder(baseUrl: string | URL | undefined): (request: Request) => string {
   if (baseUrl !== undefined) {
-    const own = withoutTrailingSlash(baseUrl);
+    const own = trimTrailingSlash(baseUrl);
     return () => own;
   }
   return (request) => {
     const url = new URL(request.url);
     url.hostname = 'localhost';
-    return withoutTrailingSlash(url);
+    return trimTrailingSlash(url);
   };
 }
 
-function withoutTrailingSlash(text: string | URL): string {
-  const { origin, pathname } = serverUrl(text, 'baseUrl');
+function trimTrailingSlash(text: string | URL): string {
+  const { origin, pathname } = parseServerUrl(text, 'baseUrl');
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
 /** Whether callbacks may be sent to an http(s) URL. Throws a `TypeError` for a listed text that is not an origin. */
-export function callbackOriginCheck(
-  listed: readonly string[] | undefined,
-): (url: string) => boolean {
-  const origins = listed && new Set(listed.map(originOf));
+export function makeOriginCheck(listed: readonly string[] | undefined): (url: string) => boolean {
+  const origins = listed && new Set(listed.map(parseOrigin));
   return (url) => origins === undefined || origins.has(new URL(url).origin);
 }
 
-function originOf(text: string): string {
+function parseOrigin(text: string): string {
   const url = URL.parse(text);
   if (url !== null && isPlainHttp(url) && url.href === `${url.origin}/`) return url.origin;
   throw new TypeError(

@@ -1,5 +1,5 @@
 /** A text as people see it: without invisible characters, differences in spaces, and differences in how letters are composed. */
-export function visibleText(text: string): string {
+export function normalizeVisible(text: string): string {
   return text
     .normalize('NFC')
     .replace(/\s+/gu, ' ')
@@ -9,5 +9,5 @@ export function visibleText(text: string): string {
 
 /** Whether no two labels look the same. */
 export function lookDifferent(labels: readonly string[]): boolean {
-  return new Set(labels.map(visibleText)).size === labels.length;
+  return new Set(labels.map(normalizeVisible)).size === labels.length;
 }

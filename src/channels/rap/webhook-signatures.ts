@@ -12,7 +12,7 @@ export class WebhookSignatures {
 
   /** Throws a `TypeError` without a secret, or for one that is not base64 or too short. */
   constructor({ secret }: SigningOptions) {
-    this.#webhooks = [secret].flat().map(webhookOf);
+    this.#webhooks = [secret].flat().map(makeWebhook);
     if (this.#webhooks.length === 0) throw new TypeError('signing needs a secret.');
   }
 
@@ -33,7 +33,7 @@ export class WebhookSignatures {
   }
 }
 
-function webhookOf(secret: string): Webhook {
+function makeWebhook(secret: string): Webhook {
   let length = 0;
   try {
     length = atob(secret.replace(/^whsec_/, '')).length;

@@ -4,7 +4,7 @@ import {
   approve,
   reject,
 } from '../../content/approval.ts';
-import { termLines } from '../../content/term-lines.ts';
+import { renderTerms } from '../../content/term-lines.ts';
 import type { Dialog } from './dialog.ts';
 import { editInput } from './edit-input.ts';
 import type { Page } from './page.ts';
@@ -12,7 +12,7 @@ import { showCall } from './show-call.ts';
 import { approvingWord, decisionList, type Entry } from './widget.ts';
 import { grantScopes, type Remember } from '../../content/approval-terms.ts';
 import { inertLine } from '../../content/inert-text.ts';
-import { type Requested, requestersOf } from '../../content/requesters.ts';
+import { type Requested, listRequesters } from '../../content/requesters.ts';
 
 type Answer = ApprovalResponseContent | undefined;
 
@@ -40,7 +40,7 @@ export async function askApproval(
   dialog: Dialog,
   { position, more = [] }: ApprovalQuestion = {},
 ): Promise<ApprovalAnswer> {
-  const decisions = decisionsFor(request);
+  const decisions = listDecisionChoices(request);
   /* "Reject" is highlighted first, so that neither Enter alone nor a mistyped key approves. */
   const start = decisions.findIndex(({ words }) => words?.includes('n'));
   const show = async (): Promise<void> =>
@@ -65,7 +65,7 @@ export async function askApproval(
   }
 }
 
-function decisionsFor(request: ApprovalRequest): Decision[] {
+function listDecisionChoices(request: ApprovalRequest): Decision[] {
   const { requireReason, editable, remember, toolCall, quorum = 1 } = request;
   const approving = { label: 'Approve', words: [approvingWord], isYes: true };
   const needsReason = requireReason === true;
@@ -73,7 +73,7 @@ function decisionsFor(request: ApprovalRequest): Decision[] {
     {
       ...approving,
       ...(needsReason ? { label: 'Approve with a reason', leadsOn: true } : {}),
-      answer: async (dialog) => approved(request, dialog),
+      answer: async (dialog) => approveWithReason(request, dialog),
     },
     ...(editable === undefined || toolCall === undefined
       ? []
@@ -82,7 +82,7 @@ function decisionsFor(request: ApprovalRequest): Decision[] {
             label: 'Edit, then approve',
             leadsOn: true,
             showsOther: true as const,
-            answer: async (dialog: Dialog) => edited(request, dialog),
+            answer: async (dialog: Dialog) => approveEdited(request, dialog),
           },
         ]),
     ...(remember === undefined
@@ -93,12 +93,12 @@ function decisionsFor(request: ApprovalRequest): Decision[] {
             leadsOn: true,
             answer: async (dialog: Dialog) => {
               const kept = await askRemember(request, dialog, 'Approve');
-              return kept && approved(request, dialog, { remember: kept });
+              return kept && approveWithReason(request, dialog, { remember: kept });
             },
           },
         ]),
     { label: 'Reject', words: ['reject', 'n', 'no'], answer: async () => reject(request) },
-    { label: 'Reject with a reason', leadsOn: true, answer: rejectionOf(request) },
+    { label: 'Reject with a reason', leadsOn: true, answer: makeRejecting(request) },
     /* One person can't reject later calls where several must approve one. */
     ...(remember === undefined || quorum > 1
       ? []
@@ -116,7 +116,7 @@ function decisionsFor(request: ApprovalRequest): Decision[] {
 }
 
 /** The approval, with the reason that the request demands; `undefined` if the person goes back. */
-async function approved(
+async function approveWithReason(
   request: ApprovalRequest,
   dialog: Dialog,
   options: Parameters<typeof approve>[1] = {},
@@ -126,13 +126,13 @@ async function approved(
   return reason === undefined ? undefined : approve(request, { ...options, reason });
 }
 
-async function edited(request: ApprovalRequest, dialog: Dialog): Promise<Answer> {
+async function approveEdited(request: ApprovalRequest, dialog: Dialog): Promise<Answer> {
   const input = await editInput(request, dialog);
-  return input === undefined ? undefined : approved(request, dialog, { input });
+  return input === undefined ? undefined : approveWithReason(request, dialog, { input });
 }
 
 /* What was typed stays when the person goes back and comes again. */
-function rejectionOf(request: ApprovalRequest): (dialog: Dialog) => Promise<Answer> {
+function makeRejecting(request: ApprovalRequest): (dialog: Dialog) => Promise<Answer> {
   let text = '';
   return async (dialog) => {
     const typed = await dialog.typeText({ ...reasonPrompt, text });
@@ -160,7 +160,7 @@ function showApproval(page: Page, request: ApprovalRequest, position: string | u
   page.text(text, page.paint.question);
   if (reason !== undefined) page.text(`Why: ${reason}`);
   page.asker(request);
-  page.facts(termLines(request));
+  page.facts(renderTerms(request));
   page.warnings([request]);
   page.add('');
   if (toolCall === undefined) return;
@@ -176,7 +176,7 @@ async function askRemember(
 ): Promise<Remember | undefined> {
   const { remember: allowed } = request;
   if (allowed === undefined) return undefined;
-  const choices = narrowerThan(allowed);
+  const choices = listNarrower(allowed);
   const entries = choices.map((choice) => ({
     label: `${verb} ${describeChoice(choice, request)}`,
     isYes: verb === 'Approve',
@@ -186,7 +186,7 @@ async function askRemember(
   return picked === undefined || !('index' in picked) ? undefined : choices[picked.index];
 }
 
-function narrowerThan(allowed: Remember): Remember[] {
+function listNarrower(allowed: Remember): Remember[] {
   const matches =
     allowed.match === 'exact' ? (['exact'] as const) : (['exact', allowed.match] as const);
   const scopes = grantScopes.slice(0, grantScopes.indexOf(allowed.scope) + 1);
@@ -202,7 +202,7 @@ function describeChoice(
   const calls = `${inertLine(toolName)} ${matchText(match, input)}`;
   const whose = {
     thread: 'in this thread',
-    principal: forWhom(requested),
+    principal: describeForWhom(requested),
     everyone: 'for everyone',
   };
   const limits = [
@@ -212,8 +212,8 @@ function describeChoice(
   return [`every ${calls}`, whose[scope], ...limits].join(', ');
 }
 
-function forWhom(requested: Requested): string {
-  const known = requestersOf(requested).filter((requester) => requester !== null);
+function describeForWhom(requested: Requested): string {
+  const known = listRequesters(requested).filter((requester) => requester !== null);
   const names = known.map((requester) => inertLine(JSON.stringify(requester)));
   return names.length === 0 ? 'for the same person' : `for ${names.join(' and ')}`;
 }

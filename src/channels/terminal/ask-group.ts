@@ -4,8 +4,8 @@ import {
   approve,
   reject,
 } from '../../content/approval.ts';
-import { askerLines } from '../../content/requester-text.ts';
-import { termLines } from '../../content/term-lines.ts';
+import { renderAsker } from '../../content/requester-text.ts';
+import { renderTerms } from '../../content/term-lines.ts';
 import type { Dialog } from './dialog.ts';
 import type { Page } from './page.ts';
 import { showCall } from './show-call.ts';
@@ -21,8 +21,10 @@ export async function askGroup(
   const needsReason = first.requireReason === true;
   await dialog.show((page) => {
     page.text(`${requests.length} similar requests`, page.paint.question);
-    const lines = requests.map(linesOf);
-    const shared = linesOf(first).filter((line) => lines.every((each) => each.includes(line)));
+    const lines = requests.map(renderSharedLines);
+    const shared = renderSharedLines(first).filter((line) =>
+      lines.every((each) => each.includes(line)),
+    );
     const isOneReason = requests.every(({ reason }) => reason === first.reason);
     if (isOneReason) showReason(page, first);
     page.facts(shared);
@@ -74,8 +76,8 @@ export async function askGroup(
 }
 
 /* Who asks, on which terms: what is the same for all requests is shown once. */
-function linesOf(request: ApprovalRequest): string[] {
-  return [...askerLines(request), ...termLines(request)];
+function renderSharedLines(request: ApprovalRequest): string[] {
+  return [...renderAsker(request), ...renderTerms(request)];
 }
 
 function showReason(page: Page, { reason }: ApprovalRequest): void {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { whyNotQuestion } from '../../content/question.ts';
 import { groupRequests } from '../../content/group-requests.ts';
-import { looseName } from '../../content/loose-name.ts';
+import { normalizeName } from '../../content/loose-name.ts';
 import {
   type UserInputRequest,
   type UserInputRequestContent,
@@ -12,7 +12,7 @@ import {
 import { HoldpointError } from '../../errors.ts';
 import { askApproval } from './ask-approval.ts';
 import { askGroup } from './ask-group.ts';
-import { askQuestion } from './ask-question.ts';
+import { askQuestionInTerminal } from './ask-question.ts';
 import { type Dialog, UnansweredError } from './dialog.ts';
 import type { TerminalOptions } from './terminal-options.ts';
 import { withDialog } from './with-dialog.ts';
@@ -74,7 +74,7 @@ export async function askInTerminal(
   if (first === undefined) return [];
   if (!acceptLines) requireTerminal(first, options);
   return withDialog({ ...options, person }, (dialog) =>
-    askAll(onLeave === 'keep' ? all.map(withoutDismissal) : all, dialog),
+    askAll(onLeave === 'keep' ? all.map(forbidDismissal) : all, dialog),
   );
 }
 
@@ -95,11 +95,11 @@ function requireTerminal(
 function hasVoted(request: UserInputRequest, person: string | undefined): boolean {
   if (person === undefined || request.type !== 'approval-request') return false;
   const names = (request.votes ?? []).flatMap((vote) => [vote.person, vote.onBehalfOf ?? '']);
-  return names.map(looseName).includes(looseName(person));
+  return names.map(normalizeName).includes(normalizeName(person));
 }
 
 /* A question that can't be dismissed stays open when the person leaves. */
-function withoutDismissal(request: UserInputRequest): UserInputRequest {
+function forbidDismissal(request: UserInputRequest): UserInputRequest {
   return request.type === 'question-request' ? { ...request, allowDismiss: false } : request;
 }
 
@@ -109,14 +109,14 @@ async function askAll(
 ): Promise<UserInputResponseContent[]> {
   const answers: UserInputResponseContent[] = [];
   const covered = new Set<UserInputRequest>();
-  const ordered = inOrder(requests);
+  const ordered = orderByRisk(requests);
   for (const [index, request] of ordered.entries()) {
     if (covered.has(request)) continue;
     const position = ordered.length > 1 ? `${index + 1} of ${ordered.length}` : undefined;
     const rest = ordered.slice(index).filter((other) => !covered.has(other));
     dialog.announce();
     const { given, isLast } = await askOrLeave(request, dialog, { position, rest });
-    if (given.length > 1) for (const other of similarTo(request, rest)) covered.add(other);
+    if (given.length > 1) for (const other of findSimilar(request, rest)) covered.add(other);
     answers.push(...given);
     if (isLast) break;
   }
@@ -124,7 +124,7 @@ async function askAll(
 }
 
 /** The riskiest first, if the rules say how risky the calls are; otherwise as they came. */
-function inOrder(requests: readonly UserInputRequest[]): readonly UserInputRequest[] {
+function orderByRisk(requests: readonly UserInputRequest[]): readonly UserInputRequest[] {
   const approvals = requests.filter((request) => request.type === 'approval-request');
   if (approvals.every(({ risk }) => risk === undefined)) return requests;
   const questions = requests.filter((request) => request.type === 'question-request');
@@ -155,7 +155,7 @@ async function askOrLeave(
     return { given, isLast: false };
   } catch (error) {
     if (!(error instanceof UnansweredError)) throw error;
-    const answer = dismissal(request, error);
+    const answer = dismissIfDecided(request, error);
     if (error.reason !== 'lost') await dialog.note(answer === undefined ? leftOpen : dismissed);
     const given = answer === undefined ? [] : [answer];
     return { given, isLast: answer === undefined || error.reason !== 'interrupted' };
@@ -169,10 +169,10 @@ async function ask(
   { position, rest }: Place,
 ): Promise<readonly UserInputResponseContent[]> {
   if (request.type !== 'approval-request') {
-    const answer = await askQuestion(request, dialog, position);
+    const answer = await askQuestionInTerminal(request, dialog, position);
     return answer === undefined ? [] : [answer];
   }
-  const similar = similarTo(request, rest);
+  const similar = findSimilar(request, rest);
   const label = `See all ${similar.length} similar requests`;
   const more = similar.length > 1 ? [{ label, leadsOn: true }] : [];
   for (let isGroupShown = false; ; isGroupShown = true) {
@@ -184,7 +184,7 @@ async function ask(
   }
 }
 
-function similarTo(
+function findSimilar(
   request: UserInputRequest,
   rest: readonly UserInputRequest[],
 ): readonly ApprovalRequest[] {
@@ -193,7 +193,7 @@ function similarTo(
 }
 
 /* A person who can't have read it, or whose terminal is lost, has not decided to dismiss it. */
-function dismissal(
+function dismissIfDecided(
   request: UserInputRequest,
   { reason }: UnansweredError,
 ): UserInputResponseContent | undefined {

@@ -10,7 +10,7 @@ import type { Page } from './page.ts';
 import { decisionList, type PickList, responsePrompt } from './widget.ts';
 
 /** Asks field after field; the person can go back to the one before. Several answers are shown for review before they are sent. */
-export async function askQuestion(
+export async function askQuestionInTerminal(
   request: QuestionRequestContent,
   dialog: Dialog,
   position?: string,
@@ -55,7 +55,7 @@ async function reviewAnswers(
   await dialog.show((page) => {
     showFormText(page, request);
     for (const [index, field] of fields.entries()) {
-      page.text(`${nameOf(field)}: ${answerText(field, drafts[index])}`);
+      page.text(`${nameField(field)}: ${answerText(field, drafts[index])}`);
     }
     page.add('');
   });
@@ -64,7 +64,7 @@ async function reviewAnswers(
     ...decisionList,
     entries: [
       { label: 'Send', words: ['send', 'y', 'yes'] },
-      ...fields.map((field) => ({ label: `Change ${nameOf(field)}`, leadsOn: true })),
+      ...fields.map((field) => ({ label: `Change ${nameField(field)}`, leadsOn: true })),
     ],
     start: 0,
     exit: 'back',
@@ -98,7 +98,7 @@ function showField(page: Page, { request, field, at, position }: ShownField): vo
   if (at === 0) page.position(position);
   if (fields.length > 1 || kind === 'form' || text.trim() === '') {
     if (at === 0) showFormText(page, request);
-    const header = headerOf(field);
+    const header = findHeader(field);
     const count = fields.length > 1 ? ` · ${at + 1}/${fields.length}` : '';
     if (header === undefined) page.text(`${field.label}${count}`, page.paint.question);
     else {
@@ -118,8 +118,8 @@ function showField(page: Page, { request, field, at, position }: ShownField): vo
 }
 
 /** The short name of a field: its header if it has one, else its label. */
-function nameOf(field: QuestionField): string {
-  return headerOf(field) ?? field.label;
+function nameField(field: QuestionField): string {
+  return findHeader(field) ?? field.label;
 }
 
 /** Shows the text of a form above its fields, unless it only repeats their labels. */
@@ -130,11 +130,11 @@ function showFormText(page: Page, { text, fields }: QuestionRequestContent): voi
 }
 
 /* A key that repeats the label is a name for programs only. */
-function headerOf({ key, label }: QuestionField): string | undefined {
-  return plain(key) === plain(label) ? undefined : key;
+function findHeader({ key, label }: QuestionField): string | undefined {
+  return normalizeKey(key) === normalizeKey(label) ? undefined : key;
 }
 
-function plain(text: string): string {
+function normalizeKey(text: string): string {
   return text.toLowerCase().replaceAll(/[\s_-]+/g, '');
 }
 
@@ -181,7 +181,7 @@ async function askText(asked: AskedField, dialog: Dialog): Promise<boolean> {
     text: draft.text,
     canGoBack: exit === 'back',
     canBeEmpty: false,
-    enter: enterOf(asked),
+    enter: chooseEnter(asked),
   });
   draft.text = typed.text;
   if (typed.type === 'text') draft.answer = { optionIds: [], text: typed.text };
@@ -204,7 +204,7 @@ async function askOne(asked: AskedField, dialog: Dialog): Promise<boolean> {
       text: draft.text,
       canGoBack: true,
       canBeEmpty: true,
-      enter: enterOf(asked),
+      enter: chooseEnter(asked),
     });
     draft.text = notes.text;
     if (notes.type === 'text' && notes.text !== '') draft.answer = { optionIds, text: notes.text };
@@ -216,7 +216,7 @@ async function askOne(asked: AskedField, dialog: Dialog): Promise<boolean> {
 async function askSeveral(asked: AskedField, dialog: Dialog): Promise<boolean> {
   const { field, draft } = asked;
   const { options, min, max } = field;
-  const checked = placesOf(field, draft.ticked ?? field.preselected ?? []);
+  const checked = findPlaces(field, draft.ticked ?? field.preselected ?? []);
   const picked = await dialog.pickSeveral({
     ...pickList(asked),
     start: 0,
@@ -238,19 +238,19 @@ function pickList(asked: AskedField): PickList {
     label,
     description,
     isPreselected: preselected.includes(id),
-    ...(decides ? { words: wordsOf(id), isYes: !isNo(id), confirms: true } : {}),
+    ...(decides ? { words: listWords(id), isYes: !isNo(id), confirms: true } : {}),
     leadsOn: asksForNotes(asked, id),
   }));
   const canBeNone = min === 0 && max === 1 && freeText === 'never';
   return {
     entries: canBeNone ? [...entries, { label: 'None of these' }] : entries,
-    start: startOf(asked),
+    start: chooseStart(asked),
     takesText: freeText === 'optional' && !options.some(({ id }) => asksForNotes(asked, id)),
     text: draft.text,
     exit,
     isNumbered: !isUserChoice(asked),
     decides,
-    enter: enterOf(asked),
+    enter: chooseEnter(asked),
   };
 }
 
@@ -259,7 +259,7 @@ function isUserChoice({ field, request: { kind } }: AskedField): boolean {
   return kind === 'choice' && field.freeText === 'optional' && field.max === 1;
 }
 
-function enterOf({ request }: AskedField): PickList['enter'] {
+function chooseEnter({ request }: AskedField): PickList['enter'] {
   return request.fields.length > 1 ? 'continue' : 'send';
 }
 
@@ -267,14 +267,14 @@ function isNo(id: string): boolean {
   return id === 'no' || id === 'no_with_feedback';
 }
 
-function wordsOf(id: string): string[] {
+function listWords(id: string): string[] {
   if (id === 'yes') return ['y', 'yes'];
   return id === 'no' ? ['n', 'no'] : [];
 }
 
 /* A confirmation starts on "no": a key pressed by mistake must not confirm. */
-function startOf({ draft, field, request }: AskedField): number {
-  const [first] = placesOf(field, draft.answer?.optionIds ?? field.preselected ?? []);
+function chooseStart({ draft, field, request }: AskedField): number {
+  const [first] = findPlaces(field, draft.answer?.optionIds ?? field.preselected ?? []);
   if (request.kind === 'confirmation') {
     const no = field.options.findIndex(({ id }) => isNo(id));
     return draft.answer === undefined || first === undefined ? Math.max(no, 0) : first;
@@ -283,7 +283,7 @@ function startOf({ draft, field, request }: AskedField): number {
   return draft.answer?.text === undefined ? 0 : field.options.length;
 }
 
-function placesOf({ options }: QuestionField, ids: readonly string[]): number[] {
+function findPlaces({ options }: QuestionField, ids: readonly string[]): number[] {
   return options.flatMap(({ id }, index) => (ids.includes(id) ? [index] : []));
 }
 

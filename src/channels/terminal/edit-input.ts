@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { inertLine } from '../../content/inert-text.ts';
-import { plainCopy } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/plain-copy.ts';
 import type { Dialog } from './dialog.ts';
 import { showCall } from './show-call.ts';
 import { approvingWord, decisionList, type Entry } from './widget.ts';
@@ -9,11 +9,11 @@ import { approvingWord, decisionList, type Entry } from './widget.ts';
 export async function editInput(request: ApprovalRequest, dialog: Dialog): Promise<unknown> {
   const { toolCall, editable } = request;
   const before = toolCall?.input;
-  let input = plainCopy(before);
+  let input = copyPlain(before);
   for (;;) {
     const changed = JSON.stringify(input) !== JSON.stringify(before);
     await showDraft(dialog, request, { before, input, changed });
-    const fields = fieldsOf(input, editable);
+    const fields = listEditableFields(input, editable);
     const whole = editable === true ? ['The whole input, as JSON'] : [];
     const entries: Entry[] = [
       ...(changed ? [{ label: 'Approve as changed', words: [approvingWord], isYes: true }] : []),
@@ -25,7 +25,7 @@ export async function editInput(request: ApprovalRequest, dialog: Dialog): Promi
     if (picked === undefined || !('index' in picked)) return undefined;
     if (changed && picked.index === 0) return input;
     const field = fields[picked.index - start];
-    input = await changedInput(dialog, input, field);
+    input = await changeInput(dialog, input, field);
   }
 }
 
@@ -47,18 +47,18 @@ async function showDraft(
   });
 }
 
-function fieldsOf(input: unknown, editable: ApprovalRequest['editable']): string[] {
+function listEditableFields(input: unknown, editable: ApprovalRequest['editable']): string[] {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return [];
   return editable === true ? Object.keys(input) : [...(editable ?? [])];
 }
 
 /** The input with a new value of a field, or a new input; as it was if the person goes back or what they typed is not JSON. */
-async function changedInput(
+async function changeInput(
   dialog: Dialog,
   input: unknown,
   field: string | undefined,
 ): Promise<unknown> {
-  const fields = fieldsIn(input);
+  const fields = mapFields(input);
   const present: unknown = field === undefined ? input : fields.get(field);
   const isText = typeof present === 'string';
   const text = isText ? present : (JSON.stringify(present, null, 2) ?? '');
@@ -83,6 +83,6 @@ function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-function fieldsIn(input: unknown): Map<string, unknown> {
+function mapFields(input: unknown): Map<string, unknown> {
   return new Map(typeof input === 'object' && input !== null ? Object.entries(input) : []);
 }

@@ -1,5 +1,5 @@
 import { inertLine } from '../../content/inert-text.ts';
-import { firstUnits, oneLine, wrap } from './fit-text.ts';
+import { takeFirstUnits, fitOneLine, wrap } from './fit-text.ts';
 import type { Canvas, Entry } from './widget.ts';
 
 /* Two lines count the hidden entries if there is room for three entries between them. */
@@ -121,7 +121,7 @@ export class EntryList {
     const remarks = `${entry.isPreselected === true ? ' (preselected)' : ''}${remark}`;
     const after = canvas.columns - before.length - remarks.length < narrowest ? '' : remarks;
     const room = Math.max(8, canvas.columns - 4 - before.length - after.length);
-    const label = isOpen ? inFull(entry.label, room, canvas.rows) : cut(entry.label, room);
+    const label = isOpen ? fitInFull(entry.label, room, canvas.rows) : cut(entry.label, room);
     const lines = isOpen ? canvas.rows - label.lines.length : 1;
     const indent = Math.max(6, 4 + before.length);
     const description = describe(entry, isOpen, { columns: canvas.columns - indent, rows: lines });
@@ -145,7 +145,7 @@ interface Fitted {
 }
 
 function cut(text: string, room: number): Fitted {
-  return { lines: [oneLine(text, room)], isCut: true };
+  return { lines: [fitOneLine(text, room)], isCut: true };
 }
 
 function describe(
@@ -155,13 +155,13 @@ function describe(
 ): Fitted {
   if (description === '') return { lines: [], isCut: false };
   if (rows < 1) return { lines: [], isCut: true };
-  return isOpen ? inFull(description, columns, rows) : cut(description, columns);
+  return isOpen ? fitInFull(description, columns, rows) : cut(description, columns);
 }
 
 /* Uses all rows, so that the highlighted entry can be read in full before it is picked. */
-function inFull(text: string, room: number, rows: number): Fitted {
+function fitInFull(text: string, room: number, rows: number): Fitted {
   const most = Math.max(1, rows);
-  const start = firstUnits(text, room * most * 2);
+  const start = takeFirstUnits(text, room * most * 2);
   const lines = wrap(inertLine(start), room);
   if (lines.length === 1 && start === text) return { lines, isCut: false };
   const narrow = wrap(inertLine(start), room - 2);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** The person's own editor, as the shell would run it; `undefined` if they have named none. */
-export function editorCommand(): string | undefined {
+export function findEditorCommand(): string | undefined {
   const { VISUAL: visual, EDITOR: editor } = process.env;
   return [visual, editor].find((command) => command !== undefined && command.trim() !== '');
 }
@@ -16,7 +16,7 @@ export async function editInEditor(text: string, command: string): Promise<strin
   const file = join(folder, 'input.txt');
   try {
     writeFileSync(file, text, { mode: 0o600 });
-    const code = await exitCodeOf(command, file);
+    const code = await runEditor(command, file);
     if (code !== 0) return undefined;
     const edited = readFileSync(file, 'utf8');
     /* Editors end the last line. */
@@ -26,7 +26,7 @@ export async function editInEditor(text: string, command: string): Promise<strin
   }
 }
 
-async function exitCodeOf(command: string, file: string): Promise<number | null> {
+async function runEditor(command: string, file: string): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
   /* Through the shell: the command may have options, as `code --wait`. The file's name has no special characters. */
   const editor = spawn(`${command} "${file}"`, { shell: true, stdio: 'inherit' });

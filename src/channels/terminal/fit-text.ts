@@ -8,8 +8,8 @@ export function wrap(text: string, columns: number): string[] {
 }
 
 /** Untrusted text made inert, on one line, cut with `…` if it doesn't fit. */
-export function oneLine(text: string, columns: number): string {
-  const start = firstUnits(text, columns * 2);
+export function fitOneLine(text: string, columns: number): string {
+  const start = takeFirstUnits(text, columns * 2);
   const shown = inertLine(start);
   const [line = '', ...more] = wrap(shown, columns);
   if (more.length === 0 && start === text) return line;
@@ -28,7 +28,7 @@ export interface TextStyle {
  * no mark unless `isBlock` is set or it begins as one of our own lines does. Our own lines never begin with these marks, so
  * that untrusted text can't imitate them.
  */
-export function textLines(
+export function fitTextLines(
   text: string,
   columns: number,
   { isBlock = false, paint = () => undefined }: TextStyle = {},
@@ -44,13 +44,13 @@ export function textLines(
 }
 
 /** The first characters, by UTF-16 units, without half a character at the cut. */
-export function firstUnits(text: string, count: number): string {
+export function takeFirstUnits(text: string, count: number): string {
   const cut = text.slice(0, Math.max(0, count));
   return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
 
 /** The last characters, by UTF-16 units, without half a character at the cut. */
-export function lastUnits(text: string, count: number): string {
+export function takeLastUnits(text: string, count: number): string {
   const cut = text.slice(Math.max(0, text.length - count));
   return cut.length < text.length && /^[\uDC00-\uDFFF]/.test(cut) ? cut.slice(1) : cut;
 }

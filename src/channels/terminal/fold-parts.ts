@@ -6,7 +6,7 @@ export type Part =
 /** The line that is shown in place of so many hidden lines. */
 export type FoldMark = (count: number, indent: number) => string;
 
-export function linesPart(lines: readonly string[], indent = 0): Part {
+export function makeLinesPart(lines: readonly string[], indent = 0): Part {
   return { type: 'lines', rows: lines.length, lines, indent };
 }
 
@@ -15,10 +15,10 @@ export function groupPart(parts: readonly Part[], indent = 0): Part {
 }
 
 /** Every line of the parts. */
-export function linesOf(parts: readonly Part[]): string[] {
+export function listLines(parts: readonly Part[]): string[] {
   const lines: string[] = [];
   for (const part of parts) {
-    const more = part.type === 'lines' ? part.lines : linesOf(part.parts);
+    const more = part.type === 'lines' ? part.lines : listLines(part.parts);
     for (const line of more) lines.push(line);
   }
   return lines;
@@ -29,10 +29,10 @@ export function linesOf(parts: readonly Part[]): string[] {
  * a mark between. If there are too many parts, the first and last ones are shown.
  */
 export function foldParts(parts: readonly Part[], rows: number, mark: FoldMark): string[] {
-  if (fits(parts, rows)) return linesOf(parts);
+  if (fits(parts, rows)) return listLines(parts);
   const filled = parts.filter((part) => !isBlank(part));
-  if (fits(filled, rows)) return linesOf(filled);
-  if (sum(filled.map(minimumRows)) > rows) return foldMany(filled, rows, mark);
+  if (fits(filled, rows)) return listLines(filled);
+  if (sum(filled.map(countMinimumRows)) > rows) return foldMany(filled, rows, mark);
   const shares = shareRows(filled, rows);
   return filled.flatMap((part, index) => foldPart(part, shares[index] ?? 0, mark));
 }
@@ -60,10 +60,10 @@ function foldLines(
 
 function foldMany(parts: readonly Part[], rows: number, mark: FoldMark): string[] {
   const first = countWithin(parts, Math.ceil(((rows - 1) * 2) / 3));
-  const rest = rows - 1 - sum(parts.slice(0, first).map(minimumRows));
+  const rest = rows - 1 - sum(parts.slice(0, first).map(countMinimumRows));
   const last = countWithin(parts.slice(first).toReversed(), rest);
   const indent = parts[0]?.indent ?? 0;
-  if (first === 0) return foldLines(linesOf(parts), rows, indent, mark);
+  if (first === 0) return foldLines(listLines(parts), rows, indent, mark);
   const kept = [...parts.slice(0, first), ...parts.slice(parts.length - last)];
   const between = parts.slice(first, parts.length - last);
   const shares = shareRows(kept, rows - 1);
@@ -75,13 +75,13 @@ function foldMany(parts: readonly Part[], rows: number, mark: FoldMark): string[
 /* How many of the parts fit, each with its minimum of rows. */
 function countWithin(parts: readonly Part[], rows: number): number {
   let left = rows;
-  const end = parts.findIndex((part) => (left -= minimumRows(part)) < 0);
+  const end = parts.findIndex((part) => (left -= countMinimumRows(part)) < 0);
   return end === -1 ? parts.length : end;
 }
 
 /* Rows for each part: short parts get all they need, and the others share the rest. */
 function shareRows(parts: readonly Part[], rows: number): number[] {
-  const given = parts.map(minimumRows);
+  const given = parts.map(countMinimumRows);
   const needs = parts.map((part, index) => ({ index, more: part.rows - (given[index] ?? 0) }));
   let left = rows - sum(given);
   for (const [rank, { index, more }] of needs.toSorted((a, b) => a.more - b.more).entries()) {
@@ -93,7 +93,7 @@ function shareRows(parts: readonly Part[], rows: number): number[] {
 }
 
 /* A line and a mark. */
-function minimumRows(part: Part): number {
+function countMinimumRows(part: Part): number {
   return Math.min(part.rows, 2);
 }
 

@@ -1,4 +1,4 @@
-import { firstUnits, lastUnits, textLines, wrap } from './fit-text.ts';
+import { takeFirstUnits, takeLastUnits, fitTextLines, wrap } from './fit-text.ts';
 import type { Key } from './key.ts';
 import type { Canvas, PickList, Widget } from './widget.ts';
 
@@ -49,8 +49,8 @@ export class FreeText implements Widget<Typed> {
   closingLines(typed: Typed | undefined, canvas: Canvas): string[] | undefined {
     if (typed === undefined) return [];
     if (typed.type === 'back' || this.#asked.enter === 'continue') return undefined;
-    const start = firstUnits(typed.text, canvas.columns * 2);
-    const lines = textLines(`${this.#asked.prompt}${start}`, canvas.columns);
+    const start = takeFirstUnits(typed.text, canvas.columns * 2);
+    const lines = fitTextLines(`${this.#asked.prompt}${start}`, canvas.columns);
     const isCut = start !== typed.text || lines.length > 4;
     const note = `… ${typed.text.length.toLocaleString('en')} characters in all`;
     return [...lines.slice(0, 4), ...(isCut ? [canvas.paint.faint(note)] : [])];
@@ -70,12 +70,12 @@ export class FreeText implements Widget<Typed> {
     const most = Math.min(rows, mostRows);
     const room = columns * most;
     const { before, after, length } = this.#buffer;
-    const end = firstUnits(after, Math.floor(room / 3));
-    const start = lastUnits(before, room - end.length);
+    const end = takeFirstUnits(after, Math.floor(room / 3));
+    const start = takeLastUnits(before, room - end.length);
     const isCut = start.length + end.length < length;
     const intro = this.#asked.prompt + (start.length < before.length ? '…' : '');
-    const upToCursor = textLines(intro + start + cursor, columns).length;
-    const all = textLines(
+    const upToCursor = fitTextLines(intro + start + cursor, columns).length;
+    const all = fitTextLines(
       intro + start + cursor + end + (end.length < after.length ? '…' : ''),
       columns,
     );
@@ -152,9 +152,9 @@ class TextBuffer {
   #placeFor(name: string): number | undefined {
     switch (name) {
       case 'left':
-        return this.#before.length - lastGrapheme(this.#before).length;
+        return this.#before.length - findLastGrapheme(this.#before).length;
       case 'right':
-        return this.#before.length + firstGrapheme(this.#after).length;
+        return this.#before.length + findFirstGrapheme(this.#after).length;
       case 'up':
         return this.#endOfLineAbove();
       case 'down':
@@ -173,16 +173,16 @@ class TextBuffer {
   #cut(name: string): void {
     switch (name) {
       case 'backspace':
-        this.#before = this.#before.slice(0, -lastGrapheme(this.#before).length || undefined);
+        this.#before = this.#before.slice(0, -findLastGrapheme(this.#before).length || undefined);
         break;
       case 'delete':
-        this.#after = this.#after.slice(firstGrapheme(this.#after).length);
+        this.#after = this.#after.slice(findFirstGrapheme(this.#after).length);
         break;
       case 'ctrl+u':
         this.#before = '';
         break;
       case 'ctrl+w':
-        this.#before = this.#before.slice(0, lastWordStart(this.#before));
+        this.#before = this.#before.slice(0, findLastWordStart(this.#before));
         break;
       case 'ctrl+k':
         this.#after = '';
@@ -209,16 +209,16 @@ class TextBuffer {
   }
 }
 
-function lastWordStart(text: string): number {
+function findLastWordStart(text: string): number {
   const trimmed = text.trimEnd();
   return Math.max(trimmed.lastIndexOf(' '), trimmed.lastIndexOf('\n')) + 1;
 }
 
 /* Only a few units are segmented, not the whole of a long text. */
-function lastGrapheme(text: string): string {
-  return Array.from(graphemes.segment(lastUnits(text, 32))).at(-1)?.segment ?? '';
+function findLastGrapheme(text: string): string {
+  return Array.from(graphemes.segment(takeLastUnits(text, 32))).at(-1)?.segment ?? '';
 }
 
-function firstGrapheme(text: string): string {
-  return Array.from(graphemes.segment(firstUnits(text, 32)))[0]?.segment ?? '';
+function findFirstGrapheme(text: string): string {
+  return Array.from(graphemes.segment(takeFirstUnits(text, 32)))[0]?.segment ?? '';
 }

@@ -1,6 +1,6 @@
 import type { Key } from './key.ts';
 import type { TerminalInput } from './terminal-options.ts';
-import { strokesOf } from './widget.ts';
+import { listStrokes } from './widget.ts';
 
 /* Too short to read a request, too long for keys that are hit twice. In milliseconds, as the next one. */
 const deadTime = 500;
@@ -46,7 +46,7 @@ export class KeyGuard {
   /** Whether a key counts. Where letters are text (`isTyping`), a letter may come again soon. */
   accepts(key: Key, isTyping: boolean): boolean {
     const at = performance.now();
-    const names = [...strokesOf(key)];
+    const names = [...listStrokes(key)];
     const canRepeat = isTyping && key.type === 'text';
     const isHeld = !canRepeat && names.some((name) => this.#isHeld(name, at));
     const isAccepted = !isHeld && !this.isEarly;
@@ -64,7 +64,7 @@ export class KeyGuard {
 const guards = new WeakMap<TerminalInput, KeyGuard>();
 
 /** The guard of an input, the same for all that ask there. */
-export function guardOf(input: TerminalInput): KeyGuard {
+export function findGuard(input: TerminalInput): KeyGuard {
   const guard = guards.get(input) ?? new KeyGuard();
   guards.set(input, guard);
   return guard;

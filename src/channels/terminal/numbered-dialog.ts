@@ -72,10 +72,10 @@ export class NumberedDialog implements Dialog {
     const entries = list.exit === 'leave' ? [...list.entries, laterEntry] : list.entries;
     await this.#printEntries(entries, takesText);
     for (;;) {
-      const line = await this.#line(`Enter your choice (${acceptedInput(list)}): `);
-      const places = indexesOf(line, entries, takesText);
+      const line = await this.#line(`Enter your choice (${describeAcceptedInput(list)}): `);
+      const places = findIndexes(line, entries, takesText);
       const [index] = places;
-      if (places.length > 1) await this.#user.print(whichOf(line, places));
+      if (places.length > 1) await this.#user.print(askWhich(line, places));
       else if (index === list.entries.length && list.exit === 'leave') return undefined;
       else if (index !== undefined && index < entries.length) {
         if (await this.#isMeant(entries[index], line)) return { index };
@@ -92,10 +92,10 @@ export class NumberedDialog implements Dialog {
     const taken = takesText ? 'numbers with commas, or text' : 'numbers with commas';
     for (;;) {
       const line = await this.#line(`Enter your choices (${taken}): `);
-      const parts = partsOf(line, entries, takesText);
+      const parts = splitTyped(line, entries, takesText);
       const unclear = parts.find(({ places }) => places.length > 1);
       if (unclear !== undefined) {
-        await this.#user.print(whichOf(unclear.part, unclear.places));
+        await this.#user.print(askWhich(unclear.part, unclear.places));
         continue;
       }
       const places = parts.map((each) => each.places[0] ?? Infinity);
@@ -158,7 +158,7 @@ export class NumberedDialog implements Dialog {
   }
 }
 
-function acceptedInput({ takesText, entries }: PickList): string {
+function describeAcceptedInput({ takesText, entries }: PickList): string {
   if (takesText) return 'number or text';
   if (entries.some(({ confirms }) => confirms === true)) return 'number, y or n';
   const named = entries.flatMap(({ words = [] }) => words.slice(0, 1));
@@ -175,7 +175,7 @@ function areNumbers(line: string): boolean {
 }
 
 /* An ambiguous input is asked again: a wrong guess would be recorded as the person's answer. */
-function whichOf(text: string, places: readonly number[]): string {
+function askWhich(text: string, places: readonly number[]): string {
   const numbers = places.map((index) => `${index + 1}.`).join(' or ');
   return `${inertLine(text.trim())} could be any of several. Type a number with its dot: ${numbers}`;
 }
@@ -187,15 +187,15 @@ interface TypedPart {
 }
 
 /* One part if the whole line is a label, which may contain commas; else the line is split at commas. */
-function partsOf(line: string, entries: readonly Entry[], takesText: boolean): TypedPart[] {
+function splitTyped(line: string, entries: readonly Entry[], takesText: boolean): TypedPart[] {
   if (line.trim() === '') return [];
-  const whole = indexesOf(line, entries, takesText);
+  const whole = findIndexes(line, entries, takesText);
   const parts = whole.length > 0 ? [line] : line.split(',');
-  return parts.map((part) => ({ part, places: indexesOf(part, entries, takesText) }));
+  return parts.map((part) => ({ part, places: findIndexes(part, entries, takesText) }));
 }
 
 /* A number with a dot is exactly that entry. Any other input is every entry whose number, word or label it is. */
-function indexesOf(line: string, entries: readonly Entry[], takesText: boolean): number[] {
+function findIndexes(line: string, entries: readonly Entry[], takesText: boolean): number[] {
   const text = line.trim();
   const all = takesText ? [...entries, { label: escapeLabel }] : entries;
   const [, digits = '', dot] = /^(\d+)(\.)?$/.exec(text) ?? [];

@@ -1,9 +1,9 @@
 import { inertLine } from '../../content/inert-text.ts';
 import { lookAlikeWarnings } from '../../content/look-alikes.ts';
-import { askerLines } from '../../content/requester-text.ts';
+import { renderAsker } from '../../content/requester-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { foldParts, linesOf, linesPart, type Part } from './fold-parts.ts';
-import { textLines, wrap } from './fit-text.ts';
+import { foldParts, listLines, makeLinesPart, type Part } from './fold-parts.ts';
+import { fitTextLines, wrap } from './fit-text.ts';
 import type { Paint } from './paint.ts';
 
 /** The text of a request, written part by part for one width. */
@@ -20,7 +20,7 @@ export class Page {
 
   /** Every line. */
   get lines(): readonly string[] {
-    this.#lines ??= linesOf(this.#parts);
+    this.#lines ??= listLines(this.#parts);
     return this.#lines;
   }
 
@@ -35,7 +35,7 @@ export class Page {
   }
 
   add(...lines: string[]): void {
-    this.addPart(linesPart(lines));
+    this.addPart(makeLinesPart(lines));
   }
 
   addPart(part: Part): void {
@@ -51,8 +51,8 @@ export class Page {
   }
 
   /** Adds who asks; nothing for a request of the thread's own agent without a `requestedBy`. */
-  asker(request: Parameters<typeof askerLines>[0]): void {
-    this.facts(askerLines(request));
+  asker(request: Parameters<typeof renderAsker>[0]): void {
+    this.facts(renderAsker(request));
   }
 
   /** Adds what in the requests may be taken for something else; mostly nothing. */
@@ -70,7 +70,7 @@ export class Page {
 
   /** Adds untrusted text of any length. */
   text(text: string, paint: (line: string) => string = (line) => line): void {
-    this.addPart(linesPart(textLines(text, this.columns).map(paint)));
+    this.addPart(makeLinesPart(fitTextLines(text, this.columns).map(paint)));
   }
 }
 

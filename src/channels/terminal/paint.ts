@@ -39,7 +39,7 @@ export function paintFor(stream: TerminalOutput | undefined): Paint {
 export type LinePaint = (line: string) => ((text: string) => string) | undefined;
 
 /** The styles for the lines of a text if it is a diff, else `undefined`. */
-export function diffPaint(text: string, paint: Paint): LinePaint | undefined {
+export function findDiffPaint(text: string, paint: Paint): LinePaint | undefined {
   if (!/^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m.test(text)) return undefined;
   return (line) => {
     if (line.startsWith('+')) return paint.added;

@@ -40,7 +40,7 @@ export class Painter {
       return;
     }
     this.#drawn = rows;
-    const start = before.length === 0 ? hideCursor : `${upBy(up)}${eraseBelow}`;
+    const start = before.length === 0 ? hideCursor : `${moveUp(up)}${eraseBelow}`;
     this.#write(start + rows.slice(from).join('\n'));
   }
 
@@ -51,7 +51,7 @@ export class Painter {
   erase(): void {
     const rows = this.#drawn.flatMap((row) => wrap(row, this.columns));
     this.forget();
-    this.#write(`${upBy(Math.min(rows.length, this.rows) - 1)}${eraseBelow}`);
+    this.#write(`${moveUp(Math.min(rows.length, this.rows) - 1)}${eraseBelow}`);
   }
 
   /** Leaves what is on the screen as it is: the next frame begins at the cursor's current position. */
@@ -71,6 +71,6 @@ export class Painter {
   }
 }
 
-function upBy(rows: number): string {
+function moveUp(rows: number): string {
   return rows > 0 ? `\u001B[${rows}A` : '';
 }

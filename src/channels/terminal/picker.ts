@@ -1,5 +1,5 @@
 import { EntryList, type Mark } from './entry-list.ts';
-import { oneLine, wrap } from './fit-text.ts';
+import { fitOneLine, wrap } from './fit-text.ts';
 import { FreeText, type Typed } from './free-text.ts';
 import type { Key } from './key.ts';
 import {
@@ -7,7 +7,7 @@ import {
   escapeLabel,
   type PickList,
   responsePrompt,
-  strokesOf,
+  listStrokes,
   type Widget,
 } from './widget.ts';
 
@@ -50,7 +50,7 @@ export class Picker implements Widget<Picked> {
 
   lines(canvas: Canvas): string[] {
     if (this.#text !== undefined) return this.#text.lines(canvas);
-    const hint = hintLines([navigation, ...this.#hints()], this.#asked.exit, canvas);
+    const hint = renderHints([navigation, ...this.#hints()], this.#asked.exit, canvas);
     const blank = canvas.rows < 8 ? [] : [''];
     const message =
       this.#message === ''
@@ -68,7 +68,7 @@ export class Picker implements Widget<Picked> {
   press(key: Key, canvas: Canvas): Picked | undefined {
     this.#message = '';
     if (this.#text !== undefined) return this.#typed(this.#text.press(key));
-    for (const stroke of strokesOf(key)) {
+    for (const stroke of listStrokes(key)) {
       if (this.#typeAhead?.includes(stroke, key) === true) {
         this.#list.highlighted = this.#asked.start;
         continue;
@@ -80,7 +80,7 @@ export class Picker implements Widget<Picked> {
 
   /* The rest of a line that was being typed is not a command either. */
   ignore(key: Key): void {
-    for (const stroke of strokesOf(key)) this.#typeAhead?.includes(stroke, key);
+    for (const stroke of listStrokes(key)) this.#typeAhead?.includes(stroke, key);
   }
 
   closingLines(picked: Picked | undefined, canvas: Canvas): string[] | undefined {
@@ -94,7 +94,7 @@ export class Picker implements Widget<Picked> {
     if (indexes.some((index) => entries[index]?.leadsOn === true)) return undefined;
     const labels = indexes.map((index) => entries[index]?.label ?? '');
     const texts = text === undefined ? [] : [text];
-    return [...labels, ...texts].map((label) => `  ✓ ${oneLine(label, canvas.columns - 4)}`);
+    return [...labels, ...texts].map((label) => `  ✓ ${fitOneLine(label, canvas.columns - 4)}`);
   }
 
   #hints(): KeyHint[] {
@@ -111,7 +111,7 @@ export class Picker implements Widget<Picked> {
     const hasBox = this.#asked.ticks !== undefined && index < this.#asked.entries.length;
     const box = this.#checked.has(index) ? '[x] ' : '[ ] ';
     return {
-      before: `${numberMark(this.#asked, index)}${hasBox ? box : ''}`,
+      before: `${renderNumber(this.#asked, index)}${hasBox ? box : ''}`,
       after: isUnread ? ' (read everything first: v)' : '',
     };
   }
@@ -221,7 +221,7 @@ function picksByDigit({ entries, decides }: PickList): boolean {
 }
 
 /** The number before an entry. In a list where one digit picks, the tenth entry has no number. */
-function numberMark(list: PickList, index: number): string {
+function renderNumber(list: PickList, index: number): string {
   if (!list.isNumbered || (picksByDigit(list) && index >= 9)) return '';
   const count = list.entries.length + Number(list.takesText);
   return `${String(index + 1).padStart(picksByDigit(list) ? 1 : String(count).length)}. `;
@@ -231,7 +231,7 @@ function numberMark(list: PickList, index: number): string {
 type KeyHint = [inFull: string, short: string];
 
 /** The hint that names the keys, and a blank line; with few rows it is shorter. */
-function hintLines(
+function renderHints(
   hints: readonly KeyHint[],
   exit: PickList['exit'],
   { columns, rows, paint, fold }: Canvas,
@@ -244,7 +244,7 @@ function hintLines(
     ...(fold === 'none' ? [] : [['v to see all', 'v all'] satisfies KeyHint]),
   ];
   const lines = wrap(all.map(([inFull]) => inFull).join(', '), columns - 2);
-  const short = [oneLine(all.map(([, few]) => few).join(', '), columns - 2)];
+  const short = [fitOneLine(all.map(([, few]) => few).join(', '), columns - 2)];
   return [
     ...(lines.length > 1 && rows < roomy ? short : lines).map(
       (line) => `  ${paint.hint(line.trim())}`,

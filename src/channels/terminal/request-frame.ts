@@ -1,7 +1,7 @@
 import type { Key } from './key.ts';
 import { type Content, Page } from './page.ts';
-import { type Canvas, strokesOf, type Widget } from './widget.ts';
-import { oneLine } from './fit-text.ts';
+import { type Canvas, listStrokes, type Widget } from './widget.ts';
+import { fitOneLine } from './fit-text.ts';
 
 /** The text of a request, at the width of the screen, and whether the person could read all of it. */
 export class RequestText {
@@ -94,7 +94,7 @@ export class Pager implements Widget<Paged> {
 
   lines(canvas: Canvas): string[] {
     const all = this.#all(canvas);
-    const room = roomOf(canvas);
+    const room = countPageRows(canvas);
     this.#top = Math.max(0, Math.min(this.#top, all.length - room));
     const end = Math.min(all.length, this.#top + room);
     const isEnd = end === all.length;
@@ -103,16 +103,16 @@ export class Pager implements Widget<Paged> {
     const hint = isEnd ? `${place}, Esc to go back` : `${place}, Space for more`;
     return [
       ...all.slice(this.#top, end),
-      canvas.paint.hint(`  ${oneLine(hint, canvas.columns - 2)}`),
+      canvas.paint.hint(`  ${fitOneLine(hint, canvas.columns - 2)}`),
     ];
   }
 
   press(key: Key, canvas: Canvas): Paged | undefined {
-    for (const stroke of strokesOf(key)) {
+    for (const stroke of listStrokes(key)) {
       if (['escape', 'return', 'enter', 'q', 'v', 'left'].includes(stroke)) {
         return { reachedEnd: this.#reachedEnd };
       }
-      this.#top = Math.max(0, this.#target(stroke, roomOf(canvas)));
+      this.#top = Math.max(0, this.#target(stroke, countPageRows(canvas)));
     }
   }
 
@@ -149,6 +149,6 @@ export class Pager implements Widget<Paged> {
   }
 }
 
-function roomOf({ rows }: Canvas): number {
+function countPageRows({ rows }: Canvas): number {
   return Math.max(1, rows - 1);
 }

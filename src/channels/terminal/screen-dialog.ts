@@ -1,5 +1,5 @@
 import type { Choice, Choices, Dialog, EditedText } from './dialog.ts';
-import { editInEditor, editorCommand } from './external-editor.ts';
+import { editInEditor, findEditorCommand } from './external-editor.ts';
 import { FreeText, type TextPrompt, type Typed } from './free-text.ts';
 import { addAnswerer, type Content } from './page.ts';
 import { Pager, RequestFrame, RequestText } from './request-frame.ts';
@@ -43,7 +43,7 @@ export class ScreenDialog implements Dialog {
   }
 
   async editText({ name, text }: EditedText): Promise<string | undefined> {
-    const command = editorCommand();
+    const command = findEditorCommand();
     if (this.#screen.isOwn && command !== undefined && (text.includes('\n') || text.length > 80)) {
       return this.#screen.outside(async () => editInEditor(text, command));
     }

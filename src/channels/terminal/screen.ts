@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { UnansweredError } from './dialog.ts';
 import { type Key, KeyDecoder } from './key.ts';
-import { guardOf, type KeyGuard } from './key-guard.ts';
+import { findGuard, type KeyGuard } from './key-guard.ts';
 import { emitThrown, enterRawMode, type RawTerminal } from './raw-terminal.ts';
 import type { TerminalStreams } from './terminal-options.ts';
 import type { Widget } from './widget.ts';
@@ -26,7 +26,7 @@ export class Screen {
     this.#streams = streams;
     this.#signal = signal;
     const { input, output } = streams;
-    this.#guard = guardOf(input);
+    this.#guard = findGuard(input);
     input.on('close', this.#onLost).on('error', this.#onLost);
     output.on('close', this.#onLost).on('error', this.#onLost);
     this.#terminal = enterRawMode(streams, {

@@ -1,8 +1,8 @@
-import { inertLine, quotedLine } from '../../content/inert-text.ts';
+import { inertLine, quoteInertLine } from '../../content/inert-text.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
-import { diffPaint } from './paint.ts';
-import { textLines, wrap } from './fit-text.ts';
-import { groupPart, linesPart, type Part } from './fold-parts.ts';
+import { findDiffPaint } from './paint.ts';
+import { fitTextLines, wrap } from './fit-text.ts';
+import { groupPart, makeLinesPart, type Part } from './fold-parts.ts';
 import type { Page } from './page.ts';
 
 const longestOnOneLine = 60;
@@ -17,40 +17,45 @@ export function showCall(
   const name = wrap(inertLine(toolName), page.columns - 4).map(
     (line, index) => `${index === 0 ? '  ' : '  ┊ '}${page.paint.strong(line)}`,
   );
-  const parts = isGroup(input) ? entryParts(page, input, 4) : [valuePart(page, '', input, 4)];
-  page.addPart(groupPart([linesPart(name, 2), ...parts], 2));
+  const parts = isGroup(input)
+    ? makeEntryParts(page, input, 4)
+    : [makeValuePart(page, '', input, 4)];
+  page.addPart(groupPart([makeLinesPart(name, 2), ...parts], 2));
 }
 
-function entryParts(page: Page, group: object, indent: number): Part[] {
+function makeEntryParts(page: Page, group: object, indent: number): Part[] {
   return Object.entries(group).map(([name, value]) => {
     const label = Array.isArray(group) ? `[${name}]` : nameText(name);
-    return valuePart(page, `${label}: `, value, indent);
+    return makeValuePart(page, `${label}: `, value, indent);
   });
 }
 
-function valuePart(page: Page, label: string, value: unknown, indent: number): Part {
+function makeValuePart(page: Page, label: string, value: unknown, indent: number): Part {
   const room = page.columns - indent;
   if (typeof value === 'string' && value.includes('\n')) {
-    const paint = diffPaint(value, page.paint);
+    const paint = findDiffPaint(value, page.paint);
     const space = ' '.repeat(indent);
-    const lines = textLines(value, room, { isBlock: true, paint }).map((line) => space + line);
-    return labelled(page, label, linesPart(lines, indent), indent);
+    const lines = fitTextLines(value, room, { isBlock: true, paint }).map((line) => space + line);
+    return labelPart(page, label, makeLinesPart(lines, indent), indent);
   }
-  const text = compact(value);
+  const text = renderCompact(value);
   const deeper = indent + 2;
   const isLong = text.length > longestOnOneLine || text.length > room;
   if (isGroup(value) && isLong && deeper <= Math.min(page.columns, widestPage) / 2) {
-    return labelled(page, label, groupPart(entryParts(page, value, deeper), deeper), indent);
+    return labelPart(page, label, groupPart(makeEntryParts(page, value, deeper), deeper), indent);
   }
-  return linesPart(continued(page, indent, `${label}${text}`), indent);
+  return makeLinesPart(wrapContinued(page, indent, `${label}${text}`), indent);
 }
 
-function labelled(page: Page, label: string, part: Part, indent: number): Part {
+function labelPart(page: Page, label: string, part: Part, indent: number): Part {
   if (label === '') return part;
-  return groupPart([linesPart(continued(page, indent, label.trimEnd()), indent), part], indent);
+  return groupPart(
+    [makeLinesPart(wrapContinued(page, indent, label.trimEnd()), indent), part],
+    indent,
+  );
 }
 
-function continued(page: Page, indent: number, text: string): string[] {
+function wrapContinued(page: Page, indent: number, text: string): string[] {
   const space = ' '.repeat(indent);
   return wrap(text, page.columns - indent - 2).map((line, index) =>
     index === 0 ? space + line : `${space}┊ ${line}`,
@@ -69,13 +74,13 @@ function isObject(value: unknown): value is object {
  * JSON on one line, except that strings show hidden characters as `inertLine` does instead of escaping them. Not recursive: values
  * that are nested thousands deep would overflow the stack.
  */
-function compact(value: unknown): string {
+function renderCompact(value: unknown): string {
   let text = '';
   const ahead: Ahead[] = [{ value }];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     if (typeof next === 'string') text += next;
-    else if (!isObject(next.value)) text += leafText(next.value);
-    else for (const part of inside(next.value).toReversed()) ahead.push(part);
+    else if (!isObject(next.value)) text += renderLeaf(next.value);
+    else for (const part of listInside(next.value).toReversed()) ahead.push(part);
   }
   return text;
 }
@@ -83,7 +88,7 @@ function compact(value: unknown): string {
 /* Finished text, or a value that has yet to be written. */
 type Ahead = string | { value: unknown };
 
-function inside(group: object): Ahead[] {
+function listInside(group: object): Ahead[] {
   const isList = Array.isArray(group);
   const items = Object.entries(group).flatMap(([name, value], index): Ahead[] => [
     `${index === 0 ? '' : ', '}${isList ? '' : `${nameText(name)}: `}`,
@@ -92,11 +97,11 @@ function inside(group: object): Ahead[] {
   return isList ? ['[', ...items, ']'] : ['{', ...items, '}'];
 }
 
-function leafText(value: unknown): string {
-  return typeof value === 'string' ? quotedLine(value) : (JSON.stringify(value) ?? 'undefined');
+function renderLeaf(value: unknown): string {
+  return typeof value === 'string' ? quoteInertLine(value) : (JSON.stringify(value) ?? 'undefined');
 }
 
 /* A name that is not a plain word is quoted, so that it can't imitate a value. */
 function nameText(name: string): string {
-  return /^[\w$-]+$/.test(name) ? name : quotedLine(name);
+  return /^[\w$-]+$/.test(name) ? name : quoteInertLine(name);
 }

@@ -28,7 +28,7 @@ export interface Widget<ANSWER extends object> {
 }
 
 /** The strokes of a key: its name, or each typed character. A paste has none. */
-export function strokesOf(key: Key): Iterable<string> {
+export function listStrokes(key: Key): Iterable<string> {
   if (key.type === 'stroke') return [key.name];
   return key.type === 'text' ? key.text : [];
 }

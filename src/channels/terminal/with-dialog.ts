@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { inertLine } from '../../content/inert-text.ts';
-import { untilAborted } from '../../content/until-aborted.ts';
+import { awaitUntilAborted } from '../../content/until-aborted.ts';
 import { UnansweredError } from './dialog.ts';
 import type { Dialog } from './dialog.ts';
-import { guardOf } from './key-guard.ts';
+import { findGuard } from './key-guard.ts';
 import { discardTyped, readLine } from './line-reader.ts';
 import { NumberedDialog } from './numbered-dialog.ts';
 import { Screen } from './screen.ts';
@@ -44,7 +44,7 @@ async function queueForInput<RESULT>(
   const all = Promise.all([before, use.promise]);
   uses.set(input, all);
   try {
-    if (before !== undefined) await untilAborted(before, signal);
+    if (before !== undefined) await awaitUntilAborted(before, signal);
     return await ask();
   } finally {
     use.resolve();
@@ -97,7 +97,7 @@ async function askByLines<RESULT>(asking: Asking, ask: Ask<RESULT>): Promise<RES
   if (!output.writable) lose();
   try {
     const ends = signal === undefined ? lost.signal : AbortSignal.any([signal, lost.signal]);
-    return await askOrClose(lineDialog({ ...asking, signal: ends }), signal, ask);
+    return await askOrClose(makeLineDialog({ ...asking, signal: ends }), signal, ask);
   } finally {
     await setImmediate();
     output.off('close', lose).off('error', lose);
@@ -114,15 +114,15 @@ async function writeOut(output: TerminalOutput, text: string): Promise<void> {
   return promise;
 }
 
-function lineDialog({ input, output, signal: ends, person }: LineAsking): Dialog {
-  const guard = guardOf(input);
+function makeLineDialog({ input, output, signal: ends, person }: LineAsking): Dialog {
+  const guard = findGuard(input);
   const isTerminal = input.isTTY === true;
   const print = (text: string): void => void output.write(`${text}\n`);
   const readAnswer = async (prompt: string): Promise<string | undefined> => {
     /* At a terminal, lines typed before the question don't answer it; the lines of a pipe do. */
     if (isTerminal) await discardTyped(input);
     const { announced } = guard;
-    await untilAborted(writeOut(output, prompt), ends);
+    await awaitUntilAborted(writeOut(output, prompt), ends);
     guard.startDeadTime(announced);
     const line = await readLine(input, ends).catch((error: unknown) => {
       /* Ends the line of the prompt. */

@@ -1,9 +1,9 @@
 import type { UIMessageChunk } from 'ai';
 import type { RunOptions } from '../../agent/run.ts';
 import { HoldpointError } from '../../errors.ts';
-import { type RefusedAnswer, refusalText } from '../../http/error-response.ts';
+import { type RefusedAnswer, renderPublicRefusal } from '../../http/error-response.ts';
 import { ApprovalIds } from '../../thread/approval-ids.ts';
-import { type ChatRequest, headOf } from './input/chat-request.ts';
+import { type ChatRequest, parseMessageHead } from './input/chat-request.ts';
 import { openCallChunks } from './output/turn-chunks.ts';
 import { withNotices } from './output/page-notices.ts';
 import { type StreamedPage, ThreadChunks } from './output/thread-chunks.ts';
@@ -22,7 +22,7 @@ interface RefusedInput<RUNTIME_CONTEXT> extends StreamedPage {
  * The stream for a page that shows a request as answered which is still open: the request again, and the refusal as its error. Without it a
  * page of the AI SDK alone could not answer the request any more. `undefined` if the page shows no such request.
  */
-export function askedAgain<RUNTIME_CONTEXT>(
+export function streamAskedAgain<RUNTIME_CONTEXT>(
   input: RefusedInput<RUNTIME_CONTEXT>,
 ): AsyncGenerator<UIMessageChunk, void> | undefined {
   const { thread, parsed, position, before, error, refused } = input;
@@ -36,13 +36,13 @@ export function askedAgain<RUNTIME_CONTEXT>(
     );
     if (!isOpenForOthers || parsed.answersInParts.length === 0) return undefined;
     const context = { thread, position, before, seen: parsed.revision, refused, isSplit: false };
-    return withNotices(inMessage(input), context);
+    return withNotices(streamInMessage(input), context);
   }
   const isUnsaid = HoldpointError.isInstance(error) && error.code === 'requests-open';
-  return isUnsaid && parsed.answeredIds.some(isOpen) ? inNewMessage(input) : undefined;
+  return isUnsaid && parsed.answeredIds.some(isOpen) ? streamInNewMessage(input) : undefined;
 }
 
-function* inMessage<RUNTIME_CONTEXT>(
+function* streamInMessage<RUNTIME_CONTEXT>(
   input: RefusedInput<RUNTIME_CONTEXT>,
 ): Generator<UIMessageChunk, void> {
   const chunks = new ThreadChunks(input.options, input);
@@ -51,7 +51,7 @@ function* inMessage<RUNTIME_CONTEXT>(
 }
 
 /* The page's own answers are recorded, and the message that came with them is not. */
-async function* inNewMessage<RUNTIME_CONTEXT>({
+async function* streamInNewMessage<RUNTIME_CONTEXT>({
   options,
   runOptions,
   thread,
@@ -59,7 +59,7 @@ async function* inNewMessage<RUNTIME_CONTEXT>({
   error,
 }: RefusedInput<RUNTIME_CONTEXT>): AsyncGenerator<UIMessageChunk, void> {
   const { id: threadId } = thread;
-  const messageId = `${threadId}:${headOf(message)?.id ?? ''}:unsaid`;
+  const messageId = `${threadId}:${parseMessageHead(message)?.id ?? ''}:unsaid`;
   yield { type: 'start', messageId };
   if (answers.length > 0) {
     const { revision } = thread;
@@ -69,5 +69,5 @@ async function* inNewMessage<RUNTIME_CONTEXT>({
   yield* openCallChunks(thread, options);
   const { revision, status } = thread;
   yield { type: 'message-metadata', messageMetadata: { threadId, revision, status } };
-  yield { type: 'error', errorText: refusalText(error, options.onError) };
+  yield { type: 'error', errorText: renderPublicRefusal(error, options.onError) };
 }

@@ -1,8 +1,8 @@
 import { checkHold } from '../../agent/held-stream.ts';
-import { checkedHistory } from '../../agent/import-from-client.ts';
+import { checkHistoryOption } from '../../agent/import-from-client.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { refuseUnknown } from '../../content/refuse-unknown.ts';
-import { errorResponse, refusal } from '../../http/error-response.ts';
+import { makeErrorResponse, makeRefusalResponse } from '../../http/error-response.ts';
 import { checkOrigins } from '../../http/foreign-origin.ts';
 import { getThread } from './get-thread.ts';
 import { postChat } from './post-chat.ts';
@@ -48,14 +48,16 @@ export function createUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   checkPolling(options);
   checkHold(options);
   checkOrigins(options);
-  checkedHistory(options.history);
+  checkHistoryOption(options.history);
   return async (request) => {
     try {
       if (request.method === 'POST') return await postChat(options, request);
       if (request.method === 'GET') return await getThread(options, request);
-      return refusal(405, 'method-not-allowed', 'Use GET or POST.', { allow: 'GET, POST' });
+      return makeRefusalResponse(405, 'method-not-allowed', 'Use GET or POST.', {
+        allow: 'GET, POST',
+      });
     } catch (error) {
-      return errorResponse(error, options.onError);
+      return makeErrorResponse(error, options.onError);
     }
   };
 }

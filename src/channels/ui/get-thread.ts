@@ -1,11 +1,11 @@
 import { HoldpointError } from '../../errors.ts';
-import { allowed } from '../../http/authorize.ts';
-import { jsonResponse, publicErrorText } from '../../http/error-response.ts';
-import { foreignOrigin } from '../../http/foreign-origin.ts';
+import { authorizeRequest } from '../../http/authorize.ts';
+import { makeJsonResponse, renderPublicError } from '../../http/error-response.ts';
+import { refuseForeignOrigin } from '../../http/foreign-origin.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { chunkResponse } from './output/chunk-stream.ts';
+import { makeChunkResponse } from './output/chunk-stream.ts';
 import { toUIMessages } from './output/to-ui-messages.ts';
-import { lastTurnChunks } from './output/turn-streams.ts';
+import { makeLastTurnChunks } from './output/turn-streams.ts';
 import { turnAt } from '../../view/turns.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 import { checkViewer } from './viewer.ts';
@@ -15,26 +15,32 @@ export async function getThread<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
 ): Promise<Response> {
-  const foreign = foreignOrigin(request, options);
+  const foreign = refuseForeignOrigin(request, options);
   if (foreign !== undefined) return foreign;
-  const { threadId, isStream, seen, claimed } = requested(request);
-  const caller = await allowed(options, request, threadId);
+  const { threadId, isStream, seen, claimed } = parseThreadUrl(request);
+  const caller = await authorizeRequest(options, request, threadId);
   if (caller instanceof Response) return caller;
   const { principal } = caller;
   const viewer = await checkViewer(options.agent, { threadId, principal, claimed });
   if (viewer instanceof Response) return viewer;
   const thread = await options.agent.thread(threadId);
-  if (isStream) return lastTurn(options, request, thread);
+  if (isStream) return streamLastTurn(options, request, thread);
   const { revision, status } = thread;
   if (seen === `${revision}.${status}`) return new Response(null, { status: 204 });
   const messages = await toUIMessages(thread, options);
-  return jsonResponse({ messages, revision, status, viewer, ...failureOf(thread, options) });
+  return makeJsonResponse({
+    messages,
+    revision,
+    status,
+    viewer,
+    ...describeFailure(thread, options),
+  });
 }
 
 /* A worker resumes a thread sooner than this. */
 const graceMs = 5_000;
 
-function failureOf<RUNTIME_CONTEXT>(
+function describeFailure<RUNTIME_CONTEXT>(
   { failure, status, resumeAt, events }: AgentThread,
   { agent, onError }: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): object {
@@ -47,12 +53,12 @@ function failureOf<RUNTIME_CONTEXT>(
       : {};
   }
   const { failures, retryAt, error } = failure;
-  const text = publicErrorText(new Error(error), onError);
+  const text = renderPublicError(new Error(error), onError);
   return { failure: { text, failures, ...(retryAt === undefined ? {} : { retryAt }) } };
 }
 
 /** `?id=…`, `?id=…&stream`, or a path that ends with `/<id>/stream`, which is where `useChat` reconnects by default. */
-function requested({ url }: Request): {
+function parseThreadUrl({ url }: Request): {
   threadId: string;
   isStream: boolean;
   seen?: string | null;
@@ -71,7 +77,7 @@ function requested({ url }: Request): {
     };
   }
   const [segment, last] = pathname.split('/').slice(-2);
-  const threadId = last === 'stream' && segment !== undefined ? decoded(segment) : undefined;
+  const threadId = last === 'stream' && segment !== undefined ? decodeSegment(segment) : undefined;
   if (threadId !== undefined) return { threadId, isStream: true, claimed };
   throw new HoldpointError(
     'invalid-input',
@@ -79,7 +85,7 @@ function requested({ url }: Request): {
   );
 }
 
-function decoded(segment: string): string | undefined {
+function decodeSegment(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -87,7 +93,7 @@ function decoded(segment: string): string | undefined {
   }
 }
 
-function lastTurn<RUNTIME_CONTEXT>(
+function streamLastTurn<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
   thread: AgentThread,
@@ -98,6 +104,6 @@ function lastTurn<RUNTIME_CONTEXT>(
     .some(({ type }) => type === 'step-finished' || type === 'request-opened');
   if (!hasReply && status !== 'running') return new Response(null, { status: 204 });
   const disconnected = new AbortController();
-  const chunks = lastTurnChunks(options, thread, disconnected.signal);
-  return chunkResponse({ request, chunks, disconnected, headers: options.headers });
+  const chunks = makeLastTurnChunks(options, thread, disconnected.signal);
+  return makeChunkResponse({ request, chunks, disconnected, headers: options.headers });
 }

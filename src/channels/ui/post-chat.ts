@@ -1,16 +1,20 @@
 import type { InputItem } from '../../agent/input.ts';
 import type { AgentStream, AgentStreamEvent } from '../../agent/agent-stream.ts';
 import { HoldpointError } from '../../errors.ts';
-import { errorResponse, jsonResponse, type RefusedAnswer } from '../../http/error-response.ts';
-import { type Posted, receivePost } from '../../http/receive-post.ts';
+import {
+  makeErrorResponse,
+  makeJsonResponse,
+  type RefusedAnswer,
+} from '../../http/error-response.ts';
+import { type ReceivedPost, receivePost } from '../../http/receive-post.ts';
 import { type ChatRequest, parseChatRequest } from './input/chat-request.ts';
-import { withHistory } from './input/client-history.ts';
+import { withPageHistory } from './input/client-history.ts';
 import { deliverOutputs } from './input/client-outputs.ts';
-import { pageInput } from './input/page-input.ts';
-import { askedAgain } from './asked-again.ts';
-import { chunkResponse, withFirst } from './output/chunk-stream.ts';
+import { readPageInput } from './input/page-input.ts';
+import { streamAskedAgain } from './asked-again.ts';
+import { makeChunkResponse, withFirst } from './output/chunk-stream.ts';
 import { withNotices } from './output/page-notices.ts';
-import { chatChunks } from './output/turn-streams.ts';
+import { streamChat } from './output/turn-streams.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 import { checkViewer } from './viewer.ts';
 
@@ -38,40 +42,40 @@ export async function postChat<RUNTIME_CONTEXT>(
 /** Withdraws a vote, or lets somebody else answer a request. Runs nothing. */
 async function changeVotes<RUNTIME_CONTEXT>(
   { agent }: UiHandlerOptions<RUNTIME_CONTEXT>,
-  { parsed, runOptions: { principal, channel } }: Posted<ChatRequest, RUNTIME_CONTEXT>,
+  { parsed, runOptions: { principal, channel } }: ReceivedPost<ChatRequest, RUNTIME_CONTEXT>,
 ): Promise<Response> {
   const { threadId, withdraw, reassign } = parsed;
   const thread = await agent.thread(threadId);
   const by = { principal, channel };
   if (withdraw !== undefined) await agent.withdraw(thread, withdraw, by);
   if (reassign !== undefined) await agent.reassign(thread, reassign.requestId, reassign.to, by);
-  return jsonResponse({ revision: thread.revision, status: thread.status });
+  return makeJsonResponse({ revision: thread.revision, status: thread.status });
 }
 
 /** Stops the thread's current run, and responds when it has ended. */
 async function stopRun<RUNTIME_CONTEXT>(
   { agent }: UiHandlerOptions<RUNTIME_CONTEXT>,
-  { parsed, runOptions: { principal, channel } }: Posted<ChatRequest, RUNTIME_CONTEXT>,
+  { parsed, runOptions: { principal, channel } }: ReceivedPost<ChatRequest, RUNTIME_CONTEXT>,
 ): Promise<Response> {
   const thread = await agent.thread(parsed.threadId);
   await agent.stop(thread, { principal, channel });
-  return jsonResponse({ revision: thread.revision, status: thread.status });
+  return makeJsonResponse({ revision: thread.revision, status: thread.status });
 }
 
 /* A refusal is sent with its status, because the response begins only after the first event of the run. */
 async function runChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
-  { parsed: posted, runOptions: by, disconnected }: Posted<ChatRequest, RUNTIME_CONTEXT>,
+  { parsed: posted, runOptions: by, disconnected }: ReceivedPost<ChatRequest, RUNTIME_CONTEXT>,
 ): Promise<Response> {
   const { agent, convertDataPart, clientTools = [], headers, onError } = options;
   const { principal, channel } = by;
-  const opened = await withHistory(options, posted, { principal, channel });
+  const opened = await withPageHistory(options, posted, { principal, channel });
   const { thread, request: parsed, unrecorded } = opened;
   const { outputs = [], whilePending, revision: seen } = parsed;
   const before = thread.revision;
   const runOptions = { ...by, ...(whilePending === undefined ? {} : { whilePending }) };
-  const { items, position, act } = await pageInput(
+  const { items, position, act } = await readPageInput(
     { ...parsed, unrecorded },
     thread,
     convertDataPart,
@@ -88,17 +92,17 @@ async function runChat<RUNTIME_CONTEXT>(
     /* Records the requests that have expired, so that a page that loads now does not show them as open. */
     if (refused.some(({ code }) => code === 'request-closed')) await agent.respond([], thread);
     const { error } = started;
-    const chunks = askedAgain({ ...page, options, runOptions: by, parsed, error, refused });
-    if (chunks === undefined) return errorResponse(error, onError, refused);
-    return chunkResponse({ request, chunks, disconnected, headers });
+    const chunks = streamAskedAgain({ ...page, options, runOptions: by, parsed, error, refused });
+    if (chunks === undefined) return makeErrorResponse(error, onError, refused);
+    return makeChunkResponse({ request, chunks, disconnected, headers });
   }
   const { events } = started;
   const run = { ...page, options, runOptions, events, disconnected: disconnected.signal };
   const isSplit =
     position.type !== 'message' && items.length > refused.length + unrecorded.length + 1;
   const context = { ...page, seen, refused, isSplit };
-  const chunks = withNotices(chatChunks(run), context);
-  return chunkResponse({ request, chunks, disconnected, headers });
+  const chunks = withNotices(streamChat(run), context);
+  return makeChunkResponse({ request, chunks, disconnected, headers });
 }
 
 /** The result of an input: a run without the answers that were refused, or the error that refuses the whole input. */

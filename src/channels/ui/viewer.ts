@@ -1,5 +1,5 @@
-import { viewerOf } from '../../agent/viewer-of.ts';
-import { refusal } from '../../http/error-response.ts';
+import { digestViewer } from '../../agent/viewer-of.ts';
+import { makeRefusalResponse } from '../../http/error-response.ts';
 
 /** A person's request about a thread. */
 interface ViewerRequest {
@@ -14,8 +14,8 @@ export async function checkViewer(
   agent: object,
   { threadId, principal, claimed }: ViewerRequest,
 ): Promise<string | undefined | Response> {
-  const viewer = await viewerOf(agent, threadId, principal);
+  const viewer = await digestViewer(agent, threadId, principal);
   if (claimed === undefined || claimed === viewer) return viewer;
   const message = 'This page was loaded for somebody else. Nothing was recorded; load it again.';
-  return refusal(403, 'other-viewer', message);
+  return makeRefusalResponse(403, 'other-viewer', message);
 }

@@ -9,7 +9,7 @@ type Listener = (notice?: ThreadNotice) => void;
 const listenings = new WeakMap<PostgresPool, SharedListening>();
 
 /** The listening connection of a pool. All stores on the pool share it, so that listening never uses up the pool. */
-export function listeningOn(pool: PostgresPool): SharedListening {
+export function shareListening(pool: PostgresPool): SharedListening {
   const listening = listenings.get(pool) ?? new SharedListening(pool);
   listenings.set(pool, listening);
   return listening;
@@ -83,7 +83,7 @@ async function listenOnce(
     connection.on('error', end);
     connection.on('end', end);
     connection.on('notification', ({ payload }) => {
-      if (!ending.aborted) listener(noticeOfPayload(payload));
+      if (!ending.aborted) listener(parseNotice(payload));
     });
     if (ending.aborted) return;
     await Promise.race([connection.query({ text: 'listen holdpoint' }), over]);
@@ -114,13 +114,13 @@ const noticeSchema = z.object({
 });
 
 /** A notice as the payload of a notification. If the notice is too long, the payload is empty: any thread may have changed. */
-export function payloadOf(notice: ThreadNotice): string {
+export function stringifyNotice(notice: ThreadNotice): string {
   const payload = JSON.stringify(notice);
   return new TextEncoder().encode(payload).length > maximumBytes ? '' : payload;
 }
 
 /** The notice in a payload; `undefined` for any other text. */
-function noticeOfPayload(payload: string | undefined): ThreadNotice | undefined {
+function parseNotice(payload: string | undefined): ThreadNotice | undefined {
   try {
     const { threadId, agent, nextDeadline } = noticeSchema.parse(JSON.parse(payload ?? ''));
     return {

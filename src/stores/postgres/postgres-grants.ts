@@ -1,34 +1,34 @@
 import type { GrantChange, LogEnd, ThreadStoreGrants } from '../../thread/thread-store.ts';
 import {
   grantColumns,
-  grantEnded,
-  grantOfRow,
+  makeGrantEndedError,
+  parseGrantRow,
   type GrantWork,
-  grantWork,
-  rowOfGrant,
+  groupGrantWork,
+  toGrantRow,
 } from '../sql/grant-rows.ts';
-import { summaryOfRow } from '../sql/stored-rows.ts';
-import { agentColumn } from '../sql/summary-query.ts';
+import { parseSummaryRow } from '../sql/stored-rows.ts';
+import { toAgentColumn } from '../sql/summary-query.ts';
 import {
   isSerializationFailure,
-  nothingOnConflict,
+  ignoreConflict,
   type PostgresQuery,
   type PostgresResult,
 } from './postgres-pool.ts';
-import type { Run, StatementRunner } from './statement-runner.ts';
+import type { RunQuery, StatementRunner } from './statement-runner.ts';
 import { appendFirstWithGrants, appendNextWithGrants, readThread } from './statements.ts';
 
 /** The standing approvals of a database. */
-export function postgresGrants(run: Run): ThreadStoreGrants {
+export function makePostgresGrants(run: RunQuery): ThreadStoreGrants {
   return {
     async find({ agent, toolName, person, at }) {
-      const values = [agentColumn(agent), toolName, person, at];
-      return (await run(findGrants, values)).rows.map(grantOfRow);
+      const values = [toAgentColumn(agent), toolName, person, at];
+      return (await run(findGrants, values)).rows.map(parseGrantRow);
     },
 
     async list({ agent, after = '', limit = 100 }) {
-      const name = agent === undefined ? null : agentColumn(agent);
-      return (await run(listGrants, [name, after, limit])).rows.map(grantOfRow);
+      const name = agent === undefined ? null : toAgentColumn(agent);
+      return (await run(listGrants, [name, after, limit])).rows.map(parseGrantRow);
     },
 
     async revoke(grantId) {
@@ -50,32 +50,32 @@ interface GrantAppend {
  * log ends where it was expected to, so that a standing approval is the reason.
  */
 export async function appendWithGrants(
-  run: Run,
+  run: RunQuery,
   appending: StatementRunner,
   { threadId, expected, values, changes }: GrantAppend,
 ): Promise<PostgresResult> {
   const query = expected.revision === 0 ? appendFirstWithGrants : appendNextWithGrants;
-  const work = grantWork(changes);
+  const work = groupGrantWork(changes);
   for (;;) {
     let isToRetry = false;
-    const allValues = [...values, ...grantValues(work)];
+    const allValues = [...values, ...listGrantValues(work)];
     const result = await appending.runOnGrants(query, allValues).catch((error: unknown) => {
       isToRetry = isSerializationFailure(error);
-      return nothingOnConflict(error);
+      return ignoreConflict(error);
     });
     if (result.rowCount !== 0) return result;
-    const [end] = (await run(readThread, [threadId])).rows.map(summaryOfRow);
+    const [end] = (await run(readThread, [threadId])).rows.map(parseSummaryRow);
     const { revision, hash } = end ?? { revision: 0, hash: '' };
     if (revision !== expected.revision || hash !== expected.hash) return result;
     /* Another thread used or revoked the same grant, in a database whose transactions are isolated more than by default. */
     if (isToRetry) continue;
     if (work.used.length === 0) return result;
-    throw grantEnded(work.used);
+    throw makeGrantEndedError(work.used);
   }
 }
 
-function grantValues({ used, created, at }: GrantWork): unknown[] {
-  const rows = created.map(rowOfGrant);
+function listGrantValues({ used, created, at }: GrantWork): unknown[] {
+  const rows = created.map(toGrantRow);
   const columns = Array.from({ length: 8 }, (_, index) => rows.map((row) => row[index]));
   return [used.map(({ grantId }) => grantId), used.map(({ count }) => count), at, ...columns];
 }

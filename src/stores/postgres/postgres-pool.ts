@@ -31,7 +31,7 @@ const uniqueViolation = '23505';
 const serializationFailure = '40001';
 
 /** An empty result after an error that a concurrent write caused. Throws any other error again. */
-export function nothingOnConflict(error: unknown): PostgresResult {
+export function ignoreConflict(error: unknown): PostgresResult {
   if (isSerializationFailure(error) || isUniqueViolation(error)) {
     return { rows: [], rowCount: 0 };
   }
@@ -40,14 +40,14 @@ export function nothingOnConflict(error: unknown): PostgresResult {
 
 /** Whether an error is that of a transaction which may succeed when it is run again. */
 export function isSerializationFailure(error: unknown): boolean {
-  return codeOf(error) === serializationFailure;
+  return readSqlState(error) === serializationFailure;
 }
 
 /** Whether an error is that of a row whose key is in the table. */
 export function isUniqueViolation(error: unknown): boolean {
-  return codeOf(error) === uniqueViolation;
+  return readSqlState(error) === uniqueViolation;
 }
 
-function codeOf(error: unknown): unknown {
+function readSqlState(error: unknown): unknown {
   return Reflect.get(Object(error), 'code');
 }

@@ -1,9 +1,9 @@
-import { onceDone } from '../sql/once-done.ts';
+import { runOnce } from '../sql/once-done.ts';
 import type { PostgresPool, PostgresQuery, PostgresResult } from './postgres-pool.ts';
 import { createGrants, createSchema, grantsAreMissing, schemaIsMissing } from './statements.ts';
 
 /** Runs a statement. Values that are not given are those of the query. */
-export type Run = (query: PostgresQuery, values?: unknown[]) => Promise<PostgresResult>;
+export type RunQuery = (query: PostgresQuery, values?: unknown[]) => Promise<PostgresResult>;
 
 /** Sends a statement to the server. */
 export type Send = (query: PostgresQuery) => Promise<PostgresResult>;
@@ -11,12 +11,12 @@ export type Send = (query: PostgresQuery) => Promise<PostgresResult>;
 /** Runs the statements of a store. */
 export interface StatementRunner {
   /** Runs a statement after the tables exist. */
-  run: Run;
+  run: RunQuery;
   /**
    * Runs a statement about standing approvals after their table exists too. A database of an older version lacks it, and its role may not
    * create any: who uses no standing approvals must not need the table.
    */
-  runOnGrants: Run;
+  runOnGrants: RunQuery;
   /** The same runner, which sends statements otherwise. */
   sending(send: Send): StatementRunner;
 }
@@ -27,16 +27,16 @@ interface RunnerOptions {
   prepare?: boolean;
 }
 
-export function statementRunner(
+export function makeStatementRunner(
   pool: PostgresPool,
   { createSchema: isCreating = true, prepare = false }: RunnerOptions,
 ): StatementRunner {
   const created = (isMissing: string, create: string): (() => Promise<unknown>) =>
-    isCreating ? onceDone(async () => createMissing(pool, isMissing, create)) : async () => {};
+    isCreating ? runOnce(async () => createMissing(pool, isMissing, create)) : async () => {};
   const schema = created(schemaIsMissing, createSchema);
   const grants = created(grantsAreMissing, createGrants);
   const runnerOf = (send: Send): StatementRunner => {
-    const run: Run = async ({ name, text, values: own }, values = own ?? []) => {
+    const run: RunQuery = async ({ name, text, values: own }, values = own ?? []) => {
       await schema();
       const isPrepared = prepare && name !== undefined;
       return send(isPrepared ? { name, text, values } : { text, values });

@@ -72,21 +72,21 @@ export const readClock: PostgresQuery = {
 
 /* Never prepared, as the best index depends on the values. */
 export function listThreads(page: SqlPart): PostgresQuery {
-  return numbered({
+  return numberParameters({
     ...page,
     text: `select ${columns} from holdpoint_threads ${page.text}`,
   });
 }
 
 export function countThreads(filter: SqlPart): PostgresQuery {
-  return numbered({
+  return numberParameters({
     ...filter,
     text: `select count(*)::int as threads from holdpoint_threads ${filter.text}`,
   });
 }
 
 /** With `$1`, `$2`, … for each `?`. */
-function numbered({ text, values }: SqlPart): PostgresQuery {
+function numberParameters({ text, values }: SqlPart): PostgresQuery {
   let count = 0;
   const next = (): string => `$${(count += 1)}`;
   return { text: text.replaceAll('?', next), values };
@@ -197,7 +197,7 @@ export const appendNextWithGrants: PostgresQuery = {
 };
 
 /* A missing thread is at revision 0. */
-export const deleteThread: PostgresQuery = {
+export const deleteThreadQuery: PostgresQuery = {
   name: 'holdpoint-delete',
   text: `
     with thread as (

@@ -1,4 +1,4 @@
-import { errorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/error-text.ts';
 import type { ThreadStatus, ThreadSummary } from '../../thread/thread-store.ts';
 import {
   isUniqueViolation,
@@ -31,7 +31,7 @@ interface PostgresTransaction {
 export type OnWake = (wake: ThreadWake, transaction: PostgresTransaction) => unknown;
 
 /** The wake of an append; `undefined` while a run holds the thread. */
-export function wakeOf(
+export function makeWake(
   threadId: string,
   { agent, status, nextDeadline }: ThreadSummary,
 ): ThreadWake | undefined {
@@ -52,7 +52,7 @@ export function sendAndWake(pool: PostgresPool, onWake: OnWake, wake: ThreadWake
   return async (query) => {
     const connection = await callHook(pool, async (transaction) => onWake(wake, transaction));
     if (connection === undefined) return pool.query(query);
-    return finished(connection, async () => {
+    return finishTransaction(connection, async () => {
       const result = await connection.query(query);
       const end = connection.query({ text: result.rowCount === 0 ? 'rollback' : 'commit' });
       await end.catch(refuseUnique);
@@ -63,12 +63,12 @@ export function sendAndWake(pool: PostgresPool, onWake: OnWake, wake: ThreadWake
 
 /* The append's own statement has succeeded. What the commit still checks is a deferred constraint of a table of the hook. */
 function refuseUnique(error: unknown): never {
-  throw isUniqueViolation(error) ? hookFailed(error) : error;
+  throw isUniqueViolation(error) ? makeHookError(error) : error;
 }
 
 /* Wrapped, because its code must not be taken for that of the append: a unique index of the hook's table is no concurrent append. */
-function hookFailed(cause: unknown): Error {
-  return new Error(`onWake failed, so nothing was appended: ${errorText(cause)}`, { cause });
+function makeHookError(cause: unknown): Error {
+  return new Error(`onWake failed, so nothing was appended: ${readErrorText(cause)}`, { cause });
 }
 
 /** Calls the hook; resolves with the connection of the transaction that it has begun, or with `undefined` if it needed none. */
@@ -86,8 +86,8 @@ async function callHook(
   try {
     await hook({ query });
   } catch (cause) {
-    await begun?.then(rollBack, () => {});
-    throw hookFailed(cause);
+    await begun?.then(rollTransactionBack, () => {});
+    throw makeHookError(cause);
   } finally {
     isOver = true;
   }
@@ -107,7 +107,7 @@ async function begin(pool: PostgresPool): Promise<PostgresConnection> {
 }
 
 /** Does the last work of a transaction, and gives the connection back. */
-async function finished<RESULT>(
+async function finishTransaction<RESULT>(
   connection: PostgresConnection,
   work: () => Promise<RESULT>,
 ): Promise<RESULT> {
@@ -116,12 +116,12 @@ async function finished<RESULT>(
     connection.release(false);
     return result;
   } catch (error) {
-    await rollBack(connection);
+    await rollTransactionBack(connection);
     throw error;
   }
 }
 
-async function rollBack(connection: PostgresConnection): Promise<void> {
+async function rollTransactionBack(connection: PostgresConnection): Promise<void> {
   const isBroken = await connection.query({ text: 'rollback' }).then(
     () => false,
     () => true,

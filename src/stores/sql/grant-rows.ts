@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HoldpointError } from '../../errors.ts';
 import type { GrantChange, StoredGrant } from '../../thread/thread-store.ts';
-import { agentColumn } from './summary-query.ts';
+import { toAgentColumn } from './summary-query.ts';
 
 /* Standing approvals as rows of SQL stores. */
 
@@ -24,7 +24,7 @@ const rowSchema = z.object({
 });
 
 /** The grant in a row. Throws `log-tampered` for an invalid row. */
-export function grantOfRow(row: unknown): StoredGrant {
+export function parseGrantRow(row: unknown): StoredGrant {
   const { success, data } = rowSchema.safeParse(row);
   if (!success) {
     throw new HoldpointError(
@@ -45,7 +45,7 @@ export function grantOfRow(row: unknown): StoredGrant {
 }
 
 /** A grant as the values of a row, in the order of `grantColumns`. */
-export function rowOfGrant({
+export function toGrantRow({
   grantId,
   agent,
   toolName,
@@ -58,7 +58,7 @@ export function rowOfGrant({
   expiresAt?: number | null;
   usesLeft?: number | null;
 }): (string | number | null)[] {
-  const name = agentColumn(agent ?? undefined);
+  const name = toAgentColumn(agent ?? undefined);
   return [grantId, name, toolName, person, text, createdAt, expiresAt, usesLeft];
 }
 
@@ -71,7 +71,7 @@ export interface GrantWork {
 }
 
 /** The changes of an append, each used grant once. */
-export function grantWork(changes: readonly GrantChange[]): GrantWork {
+export function groupGrantWork(changes: readonly GrantChange[]): GrantWork {
   const counts = new Map<string, number>();
   let at = 0;
   for (const change of changes) {
@@ -86,7 +86,7 @@ export function grantWork(changes: readonly GrantChange[]): GrantWork {
 }
 
 /** The error for an append that uses a grant which has ended. */
-export function grantEnded(used: GrantWork['used']): HoldpointError {
+export function makeGrantEndedError(used: GrantWork['used']): HoldpointError {
   const ids = used.map(({ grantId }) => grantId).join(', ');
   return new HoldpointError(
     'grant-ended',

@@ -19,9 +19,9 @@ const rowSchema = z.object({
 });
 
 /** The summary in a row. Throws `log-tampered` for an invalid row. */
-export function summaryOfRow(row: unknown): ThreadSummary {
+export function parseSummaryRow(row: unknown): ThreadSummary {
   const parsed = rowSchema.safeParse(row);
-  if (!parsed.success) throw invalidRow();
+  if (!parsed.success) throw makeInvalidRowError();
   const { thread_id: threadId, agent, status, revision, next_deadline: nextDeadline } = parsed.data;
   return {
     threadId,
@@ -39,15 +39,15 @@ export function summaryOfRow(row: unknown): ThreadSummary {
 const entrySchema = z.object({ revision: z.coerce.number(), entry: z.string() });
 
 /** The entry in a row. Throws `log-tampered` for an invalid row. */
-export function entryOfRow(row: unknown): LogEntry {
+export function parseEntryRow(row: unknown): LogEntry {
   const parsed = entrySchema.safeParse(row);
-  if (!parsed.success) throw invalidRow();
+  if (!parsed.success) throw makeInvalidRowError();
   const { revision, entry: text } = parsed.data;
   return Object.freeze({ revision, text });
 }
 
 /** The error for a row that no holdpoint has written. */
-export function invalidRow(): HoldpointError {
+export function makeInvalidRowError(): HoldpointError {
   return new HoldpointError(
     'log-tampered',
     'A holdpoint table has an invalid row. Restore the database from a backup.',

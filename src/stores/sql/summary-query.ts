@@ -44,10 +44,15 @@ const orders = {
 } as const;
 
 /** The `where … order by … limit …` for a page of summaries. */
-export function pagePart({ order = 'id', after, limit = 100, ...filter }: ThreadQuery): SqlPart {
-  const conditions = conditionsOf(filter);
-  if (after !== undefined) conditions.push(afterCondition(order, after));
-  const where = wherePart(conditions);
+export function makePageQuery({
+  order = 'id',
+  after,
+  limit = 100,
+  ...filter
+}: ThreadQuery): SqlPart {
+  const conditions = listConditions(filter);
+  if (after !== undefined) conditions.push(makeAfterCondition(order, after));
+  const where = joinConditions(conditions);
   return {
     text: `${where.text} order by ${orders[order]} limit ?`,
     values: [...where.values, limit],
@@ -56,16 +61,16 @@ export function pagePart({ order = 'id', after, limit = 100, ...filter }: Thread
 
 /** The `where …` for the threads that a filter selects; empty for all threads. */
 export function filterPart(filter: ThreadFilter): SqlPart {
-  return wherePart(conditionsOf(filter));
+  return joinConditions(listConditions(filter));
 }
 
 /** The value of the `agent` column: the empty text for an agent without a name. */
-export function agentColumn(agent: string | null | undefined): string {
+export function toAgentColumn(agent: string | null | undefined): string {
   return agent ?? '';
 }
 
 /** The notice for subscribers about an append; `undefined` if only the thread's own run can act on it. */
-export function noticeOf({
+export function makeNotice({
   threadId,
   agent,
   status,
@@ -75,16 +80,16 @@ export function noticeOf({
   return { threadId, ...(agent === undefined ? {} : { agent }), nextDeadline };
 }
 
-function conditionsOf({ status, agent, dueBefore, updatedBefore }: ThreadFilter): SqlPart[] {
+function listConditions({ status, agent, dueBefore, updatedBefore }: ThreadFilter): SqlPart[] {
   return [
     ...(status === undefined ? [] : [{ text: 'status = ?', values: [status] }]),
-    ...(agent === undefined ? [] : [{ text: 'agent = ?', values: [agentColumn(agent)] }]),
+    ...(agent === undefined ? [] : [{ text: 'agent = ?', values: [toAgentColumn(agent)] }]),
     ...(dueBefore === undefined ? [] : [{ text: 'next_deadline < ?', values: [dueBefore] }]),
     ...(updatedBefore === undefined ? [] : [{ text: 'updated_at < ?', values: [updatedBefore] }]),
   ];
 }
 
-function afterCondition(
+function makeAfterCondition(
   order: keyof typeof orders,
   { threadId, updatedAt }: Pick<ThreadSummary, 'threadId' | 'updatedAt'>,
 ): SqlPart {
@@ -93,7 +98,7 @@ function afterCondition(
   return { text: `(updated_at, thread_id) ${sign} (?, ?)`, values: [updatedAt, threadId] };
 }
 
-function wherePart(conditions: readonly SqlPart[]): SqlPart {
+function joinConditions(conditions: readonly SqlPart[]): SqlPart {
   if (conditions.length === 0) return { text: '', values: [] };
   return {
     text: `where ${conditions.map(({ text }) => text).join(' and ')}`,

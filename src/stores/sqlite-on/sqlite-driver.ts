@@ -132,16 +132,16 @@ interface LibsqlClient {
  */
 export function libsqlDriver(client: LibsqlClient): SqliteDriver {
   return {
-    query: async (statement) => rowsOf(await client.execute(libsqlStatement(statement))),
+    query: async (statement) => toRows(await client.execute(toLibsqlStatement(statement))),
     batch: async (statements) =>
-      (await client.batch(statements.map(libsqlStatement), 'write')).map(rowsOf),
+      (await client.batch(statements.map(toLibsqlStatement), 'write')).map(toRows),
   };
 }
 
-function libsqlStatement({ text, values }: SqliteStatement): LibsqlStatement {
+function toLibsqlStatement({ text, values }: SqliteStatement): LibsqlStatement {
   return { sql: text, args: [...values] };
 }
 
-function rowsOf({ rows }: LibsqlResult): SqliteRow[] {
+function toRows({ rows }: LibsqlResult): SqliteRow[] {
   return rows.map((row) => Array.from(row));
 }

@@ -1,6 +1,6 @@
 import type { StoredGrant, ThreadStoreGrants } from '../../thread/thread-store.ts';
-import { grantColumns, grantOfRow } from '../sql/grant-rows.ts';
-import { agentColumn } from '../sql/summary-query.ts';
+import { grantColumns, parseGrantRow } from '../sql/grant-rows.ts';
+import { toAgentColumn } from '../sql/summary-query.ts';
 import type { SqliteDriver, SqliteRow } from './sqlite-driver.ts';
 
 const findGrants = `
@@ -13,15 +13,15 @@ const listGrants = `
 const deleteGrant = 'delete from holdpoint_grants where grant_id = ? returning grant_id';
 
 /** The standing approvals of a database. */
-export function sqliteGrants(driver: SqliteDriver): ThreadStoreGrants {
+export function makeSqliteGrants(driver: SqliteDriver): ThreadStoreGrants {
   return {
     async find({ agent, toolName, person, at }) {
-      const values = [agentColumn(agent), toolName, person, at];
+      const values = [toAgentColumn(agent), toolName, person, at];
       return (await driver.query({ text: findGrants, values })).map(readGrant);
     },
 
     async list({ agent, after = '', limit = 100 }) {
-      const name = agent === undefined ? null : agentColumn(agent);
+      const name = agent === undefined ? null : toAgentColumn(agent);
       const values = [name, name, after, limit];
       return (await driver.query({ text: listGrants, values })).map(readGrant);
     },
@@ -36,5 +36,5 @@ export function sqliteGrants(driver: SqliteDriver): ThreadStoreGrants {
 const names = grantColumns.split(', ');
 
 function readGrant(row: SqliteRow): StoredGrant {
-  return grantOfRow(Object.fromEntries(names.map((name, index) => [name, row[index]])));
+  return parseGrantRow(Object.fromEntries(names.map((name, index) => [name, row[index]])));
 }

@@ -1,8 +1,8 @@
 import { createGrantIndex } from '../sql/grant-rows.ts';
-import { agentColumn, createThreadIndexes } from '../sql/summary-query.ts';
+import { toAgentColumn, createThreadIndexes } from '../sql/summary-query.ts';
 import type { SqliteRow, SqliteStatement, SqliteValue } from './sqlite-driver.ts';
 import type { LogEntry, ThreadSummary } from '../../thread/thread-store.ts';
-import { invalidRow, summaryOfRow } from '../sql/stored-rows.ts';
+import { makeInvalidRowError, parseSummaryRow } from '../sql/stored-rows.ts';
 
 /*
  * The tables have a rowid. `without rowid`, SQLite would load whole rows to compare keys: to find a thread, it would read megabytes of
@@ -48,7 +48,7 @@ export const schemaStatements: readonly SqliteStatement[] = sqliteSchema
   .map((text) => ({ text: text.trim(), values: [] }))
   .filter(({ text }) => text !== '');
 
-/** The columns of `holdpoint_threads` beside the thread's id, in the order of `summaryValues`. */
+/** The columns of `holdpoint_threads` beside the thread's id, in the order of `listSummaryValues`. */
 export const summaryColumns = [
   'agent',
   'status',
@@ -61,24 +61,24 @@ export const summaryColumns = [
 ];
 
 /** A summary as the values of `summaryColumns`. */
-export function summaryValues(summary: ThreadSummary): SqliteValue[] {
+export function listSummaryValues(summary: ThreadSummary): SqliteValue[] {
   const { status, revision, hash, openRequests, failures, nextDeadline, updatedAt } = summary;
   const counts = [openRequests, failures, nextDeadline ?? null, updatedAt];
-  return [agentColumn(summary.agent), status, revision, hash, ...counts];
+  return [toAgentColumn(summary.agent), status, revision, hash, ...counts];
 }
 
 const columns = ['thread_id', ...summaryColumns];
 
-/** The columns that `threadOfRow` needs, in its order. */
+/** The columns that `parseThreadRow` needs, in its order. */
 export const threadColumns = columns.join(', ');
 
 /** The summary in a row of `threadColumns`. Throws `log-tampered` for an invalid row. */
-export function threadOfRow(row: SqliteRow): ThreadSummary {
-  return summaryOfRow(Object.fromEntries(columns.map((name, index) => [name, row[index]])));
+export function parseThreadRow(row: SqliteRow): ThreadSummary {
+  return parseSummaryRow(Object.fromEntries(columns.map((name, index) => [name, row[index]])));
 }
 
 /** The entry in a row of revision and text. Throws `log-tampered` for an invalid row. */
-export function entryOfRow([revision, text]: SqliteRow): LogEntry {
-  if (typeof text !== 'string' || !Number.isSafeInteger(revision)) throw invalidRow();
+export function parseSqliteEntry([revision, text]: SqliteRow): LogEntry {
+  if (typeof text !== 'string' || !Number.isSafeInteger(revision)) throw makeInvalidRowError();
   return Object.freeze({ revision: Number(revision), text });
 }

@@ -9,13 +9,18 @@ import type {
 import type { SqliteDriver, SqliteStatement, SqliteValue } from './sqlite-driver.ts';
 import {
   grantColumns,
-  grantEnded,
+  makeGrantEndedError,
   type GrantWork,
-  grantWork,
-  rowOfGrant,
+  groupGrantWork,
+  toGrantRow,
 } from '../sql/grant-rows.ts';
-import { summaryColumns, summaryValues, threadColumns, threadOfRow } from './sqlite-tables.ts';
-import { agentColumn, threadIndexes } from '../sql/summary-query.ts';
+import {
+  summaryColumns,
+  listSummaryValues,
+  threadColumns,
+  parseThreadRow,
+} from './sqlite-tables.ts';
+import { toAgentColumn, threadIndexes } from '../sql/summary-query.ts';
 
 /*
  * Some databases run several statements in one transaction only as a batch, without anything in between that could decide. So each statement
@@ -55,18 +60,18 @@ const hasUses = `
   where (expires_at is null or expires_at > ?) and (uses_left is null or uses_left >= wanted.value ->> 'count')) = ?`;
 const readEnd = 'select revision, hash from holdpoint_threads where thread_id = ?';
 
-const firstAppend = statementsOf(
+const firstAppend = makeAppendStatements(
   hasNoLog,
   `insert into holdpoint_threads (${summaryColumns.join(', ')}, thread_id)
    select ${summaryColumns.map(() => '?').join(', ')}, ? where ${hasNoLog}`,
 );
-const nextAppend = statementsOf(
+const nextAppend = makeAppendStatements(
   endsAt,
   `update holdpoint_threads set ${summaryColumns.map((name) => `${name} = ?`).join(', ')}
    where thread_id = ? and revision = ? and hash = ?`,
 );
 
-function statementsOf(isAtEnd: string, writeThread: string) {
+function makeAppendStatements(isAtEnd: string, writeThread: string) {
   const insertEntry =
     'insert into holdpoint_entries (thread_id, revision, entry) select ?, ?, ? where';
   const hasBegun = `${isAtEnd} and ${hasEntryAfter}`;
@@ -90,15 +95,15 @@ function statementsOf(isAtEnd: string, writeThread: string) {
  * Appends in one batch. The first entry is inserted if the log ends at `expected` and the standing approvals have the uses; every other
  * statement does something only if it was. The thread's row comes last, as the conditions compare it.
  */
-export async function append(driver: SqliteDriver, asked: Append): Promise<void> {
+export async function appendEntries(driver: SqliteDriver, asked: Append): Promise<void> {
   const { threadId, expected, changes } = asked;
-  const work = changes === undefined ? noWork : grantWork(changes);
+  const work = changes === undefined ? noWork : groupGrantWork(changes);
   const results = await driver.batch(appendStatements(asked, work));
   if (results.at(-1)?.length === 1) return;
   if (work.used.length === 0) throw logConflict(threadId, expected);
   const [revision, hash] = results[0]?.[0] ?? [0, ''];
   const isAsExpected = revision === expected.revision && hash === expected.hash;
-  throw isAsExpected ? grantEnded(work.used) : logConflict(threadId, expected);
+  throw isAsExpected ? makeGrantEndedError(work.used) : logConflict(threadId, expected);
 }
 
 const noWork: GrantWork = { created: [], used: [], at: 0 };
@@ -123,7 +128,7 @@ function appendStatements(
     add(sql.furtherEntry, threadId, revision, text, ...hasBegun);
   }
   if (snapshot !== undefined) add(sql.keepSnapshot, threadId, snapshot, ...hasBegun);
-  for (const grant of created) add(sql.createGrant, ...rowOfGrant(grant), ...hasBegun);
+  for (const grant of created) add(sql.createGrant, ...toGrantRow(grant), ...hasBegun);
   for (const { grantId, count } of used) {
     if (count === 0) add(sql.revokeGrant, grantId, ...hasBegun);
     else {
@@ -132,7 +137,7 @@ function appendStatements(
     }
   }
   const inserted = expected.revision === 0 ? [threadId] : [];
-  add(sql.writeThread, ...summaryValues(summary), ...inserted, ...hasBegun);
+  add(sql.writeThread, ...listSummaryValues(summary), ...inserted, ...hasBegun);
   return statements;
 }
 
@@ -166,7 +171,7 @@ export async function remove(
 }
 
 /* A select and an update, because `update … returning` returns rows in no order. In one transaction both find the same threads. */
-export async function claimDue(
+export async function claimDueThreads(
   driver: SqliteDriver,
   { agent, dueBefore, until, limit, threadId }: ThreadClaim,
 ): Promise<ThreadSummary[]> {
@@ -175,7 +180,7 @@ export async function claimDue(
     from holdpoint_threads ${one.length === 0 ? `indexed by ${threadIndexes.deadline}` : ''}
     where agent = ? and next_deadline < ? ${one.length === 0 ? '' : 'and thread_id = ?'}
     order by next_deadline limit ?`;
-  const values = [agentColumn(agent), dueBefore, ...one, limit];
+  const values = [toAgentColumn(agent), dueBefore, ...one, limit];
   const select = { text: `select ${threadColumns} ${from}`, values };
   /* Workers that find nothing must neither wait for each other nor wake each other by a write. */
   if ((await driver.query(select)).length === 0) return [];
@@ -186,5 +191,5 @@ export async function claimDue(
       values: [until, ...values],
     },
   ]);
-  return due.map((row) => ({ ...threadOfRow(row), nextDeadline: until }));
+  return due.map((row) => ({ ...parseThreadRow(row), nextDeadline: until }));
 }

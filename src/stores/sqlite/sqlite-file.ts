@@ -14,7 +14,7 @@ export class SqliteFile implements SqliteDriver {
 
   /** Opens or creates the file and runs `schema`, which is run at every opening. */
   constructor(path: string, schema: string, busyTimeoutMs: number) {
-    const { DatabaseSync: Database } = nodeSqlite();
+    const { DatabaseSync: Database } = loadNodeSqlite();
     this.#busyTimeoutMs = busyTimeoutMs;
     refuseCutOff(path);
     this.#database = new Database(path, { timeout: busyTimeoutMs });
@@ -24,7 +24,7 @@ export class SqliteFile implements SqliteDriver {
       this.#database.exec(`begin immediate; ${schema} commit;`);
     } catch (error) {
       this.#database.close();
-      throw explained(error);
+      throw explainDamage(error);
     }
   }
 
@@ -104,7 +104,7 @@ export class SqliteFile implements SqliteDriver {
     try {
       return work();
     } catch (error) {
-      throw explained(error);
+      throw explainDamage(error);
     }
   }
 }
@@ -140,7 +140,7 @@ function refuseCutOff(path: string): void {
 }
 
 /* Not imported, because the import would fail on an older Node without saying which version is needed. */
-function nodeSqlite(): typeof import('node:sqlite') {
+function loadNodeSqlite(): typeof import('node:sqlite') {
   const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite');
   if (sqlite !== undefined) return sqlite;
   throw new Error(
@@ -155,7 +155,7 @@ function useWriteAheadLog(database: DatabaseSync, until: number): void {
       database.exec('pragma journal_mode = wal');
       return;
     } catch (error) {
-      if (primaryCode(error) !== busy || Date.now() >= until) throw error;
+      if (readPrimaryCode(error) !== busy || Date.now() >= until) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }
@@ -166,7 +166,7 @@ const busy = 5;
 const corrupt = 11;
 const notADatabase = 26;
 
-function primaryCode(error: unknown): number {
+function readPrimaryCode(error: unknown): number {
   return error instanceof Error ? Number(Reflect.get(error, 'errcode')) & 0xff : 0;
 }
 
@@ -174,10 +174,10 @@ function primaryCode(error: unknown): number {
  * Turns the errors of a damaged file into `log-tampered`, including that of an integer which JavaScript can't represent. Errors of a full or
  * failing disk stay as they are.
  */
-function explained(error: unknown): unknown {
+function explainDamage(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const isDamage =
-    [corrupt, notADatabase].includes(primaryCode(error)) ||
+    [corrupt, notADatabase].includes(readPrimaryCode(error)) ||
     Reflect.get(error, 'code') === 'ERR_OUT_OF_RANGE';
   if (!isDamage) return error;
   return new HoldpointError(

@@ -2,14 +2,14 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { ThreadSummary } from '../../thread/thread-store.ts';
 import {
   end,
-  append,
-  conflicts,
-  entry,
+  appendInCase,
+  expectConflict,
+  makeEntry,
   holds,
-  isConflict,
-  plain,
+  isRevisionConflict,
+  pickPlain,
   type StoreConformanceCase,
-  summary,
+  makeSummary,
 } from './conformance-case.ts';
 
 /** Requirements for appending to the log of a thread. */
@@ -26,14 +26,25 @@ export const appendCases: readonly StoreConformanceCase[] = [
   {
     name: 'appended entries can be read at once, in this and other processes, in order and from a revision',
     async check(store, reopen) {
-      await append(store, 't');
-      await store.append('t', end(1), [entry(4, 'three events')], summary('t', { revision: 4 }));
-      const head = await append(store, 't', { revision: 5 });
+      await appendInCase(store, 't');
+      await store.append(
+        't',
+        end(1),
+        [makeEntry(4, 'three events')],
+        makeSummary('t', { revision: 4 }),
+      );
+      const head = await appendInCase(store, 't', { revision: 5 });
       for (const reader of [store, reopen()]) {
-        await holds(reader, 't', [entry(1), entry(4, 'three events'), entry(5)]);
-        deepStrictEqual(plain(await reader.read('t', 1)), [entry(4, 'three events'), entry(5)]);
-        deepStrictEqual(plain(await reader.read('t', 2)), [entry(4, 'three events'), entry(5)]);
-        deepStrictEqual(plain(await reader.read('t', 4)), [entry(5)]);
+        await holds(reader, 't', [makeEntry(1), makeEntry(4, 'three events'), makeEntry(5)]);
+        deepStrictEqual(pickPlain(await reader.read('t', 1)), [
+          makeEntry(4, 'three events'),
+          makeEntry(5),
+        ]);
+        deepStrictEqual(pickPlain(await reader.read('t', 2)), [
+          makeEntry(4, 'three events'),
+          makeEntry(5),
+        ]);
+        deepStrictEqual(pickPlain(await reader.read('t', 4)), [makeEntry(5)]);
         deepStrictEqual(await reader.read('t', 5), []);
         deepStrictEqual(await reader.head('t'), head);
       }
@@ -42,14 +53,21 @@ export const appendCases: readonly StoreConformanceCase[] = [
   {
     name: 'an append of several entries stores all of them or none',
     async check(store, reopen) {
-      const entries = Array.from({ length: 50 }, (_, index) => entry(index + 1, `entry ${index}`));
-      const head = summary('t', { revision: 50 });
+      const entries = Array.from({ length: 50 }, (_, index) =>
+        makeEntry(index + 1, `entry ${index}`),
+      );
+      const head = makeSummary('t', { revision: 50 });
       await store.append('t', end(0), entries, head);
       await holds(reopen(), 't', entries);
       deepStrictEqual(await reopen().head('t'), head);
-      await conflicts(store.append('t', end(0), entries, head));
-      await conflicts(
-        store.append('t', end(49), [entry(50), entry(51)], summary('t', { revision: 51 })),
+      await expectConflict(store.append('t', end(0), entries, head));
+      await expectConflict(
+        store.append(
+          't',
+          end(49),
+          [makeEntry(50), makeEntry(51)],
+          makeSummary('t', { revision: 51 }),
+        ),
       );
       await holds(store, 't', entries);
     },
@@ -57,16 +75,22 @@ export const appendCases: readonly StoreConformanceCase[] = [
   {
     name: 'append is an exact compare-and-swap: it stores everything at the expected revision, or nothing',
     async check(store) {
-      const head = await append(store, 't');
+      const head = await appendInCase(store, 't');
       for (const revision of [0, 2, 5]) {
-        const late = summary('t', { revision: revision + 1, status: 'waiting' });
-        await conflicts(store.append('t', end(revision), [entry(revision + 1, 'late')], late));
+        const late = makeSummary('t', { revision: revision + 1, status: 'waiting' });
+        await expectConflict(
+          store.append('t', end(revision), [makeEntry(revision + 1, 'late')], late),
+        );
       }
       /* A different thread with the same id and length, as after a deletion. */
       const elsewhere = { revision: 1, hash: 'another' };
-      await conflicts(store.append('t', elsewhere, [entry(2)], summary('t', { revision: 2 })));
-      await conflicts(store.append('other', end(1), [entry(2)], summary('other', { revision: 2 })));
-      await holds(store, 't', [entry(1)]);
+      await expectConflict(
+        store.append('t', elsewhere, [makeEntry(2)], makeSummary('t', { revision: 2 })),
+      );
+      await expectConflict(
+        store.append('other', end(1), [makeEntry(2)], makeSummary('other', { revision: 2 })),
+      );
+      await holds(store, 't', [makeEntry(1)]);
       deepStrictEqual(await store.list({}), [head]);
     },
   },
@@ -75,15 +99,15 @@ export const appendCases: readonly StoreConformanceCase[] = [
     async check(store, reopen) {
       const stores = [store, reopen(), reopen(), reopen()];
       for (const revision of [1, 2, 3]) {
-        const appends = stores.map(async (other) => append(other, 't', { revision }));
+        const appends = stores.map(async (other) => appendInCase(other, 't', { revision }));
         const outcomes = await Promise.allSettled(appends);
         const lost = outcomes.filter((outcome) => outcome.status === 'rejected');
         deepStrictEqual(
-          lost.map(({ reason }) => isConflict(reason)),
+          lost.map(({ reason }) => isRevisionConflict(reason)),
           [true, true, true],
         );
       }
-      await holds(store, 't', [entry(1), entry(2), entry(3)]);
+      await holds(store, 't', [makeEntry(1), makeEntry(2), makeEntry(3)]);
     },
   },
   {
@@ -102,10 +126,10 @@ export const appendCases: readonly StoreConformanceCase[] = [
           't',
           end(one.revision - 1),
           [one],
-          summary('t', { revision: one.revision }),
+          makeSummary('t', { revision: one.revision }),
         );
       }
-      await store.append('u', end(0), entries, summary('u', { revision: entries.length }));
+      await store.append('u', end(0), entries, makeSummary('u', { revision: entries.length }));
       for (const id of ['t', 'u']) await holds(reopen(), id, entries);
     },
   },
@@ -113,18 +137,18 @@ export const appendCases: readonly StoreConformanceCase[] = [
     name: 'the head is exactly the last summary, with no fields of an earlier one',
     async check(store, reopen) {
       const summaries: ThreadSummary[] = [
-        summary('t', { agent: 'booking', status: 'running', failures: 3, nextDeadline: 0 }),
-        summary('t', { revision: 2, openRequests: 2, status: 'waiting', updatedAt: 0.5 }),
-        summary('t', {
+        makeSummary('t', { agent: 'booking', status: 'running', failures: 3, nextDeadline: 0 }),
+        makeSummary('t', { revision: 2, openRequests: 2, status: 'waiting', updatedAt: 0.5 }),
+        makeSummary('t', {
           revision: 3,
           agent: 'é',
           status: 'stuck',
           nextDeadline: 1_700_000_000_000.5,
         }),
-        summary('t', { revision: 4, status: 'indeterminate', updatedAt: 1_700_000_000_000 }),
+        makeSummary('t', { revision: 4, status: 'indeterminate', updatedAt: 1_700_000_000_000 }),
       ];
       for (const head of summaries) {
-        await store.append('t', end(head.revision - 1), [entry(head.revision)], head);
+        await store.append('t', end(head.revision - 1), [makeEntry(head.revision)], head);
         deepStrictEqual(await reopen().head('t'), head);
         deepStrictEqual(await reopen().list({}), [head]);
       }
@@ -133,8 +157,8 @@ export const appendCases: readonly StoreConformanceCase[] = [
   {
     name: 'objects that are passed in or returned are not shared with the store',
     async check(store) {
-      const given = { ...entry(1) };
-      const head = summary('t');
+      const given = { ...makeEntry(1) };
+      const head = makeSummary('t');
       await store.append('t', end(0), [given], head);
       Object.assign(given, { text: 'changed' });
       Object.assign(head, { status: 'running' });
@@ -142,8 +166,8 @@ export const appendCases: readonly StoreConformanceCase[] = [
       Reflect.set(Object(read), 'text', 'changed');
       Reflect.set(Object(await store.head('t')), 'status', 'waiting');
       Reflect.set(Object((await store.list({}))[0]), 'status', 'waiting');
-      await holds(store, 't', [entry(1)]);
-      deepStrictEqual(await store.head('t'), summary('t'));
+      await holds(store, 't', [makeEntry(1)]);
+      deepStrictEqual(await store.head('t'), makeSummary('t'));
     },
   },
   {
@@ -153,8 +177,8 @@ export const appendCases: readonly StoreConformanceCase[] = [
       const long = 'é'.repeat(255);
       const odd = ['__proto__', 'constructor', injection, 'é', 'É', 'a', 'A', ' a', '?', '$1', '%'];
       const ids = [...odd, `${long}1`, `${long}2`];
-      for (const id of ids) await store.append(id, end(0), [entry(1, id)], summary(id));
-      for (const id of ids) await holds(store, id, [entry(1, id)]);
+      for (const id of ids) await store.append(id, end(0), [makeEntry(1, id)], makeSummary(id));
+      for (const id of ids) await holds(store, id, [makeEntry(1, id)]);
       strictEqual((await store.list({})).length, ids.length);
     },
   },

@@ -1,6 +1,12 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import type { ThreadClaim } from '../../thread/thread-store.ts';
-import { append, entry, holds, idsOf, type StoreConformanceCase } from './conformance-case.ts';
+import {
+  appendInCase,
+  makeEntry,
+  holds,
+  listIds,
+  type StoreConformanceCase,
+} from './conformance-case.ts';
 
 /* At time 100, for 50 milliseconds. */
 const claim: ThreadClaim = { agent: null, dueBefore: 101, until: 150, limit: 10 };
@@ -12,18 +18,18 @@ export const claimCases: readonly StoreConformanceCase[] = [
     async check(store) {
       const deadlines = { a: 60, b: 100, c: 0, d: 40, later: 101 };
       for (const [id, nextDeadline] of Object.entries(deadlines)) {
-        await append(store, id, { nextDeadline });
+        await appendInCase(store, id, { nextDeadline });
       }
-      await append(store, 'never');
-      deepStrictEqual(idsOf(await store.claim({ ...claim, limit: 3 })), ['c', 'd', 'a']);
-      deepStrictEqual(idsOf(await store.claim(claim)), ['b']);
+      await appendInCase(store, 'never');
+      deepStrictEqual(listIds(await store.claim({ ...claim, limit: 3 })), ['c', 'd', 'a']);
+      deepStrictEqual(listIds(await store.claim(claim)), ['b']);
       deepStrictEqual(await store.claim(claim), []);
     },
   },
   {
     name: 'a claimed thread can be claimed again only after the claim expires, in this and other processes',
     async check(store, reopen) {
-      const head = await append(store, 't', {
+      const head = await appendInCase(store, 't', {
         nextDeadline: 5,
         status: 'waiting',
         openRequests: 1,
@@ -41,24 +47,24 @@ export const claimCases: readonly StoreConformanceCase[] = [
   {
     name: 'a claim changes neither log nor revision, and the next append replaces it',
     async check(store) {
-      await append(store, 't', { nextDeadline: 5 });
+      await appendInCase(store, 't', { nextDeadline: 5 });
       await store.claim(claim);
-      await holds(store, 't', [entry(1)]);
-      const head = await append(store, 't', { revision: 2, nextDeadline: 50 });
+      await holds(store, 't', [makeEntry(1)]);
+      const head = await appendInCase(store, 't', { revision: 2, nextDeadline: 50 });
       deepStrictEqual(await store.head('t'), head);
-      deepStrictEqual(idsOf(await store.claim(claim)), ['t']);
-      await append(store, 't', { revision: 3 });
+      deepStrictEqual(listIds(await store.claim(claim)), ['t']);
+      await appendInCase(store, 't', { revision: 3 });
       deepStrictEqual(await store.claim({ ...claim, dueBefore: 1_000 }), []);
     },
   },
   {
     name: 'claim returns only threads of the named agent, or those without an agent name',
     async check(store) {
-      await append(store, 'unnamed', { nextDeadline: 1 });
-      await append(store, 'mine', { nextDeadline: 2, agent: 'booking' });
-      await append(store, 'theirs', { nextDeadline: 3, agent: 'billing' });
+      await appendInCase(store, 'unnamed', { nextDeadline: 1 });
+      await appendInCase(store, 'mine', { nextDeadline: 2, agent: 'booking' });
+      await appendInCase(store, 'theirs', { nextDeadline: 3, agent: 'billing' });
       const claimedBy = async (agent: string | null): Promise<string[]> =>
-        idsOf(await store.claim({ ...claim, agent }));
+        listIds(await store.claim({ ...claim, agent }));
       deepStrictEqual(await claimedBy('nobody'), []);
       deepStrictEqual(await claimedBy('booking'), ['mine']);
       deepStrictEqual(await claimedBy(null), ['unnamed']);
@@ -68,27 +74,27 @@ export const claimCases: readonly StoreConformanceCase[] = [
   {
     name: 'a claim of one thread does not claim others',
     async check(store) {
-      for (const id of ['a', 'b', 'c']) await append(store, id, { nextDeadline: 1 });
-      await append(store, 'idle');
-      await append(store, 'theirs', { nextDeadline: 1, agent: 'billing' });
+      for (const id of ['a', 'b', 'c']) await appendInCase(store, id, { nextDeadline: 1 });
+      await appendInCase(store, 'idle');
+      await appendInCase(store, 'theirs', { nextDeadline: 1, agent: 'billing' });
       for (const threadId of ['idle', 'theirs', 'nowhere']) {
         deepStrictEqual(await store.claim({ ...claim, threadId }), []);
       }
-      deepStrictEqual(idsOf(await store.claim({ ...claim, threadId: 'b' })), ['b']);
+      deepStrictEqual(listIds(await store.claim({ ...claim, threadId: 'b' })), ['b']);
       deepStrictEqual(await store.claim({ ...claim, threadId: 'b' }), []);
-      deepStrictEqual(idsOf(await store.claim(claim)), ['a', 'c']);
+      deepStrictEqual(listIds(await store.claim(claim)), ['a', 'c']);
     },
   },
   {
     name: 'concurrent claims return each thread only once',
     async check(store, reopen) {
       const ids = Array.from({ length: 40 }, (_, index) => `t${index}`);
-      for (const id of ids) await append(store, id, { nextDeadline: 1 });
+      for (const id of ids) await appendInCase(store, id, { nextDeadline: 1 });
       const stores = [store, reopen(), reopen(), reopen()];
       const given: string[] = [];
       for (let rounds = 0; given.length < ids.length && rounds < 100; rounds += 1) {
         const claims = stores.map(async (other) => other.claim({ ...claim, limit: 5 }));
-        given.push(...idsOf((await Promise.all(claims)).flat()));
+        given.push(...listIds((await Promise.all(claims)).flat()));
       }
       strictEqual(given.length, ids.length);
       deepStrictEqual(new Set(given), new Set(ids));

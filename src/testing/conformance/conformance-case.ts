@@ -13,7 +13,7 @@ export interface StoreConformanceCase {
 }
 
 /** An entry of one message with `content`. A store must not interpret it. */
-export function entry(revision: number, content = 'x'): LogEntry {
+export function makeEntry(revision: number, content = 'x'): LogEntry {
   const event = { type: 'message-added', at: 1, message: { role: 'user', content } };
   return { revision, text: JSON.stringify({ v: 1, events: [event], hash: 'hash' }) };
 }
@@ -24,7 +24,7 @@ export function end(revision: number): LogEnd {
 }
 
 /** The summary of a thread with one event; `more` overrides its fields. */
-export function summary(threadId: string, more: Partial<ThreadSummary> = {}): ThreadSummary {
+export function makeSummary(threadId: string, more: Partial<ThreadSummary> = {}): ThreadSummary {
   return {
     threadId,
     status: 'idle',
@@ -37,23 +37,23 @@ export function summary(threadId: string, more: Partial<ThreadSummary> = {}): Th
 }
 
 /** Appends one entry with one event; returns the thread's new summary. */
-export async function append(
+export async function appendInCase(
   store: ThreadStore,
   threadId: string,
   more: Partial<ThreadSummary> = {},
 ): Promise<ThreadSummary> {
   const { revision = 1 } = more;
-  const after = summary(threadId, more);
-  await store.append(threadId, end(revision - 1), [entry(revision)], after);
+  const after = makeSummary(threadId, more);
+  await store.append(threadId, end(revision - 1), [makeEntry(revision)], after);
   return after;
 }
 
 /** Rejects unless `work` rejects with `revision-conflict`. */
-export async function conflicts(work: Promise<unknown>): Promise<void> {
-  await rejects(work, isConflict);
+export async function expectConflict(work: Promise<unknown>): Promise<void> {
+  await rejects(work, isRevisionConflict);
 }
 
-export function isConflict(error: unknown): boolean {
+export function isRevisionConflict(error: unknown): boolean {
   return HoldpointError.isInstance(error) && error.code === 'revision-conflict';
 }
 
@@ -63,14 +63,14 @@ export async function holds(
   threadId: string,
   entries: readonly LogEntry[],
 ): Promise<void> {
-  deepStrictEqual(plain(await store.read(threadId)), entries);
+  deepStrictEqual(pickPlain(await store.read(threadId)), entries);
 }
 
 /** The entries without properties that the store may have added. */
-export function plain(entries: readonly LogEntry[]): LogEntry[] {
+export function pickPlain(entries: readonly LogEntry[]): LogEntry[] {
   return entries.map(({ revision, text }) => ({ revision, text }));
 }
 
-export function idsOf(summaries: readonly ThreadSummary[]): string[] {
+export function listIds(summaries: readonly ThreadSummary[]): string[] {
   return summaries.map(({ threadId }) => threadId);
 }

@@ -2,16 +2,16 @@ import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { HoldpointError } from '../../errors.ts';
 import type { GrantChange, StoredGrant, ThreadStore } from '../../thread/thread-store.ts';
 import {
-  conflicts,
+  expectConflict,
   end,
-  entry,
+  makeEntry,
   holds,
-  isConflict,
+  isRevisionConflict,
   type StoreConformanceCase,
-  summary,
+  makeSummary,
 } from './conformance-case.ts';
 
-function grant(grantId: string, more: Partial<StoredGrant> = {}): StoredGrant {
+function makeStoredGrant(grantId: string, more: Partial<StoredGrant> = {}): StoredGrant {
   const text = JSON.stringify({ grantId, note: 'é\u0000"' });
   return { grantId, agent: null, toolName: 'pay', person: null, text, createdAt: 1, ...more };
 }
@@ -23,8 +23,8 @@ async function appendWith(
   changes: readonly GrantChange[],
   revision = 1,
 ): Promise<void> {
-  const after = summary(threadId, { revision });
-  await store.append(threadId, end(revision - 1), [entry(revision)], after, changes);
+  const after = makeSummary(threadId, { revision });
+  await store.append(threadId, end(revision - 1), [makeEntry(revision)], after, changes);
 }
 
 async function create(store: ThreadStore, ...grants: StoredGrant[]): Promise<void> {
@@ -40,7 +40,7 @@ function revoke(grantId: string): GrantChange {
   return { type: 'revoke', grantId };
 }
 
-async function ended(work: Promise<unknown>): Promise<void> {
+async function expectEnded(work: Promise<unknown>): Promise<void> {
   await rejects(work, isEnded);
 }
 
@@ -50,7 +50,10 @@ function isEnded(error: unknown): boolean {
 
 const query = { agent: null, toolName: 'pay', person: 'ann', at: 10 };
 
-async function idsFor(store: ThreadStore, more: Partial<typeof query> = {}): Promise<string[]> {
+async function findGrantIds(
+  store: ThreadStore,
+  more: Partial<typeof query> = {},
+): Promise<string[]> {
   const found = (await store.grants?.find({ ...query, ...more })) ?? [];
   return found.map(({ grantId }) => grantId);
 }
@@ -61,20 +64,20 @@ export const grantCases: readonly StoreConformanceCase[] = [
     name: 'a grant is found by agent, tool and person, oldest first, as it was stored',
     async check(store, reopen) {
       if (store.grants === undefined) return;
-      const own = grant('b', { person: 'ann', createdAt: 1, usesLeft: 2, expiresAt: 20 });
+      const own = makeStoredGrant('b', { person: 'ann', createdAt: 1, usesLeft: 2, expiresAt: 20 });
       await create(
         store,
-        grant('a', { createdAt: 2 }),
+        makeStoredGrant('a', { createdAt: 2 }),
         own,
-        grant('c', { person: 'bob' }),
-        grant('d', { toolName: 'post' }),
+        makeStoredGrant('c', { person: 'bob' }),
+        makeStoredGrant('d', { toolName: 'post' }),
       );
-      await create(store, { ...grant('e'), agent: 'booking' });
+      await create(store, { ...makeStoredGrant('e'), agent: 'booking' });
       const reader = reopen();
-      deepStrictEqual(await idsFor(reader), ['b', 'a']);
+      deepStrictEqual(await findGrantIds(reader), ['b', 'a']);
       deepStrictEqual((await reader.grants?.find(query))?.[0], own);
-      deepStrictEqual(await idsFor(reader, { person: 'cy' }), ['a']);
-      deepStrictEqual(await idsFor(reader, { at: 20 }), ['a']);
+      deepStrictEqual(await findGrantIds(reader, { person: 'cy' }), ['a']);
+      deepStrictEqual(await findGrantIds(reader, { at: 20 }), ['a']);
       deepStrictEqual(
         (await reader.grants?.find({ ...query, agent: 'booking', person: null }))?.map(
           ({ grantId }) => grantId,
@@ -87,7 +90,12 @@ export const grantCases: readonly StoreConformanceCase[] = [
     name: 'a page of grants has the ids after one, of an agent or of all',
     async check(store) {
       if (store.grants === undefined) return;
-      await create(store, grant('c'), grant('a'), grant('b', { agent: 'booking' }));
+      await create(
+        store,
+        makeStoredGrant('c'),
+        makeStoredGrant('a'),
+        makeStoredGrant('b', { agent: 'booking' }),
+      );
       const page = async (more: Parameters<typeof store.grants.list>[0]): Promise<string[]> =>
         ((await store.grants?.list(more)) ?? []).map(({ grantId }) => grantId);
       deepStrictEqual(await page({}), ['a', 'b', 'c']);
@@ -100,21 +108,25 @@ export const grantCases: readonly StoreConformanceCase[] = [
     name: 'an append that uses a grant which has ended writes nothing, and one at another revision conflicts and uses nothing',
     async check(store) {
       if (store.grants === undefined) return;
-      await create(store, grant('once', { usesLeft: 1 }), grant('old', { expiresAt: 10 }));
-      await ended(appendWith(store, 't', [use('old')]));
-      await ended(appendWith(store, 't', [use('unknown')]));
-      await ended(appendWith(store, 't', [use('once'), use('once')]));
-      await ended(
-        appendWith(store, 't', [{ type: 'create', grant: grant('new') }, use('unknown')]),
+      await create(
+        store,
+        makeStoredGrant('once', { usesLeft: 1 }),
+        makeStoredGrant('old', { expiresAt: 10 }),
+      );
+      await expectEnded(appendWith(store, 't', [use('old')]));
+      await expectEnded(appendWith(store, 't', [use('unknown')]));
+      await expectEnded(appendWith(store, 't', [use('once'), use('once')]));
+      await expectEnded(
+        appendWith(store, 't', [{ type: 'create', grant: makeStoredGrant('new') }, use('unknown')]),
       );
       await holds(store, 't', []);
-      deepStrictEqual(await idsFor(store), ['once']);
-      await conflicts(appendWith(store, 't', [use('once')], 2));
+      deepStrictEqual(await findGrantIds(store), ['once']);
+      await expectConflict(appendWith(store, 't', [use('once')], 2));
       await appendWith(store, 't', [use('once')]);
-      await holds(store, 't', [entry(1)]);
-      deepStrictEqual(await idsFor(store), []);
-      await conflicts(appendWith(store, 't', [use('once')]));
-      await ended(appendWith(store, 't', [use('once')], 2));
+      await holds(store, 't', [makeEntry(1)]);
+      deepStrictEqual(await findGrantIds(store), []);
+      await expectConflict(appendWith(store, 't', [use('once')]));
+      await expectEnded(appendWith(store, 't', [use('once')], 2));
     },
   },
   {
@@ -122,14 +134,20 @@ export const grantCases: readonly StoreConformanceCase[] = [
     async check(store, reopen) {
       if (store.grants === undefined) return;
       const most = Number.MAX_SAFE_INTEGER;
-      await create(store, grant('few', { usesLeft: 3 }), grant('most', { usesLeft: most }));
+      await create(
+        store,
+        makeStoredGrant('few', { usesLeft: 3 }),
+        makeStoredGrant('most', { usesLeft: most }),
+      );
       await appendWith(store, 't', [use('few'), use('most')]);
       deepStrictEqual(await reopen().grants?.list({}), [
-        grant('few', { usesLeft: 2 }),
-        grant('most', { usesLeft: most - 1 }),
+        makeStoredGrant('few', { usesLeft: 2 }),
+        makeStoredGrant('most', { usesLeft: most - 1 }),
       ]);
       await appendWith(store, 't', [use('few'), use('few')], 2);
-      deepStrictEqual(await reopen().grants?.list({}), [grant('most', { usesLeft: most - 1 })]);
+      deepStrictEqual(await reopen().grants?.list({}), [
+        makeStoredGrant('most', { usesLeft: most - 1 }),
+      ]);
       strictEqual(await store.grants.revoke('few'), false);
     },
   },
@@ -137,13 +155,13 @@ export const grantCases: readonly StoreConformanceCase[] = [
     name: 'grants that are passed in or returned are not shared with the store',
     async check(store) {
       if (store.grants === undefined) return;
-      const given = grant('g', { usesLeft: 1 });
+      const given = makeStoredGrant('g', { usesLeft: 1 });
       await create(store, given);
       given.usesLeft = 2;
       for (const found of [await store.grants.find(query), await store.grants.list({})]) {
         for (const each of found) each.usesLeft = 3;
       }
-      deepStrictEqual(await store.grants.find(query), [grant('g', { usesLeft: 1 })]);
+      deepStrictEqual(await store.grants.find(query), [makeStoredGrant('g', { usesLeft: 1 })]);
     },
   },
   {
@@ -162,7 +180,7 @@ export const grantCases: readonly StoreConformanceCase[] = [
         '$1',
       ];
       const grants = odd.map((text) =>
-        grant(text, { agent: text, toolName: text, person: text, expiresAt: 20.5 }),
+        makeStoredGrant(text, { agent: text, toolName: text, person: text, expiresAt: 20.5 }),
       );
       await create(store, ...grants);
       for (const each of grants) {
@@ -179,12 +197,12 @@ export const grantCases: readonly StoreConformanceCase[] = [
     name: 'a grant without a number of uses is used any number of times, until it is revoked, once',
     async check(store, reopen) {
       if (store.grants === undefined) return;
-      await create(store, grant('many'));
+      await create(store, makeStoredGrant('many'));
       await appendWith(store, 't', [use('many'), use('many')]);
       await appendWith(store, 't', [use('many')], 2);
       strictEqual(await reopen().grants?.revoke('many'), true);
       strictEqual(await store.grants.revoke('many'), false);
-      await ended(appendWith(store, 't', [use('many')], 3));
+      await expectEnded(appendWith(store, 't', [use('many')], 3));
       deepStrictEqual(await store.grants.list({}), []);
     },
   },
@@ -194,20 +212,20 @@ export const grantCases: readonly StoreConformanceCase[] = [
       if (store.grants === undefined) return;
       await create(
         store,
-        grant('few', { usesLeft: 3 }),
-        grant('many'),
-        grant('old', { expiresAt: 10 }),
-        grant('kept'),
+        makeStoredGrant('few', { usesLeft: 3 }),
+        makeStoredGrant('many'),
+        makeStoredGrant('old', { expiresAt: 10 }),
+        makeStoredGrant('kept'),
       );
-      await conflicts(appendWith(store, 't', [revoke('few')], 2));
-      await ended(appendWith(store, 't', [revoke('few'), revoke('unknown')]));
+      await expectConflict(appendWith(store, 't', [revoke('few')], 2));
+      await expectEnded(appendWith(store, 't', [revoke('few'), revoke('unknown')]));
       await holds(store, 't', []);
       await appendWith(store, 't', [revoke('few'), revoke('many')]);
       await appendWith(store, 't', [revoke('old')], 2);
-      await holds(store, 't', [entry(1), entry(2)]);
-      deepStrictEqual(await reopen().grants?.list({}), [grant('kept')]);
-      await ended(appendWith(store, 't', [revoke('few')], 3));
-      await ended(appendWith(store, 't', [use('many')], 3));
+      await holds(store, 't', [makeEntry(1), makeEntry(2)]);
+      deepStrictEqual(await reopen().grants?.list({}), [makeStoredGrant('kept')]);
+      await expectEnded(appendWith(store, 't', [revoke('few')], 3));
+      await expectEnded(appendWith(store, 't', [use('many')], 3));
       const outcomes = await Promise.allSettled([
         appendWith(store, 'one', [revoke('kept')]),
         appendWith(reopen(), 'other', [revoke('kept')]),
@@ -224,7 +242,7 @@ export const grantCases: readonly StoreConformanceCase[] = [
       if (store.grants === undefined) return;
       const other = reopen();
       for (const id of ['a', 'b', 'c', 'd', 'e']) {
-        await create(store, grant(id, { usesLeft: 1 }));
+        await create(store, makeStoredGrant(id, { usesLeft: 1 }));
         const outcomes = await Promise.allSettled([
           appendWith(store, `${id} 1`, [use(id)]),
           appendWith(other, `${id} 2`, [use(id)]),
@@ -232,7 +250,7 @@ export const grantCases: readonly StoreConformanceCase[] = [
         ]);
         const lost = outcomes.filter((outcome) => outcome.status === 'rejected');
         deepStrictEqual(
-          lost.map(({ reason }) => isEnded(reason) && !isConflict(reason)),
+          lost.map(({ reason }) => isEnded(reason) && !isRevisionConflict(reason)),
           [true, true],
         );
       }
@@ -242,9 +260,9 @@ export const grantCases: readonly StoreConformanceCase[] = [
     name: 'a grant outlives the thread that it was made in',
     async check(store) {
       if (store.grants === undefined) return;
-      await appendWith(store, 't', [{ type: 'create', grant: grant('kept') }]);
+      await appendWith(store, 't', [{ type: 'create', grant: makeStoredGrant('kept') }]);
       await store.delete('t', end(1));
-      deepStrictEqual(await idsFor(store), ['kept']);
+      deepStrictEqual(await findGrantIds(store), ['kept']);
     },
   },
 ];

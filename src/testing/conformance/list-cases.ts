@@ -6,7 +6,7 @@ import type {
   ThreadSummary,
   ThreadStatus,
 } from '../../thread/thread-store.ts';
-import { end, append, idsOf, type StoreConformanceCase } from './conformance-case.ts';
+import { end, appendInCase, listIds, type StoreConformanceCase } from './conformance-case.ts';
 
 const statuses: ThreadStatus[] = ['idle', 'waiting', 'running', 'indeterminate', 'stuck'];
 const agents = [undefined, 'booking', 'billing'];
@@ -22,7 +22,7 @@ async function fill(store: ThreadStore): Promise<ThreadSummary[]> {
       status: statuses[place % 5] ?? 'idle',
       updatedAt: Math.floor(((place * 11) % 30) / 4),
     };
-    filled.push(await append(store, `t${(place * 17) % 30}`, more));
+    filled.push(await appendInCase(store, `t${(place * 17) % 30}`, more));
   }
   return filled;
 }
@@ -40,7 +40,7 @@ const filters: ThreadFilter[] = ([undefined, ...statuses] as const).flatMap((sta
   ),
 );
 
-function matches(
+function matchesFilter(
   summary: ThreadSummary,
   { status, agent, dueBefore, updatedBefore }: ThreadFilter,
 ): boolean {
@@ -65,7 +65,7 @@ const sorted: Record<Order, (summaries: ThreadSummary[]) => ThreadSummary[]> = {
   newest: (summaries) => sorted.oldest(summaries).toReversed(),
 };
 
-async function pages(store: ThreadStore, query: ThreadQuery): Promise<ThreadSummary[]> {
+async function readPages(store: ThreadStore, query: ThreadQuery): Promise<ThreadSummary[]> {
   const all: ThreadSummary[] = [];
   for (;;) {
     const after = all.at(-1);
@@ -83,9 +83,9 @@ export const listCases: readonly StoreConformanceCase[] = [
       const filled = await fill(store);
       const reader = reopen();
       for (const filter of filters) {
-        const matching = sorted[order](filled.filter((each) => matches(each, filter)));
+        const matching = sorted[order](filled.filter((each) => matchesFilter(each, filter)));
         deepStrictEqual(await reader.list({ ...filter, order }), matching);
-        deepStrictEqual(await pages(reader, { ...filter, order, limit: 2 }), matching);
+        deepStrictEqual(await readPages(reader, { ...filter, order, limit: 2 }), matching);
       }
     },
   })),
@@ -94,25 +94,25 @@ export const listCases: readonly StoreConformanceCase[] = [
     async check(store) {
       const ids = Array.from({ length: 101 }, (_, index) => `t${String(index).padStart(3, '0')}`);
       for (const [index, id] of ids.toReversed().entries())
-        await append(store, id, { updatedAt: index });
-      deepStrictEqual(idsOf(await store.list({})), ids.slice(0, 100));
-      deepStrictEqual(idsOf(await store.list({ limit: 3 })), ids.slice(0, 3));
+        await appendInCase(store, id, { updatedAt: index });
+      deepStrictEqual(listIds(await store.list({})), ids.slice(0, 100));
+      deepStrictEqual(listIds(await store.list({ limit: 3 })), ids.slice(0, 3));
       const after = { threadId: 't097', updatedAt: 0 };
-      deepStrictEqual(idsOf(await store.list({ after })), ids.slice(98));
+      deepStrictEqual(listIds(await store.list({ after })), ids.slice(98));
     },
   },
   {
     name: 'a page begins after a position, even if its thread was deleted or has changed',
     async check(store) {
       for (const [at, id] of ['a', 'b', 'c', 'd'].entries())
-        await append(store, id, { updatedAt: at });
+        await appendInCase(store, id, { updatedAt: at });
       const [, after] = await store.list({ order: 'oldest' });
-      await append(store, 'b', { revision: 2, updatedAt: 9 });
-      deepStrictEqual(idsOf(await store.list({ order: 'oldest', after })), ['c', 'd', 'b']);
+      await appendInCase(store, 'b', { revision: 2, updatedAt: 9 });
+      deepStrictEqual(listIds(await store.list({ order: 'oldest', after })), ['c', 'd', 'b']);
       await store.delete('b', end(2));
-      deepStrictEqual(idsOf(await store.list({ order: 'oldest', after })), ['c', 'd']);
-      deepStrictEqual(idsOf(await store.list({ order: 'newest', after })), ['a']);
-      deepStrictEqual(idsOf(await store.list({ after })), ['c', 'd']);
+      deepStrictEqual(listIds(await store.list({ order: 'oldest', after })), ['c', 'd']);
+      deepStrictEqual(listIds(await store.list({ order: 'newest', after })), ['a']);
+      deepStrictEqual(listIds(await store.list({ after })), ['c', 'd']);
     },
   },
   {
@@ -121,7 +121,7 @@ export const listCases: readonly StoreConformanceCase[] = [
       const filled = await fill(store);
       const reader = reopen();
       for (const filter of filters) {
-        const matching = filled.filter((each) => matches(each, filter));
+        const matching = filled.filter((each) => matchesFilter(each, filter));
         strictEqual(await reader.count(filter), matching.length);
       }
     },
@@ -129,10 +129,10 @@ export const listCases: readonly StoreConformanceCase[] = [
   {
     name: 'list and count reflect every append',
     async check(store, reopen) {
-      await append(store, 't', { status: 'waiting', nextDeadline: 5, agent: 'booking' });
+      await appendInCase(store, 't', { status: 'waiting', nextDeadline: 5, agent: 'booking' });
       const reader = reopen();
       strictEqual(await reader.count({ status: 'waiting', dueBefore: 6, agent: 'booking' }), 1);
-      const head = await append(store, 't', { revision: 2, updatedAt: 2 });
+      const head = await appendInCase(store, 't', { revision: 2, updatedAt: 2 });
       deepStrictEqual(await reader.list({ status: 'waiting' }), []);
       deepStrictEqual(await reader.list({ dueBefore: 6 }), []);
       deepStrictEqual(await reader.list({ agent: 'booking' }), []);

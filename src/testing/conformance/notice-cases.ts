@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import type { ThreadNotice, ThreadStore } from '../../thread/thread-store.ts';
-import { end, append, type StoreConformanceCase, summary } from './conformance-case.ts';
+import { end, appendInCase, type StoreConformanceCase, makeSummary } from './conformance-case.ts';
 
 type Received = ThreadNotice | 'anything';
 
@@ -24,7 +24,12 @@ async function appendUntilNoticed(
 ): Promise<void> {
   subscription.received.length = 0;
   for (let revision = 1; revision <= 300; revision += 1) {
-    await append(writer, id, { revision, status: 'waiting', nextDeadline: 7, agent: 'booking' });
+    await appendInCase(writer, id, {
+      revision,
+      status: 'waiting',
+      nextDeadline: 7,
+      agent: 'booking',
+    });
     await pause(100);
     if (subscription.received.some((each) => isAbout(each, id))) return;
   }
@@ -74,8 +79,8 @@ export const noticeCases: readonly StoreConformanceCase[] = [
       if (subscription === undefined) return;
       try {
         await appendUntilNoticed(store, subscription, 'begun');
-        await append(store, 'running', { status: 'running', nextDeadline: 1 });
-        await append(store, 'idle');
+        await appendInCase(store, 'running', { status: 'running', nextDeadline: 1 });
+        await appendInCase(store, 'idle');
         await appendUntilNoticed(store, subscription, 'after');
         const named = subscription.received.filter((notice) => notice !== 'anything');
         deepStrictEqual(
@@ -100,7 +105,7 @@ export const noticeCases: readonly StoreConformanceCase[] = [
         't',
         end(0),
         [{ revision: 1, text: '{}' }],
-        summary('t', { updatedAt: before }),
+        makeSummary('t', { updatedAt: before }),
       );
       deepStrictEqual((await store.head('t'))?.updatedAt, before);
     },

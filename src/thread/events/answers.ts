@@ -6,7 +6,13 @@ import { votesOfOthers } from '../../content/vote.ts';
 import { isSamePlace } from '../thread-head.ts';
 import { withEdit } from './changed-request.ts';
 import { always, by, editSchema, mirrored, traceparentSchema, voter } from './fields.ts';
-import { endRequest, type HeadDraft, openCallAt, takeRequest, tampered } from './head-draft.ts';
+import {
+  endRequest,
+  type HeadDraft,
+  openCallAt,
+  takeRequest,
+  makeTamperedError,
+} from './head-draft.ts';
 
 /* Answers that decide requests, and their way to the tools that asked. */
 
@@ -34,7 +40,7 @@ export function applyRequestAnswered(
   const { place } = open;
   draft.head.failure = undefined;
   draft.head.isStopped = false;
-  const request = decidedRequest(open.request, event);
+  const request = applyAnswerEdit(open.request, event);
   endRequest(draft, event, { ...open, request, response, principal, channel });
   const { beside, replyTo } = open;
   /* The tool that asked receives the answer. */
@@ -51,7 +57,7 @@ export function applyRequestAnswered(
 }
 
 /** A request as the answer left it: with the answer's edit. Throws if too few people have approved it. */
-function decidedRequest(
+function applyAnswerEdit(
   request: UserInputRequest,
   event: z.infer<typeof requestAnswered>,
 ): UserInputRequest {
@@ -63,7 +69,10 @@ function decidedRequest(
     const others = votesOfOthers(request.votes ?? [], event);
     const isKnown = event.person !== undefined && event.edit === undefined;
     if (!isKnown || others.length + 1 < quorum) {
-      throw tampered(event, `request ${requestId} needs ${quorum} approvals of the same input`);
+      throw makeTamperedError(
+        event,
+        `request ${requestId} needs ${quorum} approvals of the same input`,
+      );
     }
   }
   return event.edit === undefined ? request : withEdit(request, event);
@@ -96,7 +105,7 @@ export function applyAnswerDelivered(
   const { requestId } = event;
   const sent = head.unsentAnswers.find(({ request }) => request.requestId === requestId);
   if (sent === undefined) {
-    throw tampered(event, `no tool waits for the answer to request ${requestId}`);
+    throw makeTamperedError(event, `no tool waits for the answer to request ${requestId}`);
   }
   head.unsentAnswers = head.unsentAnswers.filter((answer) => answer !== sent);
   const call = head.calls.find((each) => isSamePlace(sent.beside, each));

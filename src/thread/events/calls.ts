@@ -7,9 +7,9 @@ import {
   type ToolCallOutcome,
 } from '../../content/tool-call.ts';
 import { endsTurn } from '../thread-head.ts';
-import { toolParts } from '../tool-result.ts';
+import { makeToolParts } from '../tool-result.ts';
 import { always, by, placeFields } from './fields.ts';
-import { endAsking, type HeadDraft, openCallAt, tampered } from './head-draft.ts';
+import { endAsking, type HeadDraft, openCallAt, makeTamperedError } from './head-draft.ts';
 
 /* Calls: their attempts, and how they end. */
 
@@ -26,12 +26,12 @@ const callStarted = z.strictObject({
 
 export function applyCallStarted(event: z.infer<typeof callStarted>, draft: HeadDraft): void {
   const { run } = draft.head;
-  const call = ownCallAt(draft, event, [...startableStatuses, 'deferred']);
+  const call = requireOwnCall(draft, event, [...startableStatuses, 'deferred']);
   if (call.status === 'started' && call.runId === run?.runId) {
-    throw tampered(event, 'this run has started the call already');
+    throw makeTamperedError(event, 'this run has started the call already');
   }
   if (call.status === 'deferred' && call.agent === undefined) {
-    throw tampered(event, 'the call continues elsewhere');
+    throw makeTamperedError(event, 'the call continues elsewhere');
   }
   call.status = 'started';
   call.runId = run?.runId;
@@ -63,7 +63,7 @@ const callDeferred = z.strictObject({
 
 export function applyCallDeferred(event: z.infer<typeof callDeferred>, draft: HeadDraft): void {
   const { expiresAt, agent, resumeAt } = event;
-  const call = ownCallAt(draft, event, startableStatuses);
+  const call = requireOwnCall(draft, event, startableStatuses);
   call.status = 'deferred';
   call.resumeAt = resumeAt;
   if (expiresAt !== undefined) call.expiresAt = expiresAt;
@@ -73,14 +73,14 @@ export function applyCallDeferred(event: z.infer<typeof callDeferred>, draft: He
 const startableStatuses = ['proposed', 'approved', 'started', 'indeterminate'] as const;
 
 /** The call that an attempt begins. A call that the provider runs never begins here, whatever a log says. */
-function ownCallAt(
+function requireOwnCall(
   draft: HeadDraft,
   event: z.infer<typeof callStarted> | z.infer<typeof callDeferred>,
   statuses: readonly ToolCallRecord['status'][],
 ): ToolCallRecord {
   const call = openCallAt(draft, event, event, statuses);
   if (call.providerApprovalId === undefined) return call;
-  throw tampered(event, `the provider runs call ${call.step}.${call.index}`);
+  throw makeTamperedError(event, `the provider runs call ${call.step}.${call.index}`);
 }
 
 /**
@@ -173,7 +173,7 @@ export function applyCallEnded(event: z.infer<typeof callEnded>, draft: HeadDraf
 function refuseForeignEnd(event: z.infer<typeof callEnded>, call: ToolCallRecord): void {
   const { status } = event.outcome;
   if (mayEnd(call, status)) return;
-  throw tampered(event, `call ${call.step}.${call.index} can't be ${status}`);
+  throw makeTamperedError(event, `call ${call.step}.${call.index} can't be ${status}`);
 }
 
 function mayEnd(call: ToolCallRecord, status: ToolCallOutcome['status']): boolean {
@@ -192,7 +192,7 @@ function mayEnd(call: ToolCallRecord, status: ToolCallOutcome['status']): boolea
 /** All calls have ended: their results become the tool message, in the model's order, and the model is next unless one ended the turn. */
 function completeStep({ head }: HeadDraft): void {
   const { calls, queuedMessages, newlyPast } = head;
-  newlyPast.messages.push({ role: 'tool', content: calls.flatMap(toolParts) });
+  newlyPast.messages.push({ role: 'tool', content: calls.flatMap(makeToolParts) });
   newlyPast.messages.push(...queuedMessages);
   newlyPast.calls.push(...calls);
   head.calls = [];

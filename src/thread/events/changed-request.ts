@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import {
   type ApprovalRequest,
   type ApprovalResponseContent,
-  withoutEdit,
+  undoEdit,
 } from '../../content/approval.ts';
 import { votesOfOthers } from '../../content/vote.ts';
 import type { editSchema } from './fields.ts';
@@ -47,7 +47,7 @@ export function withEdit(
   { edit, person, onBehalfOf, principal, channel, at }: Editing,
 ): ApprovalRequest {
   if (edit === undefined) return request;
-  const asked = withoutEdit(request);
+  const asked = undoEdit(request);
   const { toolCall, text: askedText, digest: askedDigest } = asked;
   const { input, patches, digest, text = askedText } = edit;
   if (patches.length === 0 || toolCall === undefined) return { ...asked, digest };
@@ -72,7 +72,7 @@ export function requestAfter(
       return { ...withEdit(request, event), votes: [...votesOfOthers(votes, event), vote] };
     }
     case 'vote-withdrawn': {
-      if (event.endsEdit === true) return { ...withoutEdit(request), votes: [] };
+      if (event.endsEdit === true) return { ...undoEdit(request), votes: [] };
       const votes = (request.votes ?? []).filter(({ person }) => person !== event.person);
       return { ...request, votes };
     }

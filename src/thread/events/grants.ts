@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { grantScopes, isKeptByStore } from '../../content/approval-terms.ts';
 import { grantSchema } from '../../content/grant.ts';
 import { always, by, placeFields } from './fields.ts';
-import { type HeadDraft, openCallAt, tampered } from './head-draft.ts';
+import { type HeadDraft, openCallAt, makeTamperedError } from './head-draft.ts';
 
 /* Standing approvals. Those with a wider scope than the thread are kept by the store. */
 
@@ -17,7 +17,7 @@ export function applyGrantCreated(event: z.infer<typeof grantCreated>, { head }:
   const { grant } = event;
   if (isKeptByStore(grant.scope)) return;
   if (head.grants.some((other) => other.grant.grantId === grant.grantId)) {
-    throw tampered(event, `an earlier grant has the id ${grant.grantId}`);
+    throw makeTamperedError(event, `an earlier grant has the id ${grant.grantId}`);
   }
   head.grants = [...head.grants, { grant, usesLeft: grant.uses }];
 }
@@ -46,7 +46,7 @@ export function applyGrantUsed(event: z.infer<typeof grantUsed>, draft: HeadDraf
   const used = grants.find(({ grant }) => grant.grantId === grantId);
   const { toolName = '', expiresAt = Infinity } = used?.grant ?? {};
   if (used === undefined || toolName !== call.toolName || expiresAt <= at) {
-    throw tampered(event, `no grant ${grantId} covers the call`);
+    throw makeTamperedError(event, `no grant ${grantId} covers the call`);
   }
   if (used.usesLeft !== undefined) setUses(draft, grantId, used.usesLeft - 1);
 }
@@ -67,7 +67,7 @@ export function applyGrantRevoked(event: z.infer<typeof grantRevoked>, draft: He
   const { grantId, scope } = event;
   if (scope !== undefined) return;
   if (draft.head.grants.every(({ grant }) => grant.grantId !== grantId)) {
-    throw tampered(event, `the thread has no grant ${grantId}`);
+    throw makeTamperedError(event, `the thread has no grant ${grantId}`);
   }
   setUses(draft, grantId, 0);
 }

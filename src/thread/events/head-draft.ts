@@ -24,7 +24,7 @@ export interface HeadDraft {
 }
 
 /** Copies a head, so that events can be applied without changing it. */
-export function draftOf(head: ThreadHead, endedRequests: HeadDraft['endedRequests']): HeadDraft {
+export function draftHead(head: ThreadHead, endedRequests: HeadDraft['endedRequests']): HeadDraft {
   const { calls, unsentAnswers, queuedMessages, newlyPast, openRequests } = head;
   return {
     head: {
@@ -46,7 +46,7 @@ export function draftOf(head: ThreadHead, endedRequests: HeadDraft['endedRequest
 }
 
 /** The head that a draft has become. The draft must not be written afterwards, as the two share their arrays and calls. */
-export function headOf({ head, requests }: HeadDraft): ThreadHead {
+export function finishHead({ head, requests }: HeadDraft): ThreadHead {
   return { ...head, openRequests: [...requests.values()] };
 }
 
@@ -60,20 +60,20 @@ export function openCallAt(
   const call = calls[place.index];
   if (call?.step !== place.step || !statuses.includes(call.status)) {
     const status = call?.step === place.step ? call.status : 'absent';
-    throw tampered(event, `call ${place.step}.${place.index} is ${status}`);
+    throw makeTamperedError(event, `call ${place.step}.${place.index} is ${status}`);
   }
   return call;
 }
 
 /** The open approval request with this id. */
-export function approvalAt(
+export function requireOpenApproval(
   { requests }: HeadDraft,
   event: AnyEvent,
   requestId: string,
 ): { open: OpenRequest; request: ApprovalRequest } {
   const open = requests.get(requestId);
   if (open?.request.type !== 'approval-request') {
-    throw tampered(event, `approval request ${requestId} is not open`);
+    throw makeTamperedError(event, `approval request ${requestId} is not open`);
   }
   return { open, request: open.request };
 }
@@ -85,7 +85,7 @@ export function takeRequest(
   requestId: string,
 ): OpenRequest {
   const open = requests.get(requestId);
-  if (open === undefined) throw tampered(event, `request ${requestId} is not open`);
+  if (open === undefined) throw makeTamperedError(event, `request ${requestId} is not open`);
   requests.delete(requestId);
   return open;
 }
@@ -96,7 +96,7 @@ export function endRequest({ head }: HeadDraft, event: AnyEvent, ended: EndedReq
   newlyPast.requests.push(ended);
   const { step, request } = ended;
   if (step === undefined) return;
-  if (step !== head.steps - 1) throw tampered(event, `step ${step} is over`);
+  if (step !== head.steps - 1) throw makeTamperedError(event, `step ${step} is over`);
   const others = decided.filter((other) => other.request.requestId !== request.requestId);
   head.decided = [...others, ended];
   head.modelIsNext = !head.isStopped && !newlyPast.calls.some(endsTurn);
@@ -109,14 +109,17 @@ export function endRequest({ head }: HeadDraft, event: AnyEvent, ended: EndedReq
 export function endAsking({ head, requests }: HeadDraft, event: AnyEvent, place: CallPlace): void {
   for (const { request, beside } of requests.values()) {
     if (!isSamePlace(beside, place)) continue;
-    throw tampered(event, `request ${request.requestId}, which the call opened, is still open`);
+    throw makeTamperedError(
+      event,
+      `request ${request.requestId}, which the call opened, is still open`,
+    );
   }
   if (head.unsentAnswers.length === 0) return;
   head.unsentAnswers = head.unsentAnswers.filter(({ beside }) => !isSamePlace(beside, place));
 }
 
 /** The error for an event that can't follow the ones before it. */
-export function tampered(event: AnyEvent, why: string): HoldpointError {
+export function makeTamperedError(event: AnyEvent, why: string): HoldpointError {
   return new HoldpointError(
     'log-tampered',
     `The log is damaged: event '${event.type}' can't occur here, because ${why}.`,

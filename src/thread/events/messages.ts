@@ -1,8 +1,8 @@
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
-import { partsOf } from '../proposed-calls.ts';
+import { listAssistantParts } from '../proposed-calls.ts';
 import { always, by, placeFields } from './fields.ts';
-import { type HeadDraft, tampered } from './head-draft.ts';
+import { type HeadDraft, makeTamperedError } from './head-draft.ts';
 
 /* Messages from the app. */
 
@@ -51,7 +51,7 @@ export function applyMessagesImported(
   const { newlyPast } = head;
   for (const message of messages) {
     newlyPast.messages.push(message);
-    for (const part of partsOf(message)) {
+    for (const part of listAssistantParts(message)) {
       if (part.type === 'tool-call') newlyPast.toolCallIds.push(part.toolCallId);
     }
   }
@@ -91,13 +91,13 @@ export function applyMessageAdded(
   head.modelIsNext = true;
   if (place !== undefined) return;
   head.requestedBy = principal;
-  head.requesters = withoutRepetition([...(head.isAnswered ? [] : head.requesters), ...requesters]);
+  head.requesters = omitRepetitions([...(head.isAnswered ? [] : head.requesters), ...requesters]);
   head.isAnswered = false;
   head.isStopped = false;
   head.failure = undefined;
 }
 
-function withoutRepetition(principals: readonly unknown[]): unknown[] {
+function omitRepetitions(principals: readonly unknown[]): unknown[] {
   return [...new Map(principals.map((each) => [JSON.stringify(each), each])).values()];
 }
 
@@ -111,7 +111,7 @@ export function applyMessageRetracted(
 ): void {
   const { unanswered, newlyPast } = head;
   const before = unanswered.at(-1);
-  if (before === undefined) throw tampered(event, 'no message is without a reply');
+  if (before === undefined) throw makeTamperedError(event, 'no message is without a reply');
   if (newlyPast.messages.pop() === undefined) newlyPast.retracted += 1;
   head.unanswered = unanswered.slice(0, -1);
   head.modelIsNext = before.modelIsNext;

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { type CallPlace, plainCall } from '../../content/tool-call.ts';
+import { type CallPlace, pickToolCall } from '../../content/tool-call.ts';
 import { userInputRequestSchema } from '../../content/user-input.ts';
 import { always, mirrored, namedBy, placeFields, traceparentSchema } from './fields.ts';
 import {
   type AnyEvent,
-  approvalAt,
+  requireOpenApproval,
   endAsking,
   endRequest,
   type HeadDraft,
   openCallAt,
   takeRequest,
-  tampered,
+  makeTamperedError,
 } from './head-draft.ts';
 
 /* Requests: what people are asked, until it is answered or closed. */
@@ -50,7 +50,7 @@ export function applyRequestOpened(event: z.infer<typeof requestOpened>, draft: 
   const call = openCallAt(draft, event, place, ['proposed']);
   call.status = 'waiting';
   call.requestId = request.requestId;
-  const shown = { ...request, toolCall: plainCall(call) };
+  const shown = { ...request, toolCall: pickToolCall(call) };
   draft.requests.set(request.requestId, { request: shown, place });
 }
 
@@ -62,7 +62,8 @@ function openByStep(
 ): void {
   const { request, place, beside } = event;
   const isOther = place !== undefined || beside !== undefined;
-  if (isOther || step !== head.steps - 1) throw tampered(event, `step ${step} can't ask this`);
+  if (isOther || step !== head.steps - 1)
+    throw makeTamperedError(event, `step ${step} can't ask this`);
   requests.set(request.requestId, { request, step });
   head.isAnswered = false;
 }
@@ -77,7 +78,7 @@ function refuseKnown(
     requests.has(requestId) ||
     endedRequests.has(requestId) ||
     head.newlyPast.requests.some(({ request }) => request.requestId === requestId);
-  if (isKnown) throw tampered(event, `an earlier request has the id ${requestId}`);
+  if (isKnown) throw makeTamperedError(event, `an earlier request has the id ${requestId}`);
 }
 
 /**
@@ -96,10 +97,10 @@ function openDuringCall(
     return;
   }
   if (request.type !== 'question-request' || place !== undefined) {
-    throw tampered(event, 'only a question can be asked during a call');
+    throw makeTamperedError(event, 'only a question can be asked during a call');
   }
   endAsking(draft, event, beside);
-  const shown = { ...request, toolCall: plainCall(call) };
+  const shown = { ...request, toolCall: pickToolCall(call) };
   draft.requests.set(request.requestId, { request: shown, beside, replyTo });
 }
 
@@ -111,7 +112,7 @@ const requestReminded = z.strictObject({
 });
 
 export function applyReminded(event: z.infer<typeof requestReminded>, draft: HeadDraft): void {
-  const { open } = approvalAt(draft, event, event.requestId);
+  const { open } = requireOpenApproval(draft, event, event.requestId);
   draft.requests.set(event.requestId, { ...open, isReminded: true });
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isModelDue, isStoppedBeforeReply } from '../thread-status.ts';
 import type { ThreadHead } from '../thread-head.ts';
 import { always, by } from './fields.ts';
-import { type HeadDraft, tampered } from './head-draft.ts';
+import { type HeadDraft, makeTamperedError } from './head-draft.ts';
 
 /* Runs: who holds the thread, and until when. */
 
@@ -36,7 +36,8 @@ export function applyRunHeld(
   head.run = { ...(type === 'run-renewed' ? head.run : {}), runId, leaseUntil };
   head.isOutOfSteps = false;
   if (type !== 'run-started' || event.resumesStopped !== true) return;
-  if (!isStoppedBeforeReply(head)) throw tampered(event, 'no turn was stopped before its reply');
+  if (!isStoppedBeforeReply(head))
+    throw makeTamperedError(event, 'no turn was stopped before its reply');
   head.isStopped = false;
   head.modelIsNext = true;
 }
@@ -53,7 +54,8 @@ export function applyStopRequested(
   event: z.infer<typeof stopRequested>,
   { head }: HeadDraft,
 ): void {
-  if (head.run?.runId !== event.runId) throw tampered(event, `run ${event.runId} is not running`);
+  if (head.run?.runId !== event.runId)
+    throw makeTamperedError(event, `run ${event.runId} is not running`);
   head.run = { ...head.run, isStopping: true };
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { PreparedRecord } from '../prepared-record.ts';
-import { proposedCalls } from '../proposed-calls.ts';
+import { listProposedCalls } from '../proposed-calls.ts';
 import { isObject, stepMetadataSchema } from '../step-metadata.ts';
 import { always } from './fields.ts';
-import { type HeadDraft, tampered } from './head-draft.ts';
+import { type HeadDraft, makeTamperedError } from './head-draft.ts';
 import { messageSchema } from './messages.ts';
 
 /* Replies of the model. */
@@ -44,7 +44,7 @@ export function applyStepFinished(
   const { newlyPast } = head;
   const isWaiting = [...requests.values()].some(({ step }) => step !== undefined);
   if (head.calls.length > 0 || isWaiting || event.step !== head.steps) {
-    throw tampered(
+    throw makeTamperedError(
       event,
       `step ${head.steps} is next, and open calls and requests must end before it`,
     );
@@ -57,11 +57,11 @@ export function applyStepFinished(
   head.isAnswered = event.continues !== true && !cutOff.has(event.finishReason);
   if (event.message === undefined) return;
   newlyPast.messages.push(event.message);
-  head.calls = proposedCalls(event.message, event.step);
+  head.calls = listProposedCalls(event.message, event.step);
   if (head.calls.length > 0) head.isAnswered = false;
   const toolCallIds = head.calls.map(({ toolCallId }) => toolCallId);
   if (new Set(toolCallIds).size < toolCallIds.length) {
-    throw tampered(event, 'two of its calls have the same id');
+    throw makeTamperedError(event, 'two of its calls have the same id');
   }
   newlyPast.toolCallIds.push(...toolCallIds);
 }

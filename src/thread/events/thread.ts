@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { always, parentSchema } from './fields.ts';
-import { type HeadDraft, tampered } from './head-draft.ts';
+import { type HeadDraft, makeTamperedError } from './head-draft.ts';
 
 /* The thread itself: that it exists, and whose it is. */
 
@@ -20,7 +20,7 @@ export function applyThreadCreated(
   event: z.infer<typeof threadCreated>,
   { head }: HeadDraft,
 ): void {
-  if (head.created) throw tampered(event, 'the thread exists already');
+  if (head.created) throw makeTamperedError(event, 'the thread exists already');
   head.created = true;
   head.agent = event.agent;
   head.parent = event.parent;

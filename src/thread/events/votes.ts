@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { approvalResponseSchema } from '../../content/approval.ts';
 import { requestAfter } from './changed-request.ts';
 import { always, by, editSchema, mirrored, voter } from './fields.ts';
-import { approvalAt, type HeadDraft, tampered } from './head-draft.ts';
+import { requireOpenApproval, type HeadDraft, makeTamperedError } from './head-draft.ts';
 
 /* Votes and reassignments: what changes a request that stays open. */
 
@@ -23,11 +23,11 @@ const requestVoted = z.strictObject({
 
 export function applyVoted(event: z.infer<typeof requestVoted>, draft: HeadDraft): void {
   const { response } = event;
-  const { open, request } = approvalAt(draft, event, response.requestId);
-  if (!response.approved) throw tampered(event, 'a rejection decides the request');
+  const { open, request } = requireOpenApproval(draft, event, response.requestId);
+  if (!response.approved) throw makeTamperedError(event, 'a rejection decides the request');
   const voted = requestAfter(request, event);
   if ((voted.votes?.length ?? 0) >= (request.quorum ?? 1)) {
-    throw tampered(event, `request ${request.requestId} has enough approvals`);
+    throw makeTamperedError(event, `request ${request.requestId} has enough approvals`);
   }
   draft.requests.set(request.requestId, { ...open, request: voted });
 }
@@ -46,12 +46,12 @@ const voteWithdrawn = z.strictObject({
 
 export function applyVoteWithdrawn(event: z.infer<typeof voteWithdrawn>, draft: HeadDraft): void {
   const { requestId, person, endsEdit } = event;
-  const { open, request } = approvalAt(draft, event, requestId);
+  const { open, request } = requireOpenApproval(draft, event, requestId);
   if (!(request.votes ?? []).some((vote) => vote.person === person)) {
-    throw tampered(event, `${person} has no vote`);
+    throw makeTamperedError(event, `${person} has no vote`);
   }
   if (endsEdit === true && request.edit === undefined) {
-    throw tampered(event, `request ${requestId} is not edited`);
+    throw makeTamperedError(event, `request ${requestId} is not edited`);
   }
   draft.requests.set(requestId, { ...open, request: requestAfter(request, event) });
 }
@@ -69,7 +69,7 @@ const requestReassigned = z.strictObject({
 
 export function applyReassigned(event: z.infer<typeof requestReassigned>, draft: HeadDraft): void {
   const { requestId } = event;
-  const { open, request } = approvalAt(draft, event, requestId);
+  const { open, request } = requireOpenApproval(draft, event, requestId);
   draft.requests.set(requestId, { ...open, request: requestAfter(request, event) });
 }
 

@@ -10,12 +10,12 @@ const hooks = globalThis.process?.getBuiltinModule?.('node:async_hooks');
 const guardedLog = hooks && new hooks.AsyncLocalStorage<GuardedLog>();
 
 /** Runs the work of a guarded call, so that its trace messages name the conversation. */
-export function inConversation<RESULT>(log: GuardedLog, work: () => RESULT): RESULT {
+export function runInConversation<RESULT>(log: GuardedLog, work: () => RESULT): RESULT {
   return guardedLog === undefined ? work() : guardedLog.run(log, work);
 }
 
 /** The conversation of a guarded call, for the thread that records the call. */
-export function conversationOf(threadId: string): string | undefined {
+export function findConversation(threadId: string): string | undefined {
   const log = guardedLog?.getStore();
   return log?.threadId === threadId ? log.conversationId : undefined;
 }

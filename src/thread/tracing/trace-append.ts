@@ -2,7 +2,7 @@ import { HoldpointError } from '../../errors.ts';
 import type { Proposal } from '../proposal.ts';
 import { traceparentSchema } from '../events/fields.ts';
 import type { ThreadEvent } from '../thread-event.ts';
-import { traceMessageOf } from './trace-message-of-event.ts';
+import { describeTraceMessage } from './trace-message-of-event.ts';
 import type { TraceMessage } from './trace-message.ts';
 import { tracingChannel } from './tracing-channel.ts';
 
@@ -16,7 +16,7 @@ export async function appendTraced(proposal: Proposal, append: Append): ReturnTy
   const { events, messages, announcements } = publishStarts(proposal);
   try {
     const stored = await append(events);
-    publishEnd(messages, stored === undefined ? { error: concurrentAppend() } : {});
+    publishEnd(messages, stored === undefined ? { error: makeConcurrentAppendError() } : {});
     if (stored !== undefined) for (const each of announcements) publishStart(each);
     return stored;
   } catch (error) {
@@ -37,7 +37,7 @@ function publishStarts({ state, head, events: proposed }: Proposal): {
   const announcements: TraceMessage[] = [];
   const context = { threadId: state.threadId, head, log: [events, state.events] };
   for (const event of proposed) {
-    const message = traceMessageOf(event, context);
+    const message = describeTraceMessage(event, context);
     if (message?.type === 'indeterminate') announcements.push(message);
     else if (message !== undefined) {
       publishStart(message);
@@ -70,6 +70,6 @@ function withTraceparent(event: ThreadEvent, message: TraceMessage | undefined):
   return success && isTraceable ? { ...event, traceparent } : event;
 }
 
-function concurrentAppend(): HoldpointError {
+function makeConcurrentAppendError(): HoldpointError {
   return new HoldpointError('revision-conflict', 'Concurrent append; retrying.');
 }

@@ -1,10 +1,10 @@
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
-import { deepFreeze } from '../deep-freeze.ts';
+import { freezeDeep } from '../deep-freeze.ts';
 import type { EventSearch } from '../thread-state.ts';
 import { callAt, type ThreadHead } from '../thread-head.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
-import { callFacts, factsOf, traceparentOf } from './trace-facts.ts';
+import { callFacts, describeRequestFacts, findTraceparent } from './trace-facts.ts';
 import type { AnsweredMessage, RequestFacts, TraceMessage } from './trace-message.ts';
 import { isQuiet } from '../quiet-events.ts';
 
@@ -18,7 +18,7 @@ export interface EventContext {
 }
 
 /** The trace message for an event that is about to be appended, if it has one. */
-export function traceMessageOf(
+export function describeTraceMessage(
   event: ThreadEvent,
   context: EventContext,
 ): TraceMessage | undefined {
@@ -29,14 +29,14 @@ export function traceMessageOf(
       return facts && { type: 'requested', ...facts };
     }
     case 'request-answered':
-      return answeredMessage(event, context);
+      return traceAnswered(event, context);
     case 'request-closed':
-      return closedMessage(event, context);
+      return traceClosed(event, context);
     case 'call-ended':
-      return finishedMessage(event, context);
+      return traceFinished(event, context);
     case 'call-lost': {
-      const call = tracedCall(event, context);
-      const follows = traceparentOf('request-answered', call?.requestId, context.log);
+      const call = findTracedCall(event, context);
+      const follows = findTraceparent('request-answered', call?.requestId, context.log);
       return call && { type: 'indeterminate', ...callFacts(context.threadId, call), follows };
     }
     case 'message-added':
@@ -52,7 +52,7 @@ export function traceMessageOf(
   }
 }
 
-function answeredMessage(
+function traceAnswered(
   { at, response, channel, principal }: ThreadEventOf<'request-answered'>,
   context: EventContext,
 ): TraceMessage | undefined {
@@ -61,23 +61,23 @@ function answeredMessage(
   return {
     type: 'answered',
     ...facts,
-    decision: decisionOf(response),
+    decision: nameDecision(response),
     waitedMs: Math.max(0, at - facts.request.createdAt),
     channel,
-    principal: deepFreeze(principal),
-    response: deepFreeze(response),
-    follows: traceparentOf('request-opened', response.requestId, context.log),
+    principal: freezeDeep(principal),
+    response: freezeDeep(response),
+    follows: findTraceparent('request-opened', response.requestId, context.log),
   };
 }
 
-function closedMessage(
+function traceClosed(
   { at, requestId, cause, channel, principal }: ThreadEventOf<'request-closed'>,
   context: EventContext,
 ): TraceMessage | undefined {
   const { head, log } = context;
   const facts = requestFacts(context, requestId);
   if (facts === undefined) return undefined;
-  const answered = traceparentOf('request-answered', requestId, log);
+  const answered = findTraceparent('request-answered', requestId, log);
   return {
     type: 'closed',
     ...facts,
@@ -85,17 +85,17 @@ function closedMessage(
     wasAnswered: isAnswered(head, requestId),
     waitedMs: Math.max(0, at - facts.request.createdAt),
     channel,
-    principal: deepFreeze(principal),
-    follows: answered ?? traceparentOf('request-opened', requestId, log),
+    principal: freezeDeep(principal),
+    follows: answered ?? findTraceparent('request-opened', requestId, log),
   };
 }
 
-function finishedMessage(
+function traceFinished(
   event: ThreadEventOf<'call-ended'>,
   context: EventContext,
 ): TraceMessage | undefined {
   const { outcome, source, channel, principal } = event;
-  const call = tracedCall(event, context);
+  const call = findTracedCall(event, context);
   if (call === undefined) return undefined;
   return {
     type: 'finished',
@@ -103,12 +103,12 @@ function finishedMessage(
     status: outcome.status,
     source,
     channel,
-    principal: deepFreeze(principal),
-    outcome: deepFreeze(outcome),
+    principal: freezeDeep(principal),
+    outcome: freezeDeep(outcome),
   };
 }
 
-function decisionOf(response: UserInputResponseContent): AnsweredMessage['decision'] {
+function nameDecision(response: UserInputResponseContent): AnsweredMessage['decision'] {
   if (response.type === 'question-response') return response.status;
   return response.approved ? 'approved' : 'rejected';
 }
@@ -121,7 +121,7 @@ function requestFacts(
   const found = [...openRequests, ...newlyPast.requests].find(
     (other) => other.request.requestId === requestId,
   );
-  return found && factsOf(found.request);
+  return found && describeRequestFacts(found.request);
 }
 
 /* For a request that has been closed. */
@@ -130,6 +130,6 @@ function isAnswered({ newlyPast }: ThreadHead, requestId: string): boolean {
   return closed?.response !== undefined;
 }
 
-function tracedCall(place: CallPlace, { head }: EventContext): ToolCallRecord | undefined {
+function findTracedCall(place: CallPlace, { head }: EventContext): ToolCallRecord | undefined {
   return callAt({ calls: [...head.calls, ...head.newlyPast.calls] }, place);
 }

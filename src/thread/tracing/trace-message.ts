@@ -173,7 +173,7 @@ export interface ModelName {
 }
 
 /** The name of a model as the app configured it. */
-export function modelNameOf(model: LanguageModel): ModelName {
+export function readModelName(model: LanguageModel): ModelName {
   if (typeof model === 'string') return { provider: undefined, modelId: model };
   const { provider, modelId } = model;
   return { provider, modelId };

@@ -1,9 +1,9 @@
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { conversationOf } from './guarded-conversation.ts';
-import { callFacts, factsOf, traceparentOf } from './trace-facts.ts';
+import { findConversation } from './guarded-conversation.ts';
+import { callFacts, describeRequestFacts, findTraceparent } from './trace-facts.ts';
 import { tracingChannel } from './tracing-channel.ts';
-import { deepFreeze } from '../deep-freeze.ts';
+import { freezeDeep } from '../deep-freeze.ts';
 import type { ThreadEvent } from '../thread-event.ts';
 import type { UnsentAnswer } from '../thread-head.ts';
 import type { ThreadState } from '../thread-state.ts';
@@ -26,13 +26,13 @@ export function traceRun<RESULT extends RunResult>(
   facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & Partial<ModelName>,
   run: (onEvents: OnEvents) => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (!isTraced() || conversationOf(facts.threadId) !== undefined) return run(() => {});
+  if (!isTraced() || findConversation(facts.threadId) !== undefined) return run(() => {});
   const message: InvokedMessage = { type: 'invoked', ...facts };
   const onEvents: OnEvents = (events) => {
     const started = events.findLast(({ type }) => type === 'run-started');
     if (started?.type !== 'run-started') return;
     const { runId, principal, channel } = started;
-    Object.assign(message, { runId, principal: deepFreeze(principal), channel });
+    Object.assign(message, { runId, principal: freezeDeep(principal), channel });
   };
   return traceWork(message, async () => {
     const result = await run(onEvents);
@@ -44,7 +44,7 @@ export function traceRun<RESULT extends RunResult>(
 
 /** Whether the model requests of a thread are traced. */
 export function tracesModel(threadId: string): boolean {
-  return isTraced() && conversationOf(threadId) === undefined;
+  return isTraced() && findConversation(threadId) === undefined;
 }
 
 /** Traces one request to a model. */
@@ -81,7 +81,7 @@ export function traceCall<RESULT>(
       type: 'started',
       ...callFacts(threadId, call),
       description: typeof description === 'string' ? description : undefined,
-      follows: traceparentOf('request-answered', call.requestId, [events]),
+      follows: findTraceparent('request-answered', call.requestId, [events]),
     },
     run,
   );
@@ -94,15 +94,15 @@ export function traceAnswerDelivery<RESULT>(
   deliver: () => Promise<RESULT>,
 ): Promise<RESULT> {
   if (!isTraced()) return deliver();
-  const follows = traceparentOf('request-answered', request.requestId, [events]);
-  return traceWork({ type: 'delivered', ...factsOf(request), follows }, deliver);
+  const follows = findTraceparent('request-answered', request.requestId, [events]);
+  return traceWork({ type: 'delivered', ...describeRequestFacts(request), follows }, deliver);
 }
 
 /** Publishes a fault of a setting. */
 export function traceFailure(agentName: string | undefined, failure: SettingFailure): void {
   if (!isTraced()) return;
   const { threadId, setting, kind, problem, error, toolCall } = failure;
-  const conversationId = threadId === undefined ? undefined : conversationOf(threadId);
+  const conversationId = threadId === undefined ? undefined : findConversation(threadId);
   const about = { threadId, conversationId, agentName, setting, kind, problem, ...toolCall };
   publishAtOnce({ type: 'setting-failed', ...about, ...(error === undefined ? {} : { error }) });
 }

@@ -6,7 +6,7 @@ import { HoldpointError } from '../../../errors.ts';
 type Schema = Record<string, unknown>;
 
 /** The JSON Schema of the answer to an approval: only what the request allows. `inputSchema` is that of the tool, if known. */
-export function approvalSchema(request: ApprovalRequest, inputSchema: unknown): Schema {
+export function makeApprovalSchema(request: ApprovalRequest, inputSchema: unknown): Schema {
   const { digest, editable, remember, requireReason, edit } = request;
   return {
     type: 'object',
@@ -15,7 +15,7 @@ export function approvalSchema(request: ApprovalRequest, inputSchema: unknown): 
       reason: { type: 'string' },
       digest: { const: digest },
       ...(editable === undefined ? {} : { input: editSchema(request, inputSchema) }),
-      ...(remember === undefined ? {} : { remember: allowedSchema(remember) }),
+      ...(remember === undefined ? {} : { remember: makeRememberSchema(remember) }),
     },
     /* An approval of an edited call must say which input it is for. */
     required: edit === undefined ? ['approved'] : ['approved', 'digest'],
@@ -57,7 +57,7 @@ function editSchema({ editable, toolCall }: ApprovalRequest, inputSchema: unknow
 const fieldsSchema = z.record(z.string(), z.unknown());
 
 /** What an answer may ask to be remembered: `true` for all that is allowed, or less. */
-function allowedSchema({ scope, match, expiresAfterMs, uses }: Remember): Schema {
+function makeRememberSchema({ scope, match, expiresAfterMs, uses }: Remember): Schema {
   const scopes = grantScopes.slice(0, grantScopes.indexOf(scope) + 1);
   return {
     anyOf: [
@@ -102,22 +102,22 @@ const payloadSchema = z.strictObject({
 });
 
 /** Parses a payload as the answer to an approval. Throws `invalid-answer`. The agent checks what the request allows. */
-export function approvalAnswer(
+export function parseApprovalAnswer(
   { requestId, remember: allowed }: ApprovalRequest,
   payload: unknown,
 ): ApprovalResponseContent {
   const parsed = payloadSchema.safeParse(payload);
-  if (!parsed.success) throw invalidAnswer(requestId, z.prettifyError(parsed.error));
+  if (!parsed.success) throw makeApprovalAnswerError(requestId, z.prettifyError(parsed.error));
   const { remember, ...answer } = parsed.data;
   const plain = { type: 'approval-response' as const, requestId, ...answer };
   if (remember === undefined) return plain;
   if (allowed === undefined) {
-    throw invalidAnswer(requestId, "its rule doesn't allow it to be remembered");
+    throw makeApprovalAnswerError(requestId, "its rule doesn't allow it to be remembered");
   }
   return { ...plain, remember: { ...allowed, ...(remember === true ? {} : remember) } };
 }
 
-function invalidAnswer(requestId: string, why: string): HoldpointError {
+function makeApprovalAnswerError(requestId: string, why: string): HoldpointError {
   return new HoldpointError(
     'invalid-answer',
     `Not a valid answer to approval ${requestId}: ${why}. The request stays open.`,

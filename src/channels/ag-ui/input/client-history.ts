@@ -1,13 +1,13 @@
 import type { AssistantModelMessage, ModelMessage } from 'ai';
-import { type AnswerOptions, invalidAt } from '../../../agent/input.ts';
+import { type AnswerOptions, makeImportError } from '../../../agent/input.ts';
 import { importFromClient, type SentPlace } from '../../../agent/import-from-client.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { withMessageId } from '../../../thread/app-messages.ts';
 import type { AgUiHandlerOptions } from '../ag-ui-handler-options.ts';
-import { isId, latestMessages } from './new-messages.ts';
+import { isId, listLatestMessages } from './new-messages.ts';
 import type { ClientMessage, RunAgentInput } from './run-agent-input.ts';
-import { userContent } from './user-content.ts';
+import { parseUserContent } from './user-content.ts';
 
 /**
  * Opens the thread of a request, and imports the history that a client sends for one without events. Throws `invalid-input` if the app does
@@ -19,7 +19,7 @@ export async function openWithHistory<RUNTIME_CONTEXT>(
   by: AnswerOptions,
 ): Promise<AgentThread> {
   const thread = await agent.thread(threadId);
-  const newest = latestMessages(messages);
+  const newest = listLatestMessages(messages);
   const lead = newest.findIndex(({ role }) => role !== 'tool');
   const end = messages.length - newest.length + (lead === -1 ? newest.length : lead);
   const earlier = messages.length === newest.length ? [] : messages.slice(0, end);
@@ -30,7 +30,7 @@ export async function openWithHistory<RUNTIME_CONTEXT>(
       `Thread ${threadId} does not exist, but the client sent ${earlier.length} earlier message(s). Import them on the server with agent.thread(id, { messages }), or create the handler with history: 'import'.`,
     );
   }
-  const sent = modelMessages(earlier, threadId);
+  const sent = convertEarlierMessages(earlier, threadId);
   return importFromClient(
     agent,
     { threadId, messages: sent.map(({ message }) => message), sent },
@@ -44,46 +44,48 @@ type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
 /* A client shows these to people; the model does not receive them. The instructions are the agent's. */
 const shownOnly = new Set(['system', 'developer', 'reasoning', 'activity']);
 
-function modelMessages(earlier: readonly ClientMessage[], threadId: string): Sent[] {
+function convertEarlierMessages(earlier: readonly ClientMessage[], threadId: string): Sent[] {
   const names = new Map<string, string>();
   return earlier.flatMap((message, index): Sent[] => {
     const position = `messages[${index}]`;
     switch (message.role) {
       case 'user':
-        return [{ position, message: userMessage(message, position, threadId) }];
+        return [{ position, message: convertUserMessage(message, position, threadId) }];
       case 'assistant':
-        return assistantMessage(message, position, names);
+        return convertAssistantMessage(message, position, names);
       case 'tool':
-        return [{ position, places: ['content'], message: toolMessage(message, position, names) }];
+        return [
+          { position, places: ['content'], message: convertToolMessage(message, position, names) },
+        ];
       default:
         if (shownOnly.has(message.role)) return [];
-        throw invalidAt(position, `the role ${JSON.stringify(message.role)} is not known`);
+        throw makeImportError(position, `the role ${JSON.stringify(message.role)} is not known`);
     }
   });
 }
 
-function userMessage(
+function convertUserMessage(
   { id, content: sent }: ClientMessage,
   position: string,
   threadId: string,
 ): ModelMessage {
-  const content = userContent(sent);
+  const content = parseUserContent(sent);
   const isWhole = content !== undefined && (!Array.isArray(sent) || sent.length === content.length);
-  if (!isWhole) throw invalidAt(position, 'its content is not valid AG-UI');
+  if (!isWhole) throw makeImportError(position, 'its content is not valid AG-UI');
   const message: ModelMessage = { role: 'user', content };
   return isId(id, threadId) ? withMessageId(message, id) : message;
 }
 
-function toolMessage(
+function convertToolMessage(
   { toolCallId = '', content, error }: ClientMessage,
   position: string,
   names: ReadonlyMap<string, string>,
 ): ModelMessage {
   const toolName = names.get(toolCallId);
   if (toolName === undefined) {
-    throw invalidAt(position, `no call above it has the id ${JSON.stringify(toolCallId)}`);
+    throw makeImportError(position, `no call above it has the id ${JSON.stringify(toolCallId)}`);
   }
-  if (typeof content !== 'string') throw invalidAt(position, 'its content is not a text');
+  if (typeof content !== 'string') throw makeImportError(position, 'its content is not a text');
   const output =
     error === undefined
       ? { type: 'text' as const, value: content }
@@ -91,7 +93,7 @@ function toolMessage(
   return { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] };
 }
 
-function assistantMessage(
+function convertAssistantMessage(
   { content, toolCalls = [] }: ClientMessage,
   position: string,
   names: Map<string, string>,
@@ -100,10 +102,10 @@ function assistantMessage(
   const text: AssistantPart[] = isText ? [{ type: 'text', text: content }] : [];
   const calls = toolCalls.map(({ id: toolCallId, function: called }, index): AssistantPart => {
     const place = `${position}.toolCalls[${index}]`;
-    if (called === undefined) throw invalidAt(place, 'it names no function');
+    if (called === undefined) throw makeImportError(place, 'it names no function');
     const { name: toolName } = called;
     names.set(toolCallId, toolName);
-    return { type: 'tool-call', toolCallId, toolName, input: inputOf(called, place) };
+    return { type: 'tool-call', toolCallId, toolName, input: parseArguments(called, place) };
   });
   const parts = [...text, ...calls];
   if (parts.length === 0) return [];
@@ -114,10 +116,10 @@ function assistantMessage(
   return [{ position, places, message: { role: 'assistant', content: parts } }];
 }
 
-function inputOf({ arguments: text }: { arguments: string }, place: string): unknown {
+function parseArguments({ arguments: text }: { arguments: string }, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw invalidAt(place, 'its arguments are not JSON', cause);
+    throw makeImportError(place, 'its arguments are not JSON', cause);
   }
 }

@@ -4,12 +4,12 @@ import type { QuestionResponseContent } from '../../../content/question.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../../content/user-input.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { fromInteractionResponse, hasInteractionId } from '../../../tools/interaction.ts';
-import { newMessages, unrecordedMessages } from './new-messages.ts';
-import { questionAnswer, withFullNames } from './question-schema.ts';
+import { listNewUserMessages, listUnrecordedMessages } from './new-messages.ts';
+import { parseQuestionAnswer, withFullNames } from './question-schema.ts';
 import type { ResumeEntry, RunAgentInput } from './run-agent-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import { findRequest } from '../output/interaction-events.ts';
-import { approvalAnswer } from './approval-schema.ts';
+import { parseApprovalAnswer } from './approval-schema.ts';
 
 /** The input of a run from a client's `RunAgentInput`. */
 export interface ClientInput {
@@ -18,30 +18,30 @@ export interface ClientInput {
 }
 
 /** The input of a run, or why its interaction response is refused. Answers that are already recorded are left to the agent to recognize. */
-export function clientInput(
+export function readClientInput(
   input: RunAgentInput,
   thread: AgentThread,
 ): ClientInput | InteractionRefusal {
-  const messages = newMessages(input.messages, thread);
+  const messages = listNewUserMessages(input.messages, thread);
   const answers: UserInputResponseContent[] = resumeAnswers(input.resume, thread);
   const named = new Set(input.resume.map(({ interruptId }) => interruptId));
   if (input.interactionResponse !== undefined) {
-    const answer = interactionAnswer(input.interactionResponse, thread);
+    const answer = parseInteractionAnswer(input.interactionResponse, thread);
     if ('code' in answer) return answer;
     answers.push(answer);
     named.add(answer.requestId);
   }
-  const items = [...answers, ...unrecordedMessages(messages, thread)];
+  const items = [...answers, ...listUnrecordedMessages(messages, thread)];
   /* The message cancels the requests that are not answered. */
   if (input.whilePending === 'cancel' && messages.length > 0) {
     return { items, whilePending: 'cancel' };
   }
   refuseIncomplete(named, thread);
-  return { items, whilePending: whilePending(named, thread) };
+  return { items, whilePending: chooseWhilePending(named, thread) };
 }
 
 /* If the input covers every open request, a new message may cancel those that it leaves unanswered. */
-function whilePending(named: ReadonlySet<string>, thread: AgentThread): 'refuse' | 'cancel' {
+function chooseWhilePending(named: ReadonlySet<string>, thread: AgentThread): 'refuse' | 'cancel' {
   const open = [...openIds(thread)];
   const waitsElsewhere = thread.calls.some(({ status }) => status === 'deferred');
   return open.length > 0 && !waitsElsewhere && open.every((id) => named.has(id))
@@ -64,7 +64,7 @@ const namedSchema = z.looseObject({
  * The answer in an `interactionResponse`, or why it fits no question of this thread. It answers only questions, and so never approves.
  * Throws `invalid-answer` if it contradicts itself.
  */
-function interactionAnswer(
+function parseInteractionAnswer(
   response: unknown,
   { events, activeRequests }: AgentThread,
 ): QuestionResponseContent | InteractionRefusal {
@@ -120,9 +120,9 @@ function resumeAnswers(
         `This thread has no interrupt ${JSON.stringify(interruptId)}; resume with the ids of its interrupts.`,
       );
     }
-    if (status === 'resolved') return [answerOf(request, payload)];
+    if (status === 'resolved') return [parseResumeAnswer(request, payload)];
     /* A closed request can't be dismissed; ignoring it lets the client continue. */
-    return open.has(interruptId) ? dismissal(request) : [];
+    return open.has(interruptId) ? dismissRequest(request) : [];
   });
 }
 
@@ -142,12 +142,12 @@ function refuseIncomplete(named: ReadonlySet<string>, thread: AgentThread): void
   );
 }
 
-function answerOf(request: UserInputRequest, payload: unknown): UserInputResponseContent {
-  if (request.type === 'question-request') return questionAnswer(request, payload);
-  return approvalAnswer(request, payload);
+function parseResumeAnswer(request: UserInputRequest, payload: unknown): UserInputResponseContent {
+  if (request.type === 'question-request') return parseQuestionAnswer(request, payload);
+  return parseApprovalAnswer(request, payload);
 }
 
-function dismissal(request: UserInputRequest): UserInputResponseContent[] {
+function dismissRequest(request: UserInputRequest): UserInputResponseContent[] {
   if (request.type !== 'question-request' || !request.allowDismiss) return [];
   const { requestId } = request;
   return [{ type: 'question-response', requestId, status: 'dismissed' }];

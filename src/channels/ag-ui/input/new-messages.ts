@@ -2,10 +2,10 @@ import type { DeliveredOutcome } from '../../../agent/input.ts';
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { messageIdOf, withMessageId } from '../../../thread/app-messages.ts';
+import { readMessageId, withMessageId } from '../../../thread/app-messages.ts';
 import type { ClientMessage } from './run-agent-input.ts';
-import { importedUsers, retractedIds, userMessage } from '../output/thread-messages.ts';
-import { userContent } from './user-content.ts';
+import { listImportedUsers, listRetractedIds, readUserMessage } from '../output/thread-messages.ts';
+import { parseUserContent } from './user-content.ts';
 import { z } from 'zod';
 
 /**
@@ -13,18 +13,18 @@ import { z } from 'zod';
  * recognizes recorded ones. Retracted messages are not added again, and the rest of the list is ignored. Throws `invalid-input` for an
  * invalid message, and for an id that two different messages have.
  */
-export function newMessages(
+export function listNewUserMessages(
   messages: readonly ClientMessage[],
   thread: AgentThread,
 ): ModelMessage[] {
-  const sent = latestMessages(messages).filter(({ role }) => role === 'user');
+  const sent = listLatestMessages(messages).filter(({ role }) => role === 'user');
   refuseSharedIds(sent);
-  const generated = generatedIds(sent, thread);
-  const retracted = retractedIds(thread);
+  const generated = listGeneratedIds(sent, thread);
+  const retracted = listRetractedIds(thread);
   return sent
     .filter(({ id }) => !generated.has(id) && !retracted.has(id))
     .map(({ id, content }) => {
-      const parsed = userContent(content);
+      const parsed = parseUserContent(content);
       if (parsed !== undefined && isId(id, thread.id)) {
         return withMessageId({ role: 'user', content: parsed }, id);
       }
@@ -39,7 +39,7 @@ export function newMessages(
  * The messages that the thread does not have as they are, for the agent to record or to refuse. A client's list has the messages of everybody
  * in the thread: those that it repeats are history, and not the sender's.
  */
-export function unrecordedMessages(
+export function listUnrecordedMessages(
   messages: readonly ModelMessage[],
   { events }: AgentThread,
 ): ModelMessage[] {
@@ -47,8 +47,8 @@ export function unrecordedMessages(
     event.type === 'message-added' ? [event.message] : [],
   );
   return messages.filter((message) => {
-    const id = messageIdOf(message);
-    const before = recorded.findLast((each) => id !== undefined && messageIdOf(each) === id);
+    const id = readMessageId(message);
+    const before = recorded.findLast((each) => id !== undefined && readMessageId(each) === id);
     return (
       before === undefined || JSON.stringify(before.content) !== JSON.stringify(message.content)
     );
@@ -56,7 +56,7 @@ export function unrecordedMessages(
 }
 
 /** The messages in a client's list below the agent's last one: the user's, and also the client's own notes and results. */
-export function latestMessages(messages: readonly ClientMessage[]): readonly ClientMessage[] {
+export function listLatestMessages(messages: readonly ClientMessage[]): readonly ClientMessage[] {
   return messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
 }
 
@@ -75,11 +75,11 @@ function refuseSharedIds(sent: readonly ClientMessage[]): void {
 }
 
 /** The ids that were generated for messages without a client's id. */
-function generatedIds(sent: readonly ClientMessage[], thread: AgentThread): Set<string> {
+function listGeneratedIds(sent: readonly ClientMessage[], thread: AgentThread): Set<string> {
   const { id, events } = thread;
   if (!sent.some((message) => isGenerated(message.id, id))) return new Set();
-  const shown = [...events.keys()].flatMap((index) => userMessage(id, events, index));
-  shown.push(...importedUsers(thread));
+  const shown = [...events.keys()].flatMap((index) => readUserMessage(id, events, index));
+  shown.push(...listImportedUsers(thread));
   return new Set(shown.map((message) => message.id).filter((each) => isGenerated(each, id)));
 }
 
@@ -103,7 +103,7 @@ export interface ClientResult {
  * The results in a client's list that are new: those of deferred calls of `clientTools`. Others are history, or forged, and are ignored.
  * Throws `invalid-input` for a result that is not text, because a recorded result can't be corrected.
  */
-export function clientResults(
+export function listClientResults(
   messages: readonly ClientMessage[],
   thread: AgentThread,
   clientTools: readonly string[],
@@ -117,7 +117,7 @@ export function clientResults(
     if (role !== 'tool' || toolCallId === undefined || !waiting.delete(toolCallId)) return [];
     const outcome: DeliveredOutcome =
       error === undefined
-        ? { status: 'succeeded', output: resultText(content, toolCallId) }
+        ? { status: 'succeeded', output: parseResultText(content, toolCallId) }
         : { status: 'failed', error };
     return [{ toolCallId, outcome }];
   });
@@ -125,12 +125,12 @@ export function clientResults(
 
 const contentSchema = z.union([
   z.string(),
-  z.array(z.unknown()).transform((parts) => parts.map(partText).join('')),
+  z.array(z.unknown()).transform((parts) => parts.map(readPartText).join('')),
 ]);
 const textPartSchema = z.object({ type: z.literal('text'), text: z.string() });
 
 /* A result is text here; other parts are dropped. */
-function resultText(content: unknown, toolCallId: string): string {
+function parseResultText(content: unknown, toolCallId: string): string {
   const parsed = contentSchema.safeParse(content);
   if (parsed.success) return parsed.data;
   throw new HoldpointError(
@@ -139,6 +139,6 @@ function resultText(content: unknown, toolCallId: string): string {
   );
 }
 
-function partText(part: unknown): string {
+function readPartText(part: unknown): string {
   return textPartSchema.safeParse(part).data?.text ?? '';
 }

@@ -8,8 +8,8 @@ import {
   type QuestionRequestContent,
   type QuestionResponseContent,
 } from '../../../content/question.ts';
-import { askerLines } from '../../../content/requester-text.ts';
-import { fromInteractionResponse, invalidAnswer } from '../../../tools/interaction.ts';
+import { renderAsker } from '../../../content/requester-text.ts';
+import { fromInteractionResponse, makeAnswerError } from '../../../tools/interaction.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -19,25 +19,25 @@ type Schema = Record<string, unknown>;
  * text, or `{ selectedOptionIds?, freeText? }` if both are allowed. Its description says who asked, and
  * names letters that look alike.
  */
-export function questionSchema(request: QuestionRequestContent): Schema {
-  const description = [...askerLines(request), ...lookAlikeWarnings(request)].join('\n');
+export function makeQuestionSchema(request: QuestionRequestContent): Schema {
+  const description = [...renderAsker(request), ...lookAlikeWarnings(request)].join('\n');
   return { ...answerSchema(request), ...(description === '' ? {} : { description }) };
 }
 
 function answerSchema(request: QuestionRequestContent): Schema {
   const single = findSingleField(request);
-  if (single !== undefined) return singleSchema(request, single);
+  if (single !== undefined) return makeSingleSchema(request, single);
   const required = request.fields.filter(isRequired).map(({ key }) => key);
   return {
     type: 'object',
-    properties: Object.fromEntries(request.fields.map((each) => [each.key, fieldSchema(each)])),
+    properties: Object.fromEntries(request.fields.map((each) => [each.key, makeFieldSchema(each)])),
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: false,
   };
 }
 
 /** Parses a payload as the answer to a question. Throws `invalid-answer`. Whether the options exist is checked when it is recorded. */
-export function questionAnswer(
+export function parseQuestionAnswer(
   request: QuestionRequestContent,
   payload: unknown,
 ): QuestionResponseContent {
@@ -56,10 +56,10 @@ export function questionAnswer(
     (key) => !request.fields.some((field) => field.key === key),
   );
   if (unknown !== undefined) {
-    throw invalidAnswer({ requestId }, `the question has no field ${JSON.stringify(unknown)}`);
+    throw makeAnswerError({ requestId }, `the question has no field ${JSON.stringify(unknown)}`);
   }
   const answers = request.fields.map((field) =>
-    fieldAnswer(field, values.get(field.key), requestId),
+    parseFieldAnswer(field, values.get(field.key), requestId),
   );
   return { type: 'question-response', requestId, status: 'answered', answers };
 }
@@ -73,8 +73,8 @@ const mixedSchema = z.strictObject({
   freeText: z.string().optional(),
 });
 
-function singleSchema(request: QuestionRequestContent, field: QuestionField): Schema {
-  const properties = singleProperties(request, field);
+function makeSingleSchema(request: QuestionRequestContent, field: QuestionField): Schema {
+  const properties = makeSingleProperties(request, field);
   const oneOfThem = Object.keys(properties).map((name) => ({ required: [name] }));
   const mayBeEmpty = field.freeText === 'never' && field.min === 0;
   return {
@@ -85,17 +85,17 @@ function singleSchema(request: QuestionRequestContent, field: QuestionField): Sc
   };
 }
 
-function fieldSchema(field: QuestionField): Schema {
+function makeFieldSchema(field: QuestionField): Schema {
   const title = inertText(field.label);
   if (field.freeText === 'only') return { title, type: 'string' };
   if (field.freeText === 'never') {
-    return { ...(field.max > 1 ? listSchema(field) : optionSchema(field)), title };
+    return { ...(field.max > 1 ? listSchema(field) : makeOptionSchema(field)), title };
   }
   const properties = { selectedOptionIds: listSchema(field), freeText: { type: 'string' } };
   return { title, type: 'object', properties, additionalProperties: false };
 }
 
-function optionSchema({ options, preselected = [] }: QuestionField): Schema {
+function makeOptionSchema({ options, preselected = [] }: QuestionField): Schema {
   const [first] = preselected;
   return {
     type: 'string',
@@ -112,7 +112,7 @@ function listSchema(field: QuestionField): Schema {
   const { preselected, min, max, freeText } = field;
   return {
     type: 'array',
-    items: optionSchema({ ...field, preselected: [] }),
+    items: makeOptionSchema({ ...field, preselected: [] }),
     uniqueItems: true,
     ...(freeText === 'never' ? { minItems: min } : {}),
     maxItems: max,
@@ -124,7 +124,7 @@ function isRequired({ freeText, min }: QuestionField): boolean {
   return freeText === 'only' || min > 0;
 }
 
-function fieldAnswer(field: QuestionField, value: unknown, requestId: string): QuestionAnswer {
+function parseFieldAnswer(field: QuestionField, value: unknown, requestId: string): QuestionAnswer {
   const { key, freeText, max } = field;
   if (value === undefined) return { key, optionIds: [] };
   if (freeText === 'only')
@@ -143,7 +143,7 @@ function fieldAnswer(field: QuestionField, value: unknown, requestId: string): Q
 function parseAnswer<VALUE>(schema: z.ZodType<VALUE>, value: unknown, requestId: string): VALUE {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw invalidAnswer({ requestId }, z.prettifyError(result.error));
+  throw makeAnswerError({ requestId }, z.prettifyError(result.error));
 }
 
 const singleAnswerSchema = z.strictObject({
@@ -152,13 +152,13 @@ const singleAnswerSchema = z.strictObject({
   approved: z.boolean().optional(),
 });
 
-function singleProperties({ kind }: QuestionRequestContent, field: QuestionField): Schema {
+function makeSingleProperties({ kind }: QuestionRequestContent, field: QuestionField): Schema {
   const { options, freeText } = field;
   const ids = new Set(options.map(({ id }) => id));
   const isYesOrNo = kind === 'confirmation' && ids.has('yes') && ids.has('no');
   return {
     ...(isYesOrNo ? { approved: { type: 'boolean' } } : {}),
-    ...(options.length === 0 ? {} : { selectedOptionId: optionSchema(field) }),
+    ...(options.length === 0 ? {} : { selectedOptionId: makeOptionSchema(field) }),
     ...(freeText === 'never' ? {} : { freeText: { type: 'string' } }),
   };
 }

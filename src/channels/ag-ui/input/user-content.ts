@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
-import { shownFile } from '../../../content/shown-file.ts';
+import { toShownFile } from '../../../content/shown-file.ts';
 import type { AgUiPart } from '../output/ag-ui-event.ts';
 
 type UserContent = Extract<ModelMessage, { role: 'user' }>['content'];
@@ -25,16 +25,16 @@ const contentSchema = z.union([z.string(), z.array(z.unknown())]);
  * The content of a user's message for the model; `undefined` if it is invalid. Parts that can't be used are left out, as the protocol
  * demands, and so are a provider's file ids.
  */
-export function userContent(content: unknown): UserContent | undefined {
+export function parseUserContent(content: unknown): UserContent | undefined {
   const { data } = contentSchema.safeParse(content);
   if (data === undefined || typeof data === 'string') return data;
   return data.flatMap((part) => {
     const parsed = partSchema.safeParse(part);
-    return parsed.success ? [userPart(parsed.data)] : [];
+    return parsed.success ? [toUserPart(parsed.data)] : [];
   });
 }
 
-function userPart(part: z.infer<typeof partSchema>): UserPart {
+function toUserPart(part: z.infer<typeof partSchema>): UserPart {
   if (part.type === 'text') return part;
   const { type, source } = part;
   const mediaType =
@@ -47,18 +47,18 @@ function userPart(part: z.infer<typeof partSchema>): UserPart {
 }
 
 /** The content of a user's message as a client shows it. */
-export function clientContent(content: UserContent): string | AgUiPart[] {
+export function toClientContent(content: UserContent): string | AgUiPart[] {
   if (typeof content === 'string') return content;
   return content.flatMap((part): AgUiPart[] => {
     if (part.type === 'text') return [{ type: 'text', text: part.text }];
-    const file = shownFile(part);
+    const file = toShownFile(part);
     if (file === undefined) return [];
     const { mediaType: mimeType, url: value } = file;
-    return [{ type: kindOf(mimeType), source: { type: 'url', value, mimeType } }];
+    return [{ type: classifyMediaType(mimeType), source: { type: 'url', value, mimeType } }];
   });
 }
 
-function kindOf(mimeType: string): 'image' | 'audio' | 'video' | 'document' {
+function classifyMediaType(mimeType: string): 'image' | 'audio' | 'video' | 'document' {
   const [kind] = mimeType.split('/');
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
 }

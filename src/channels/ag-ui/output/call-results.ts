@@ -1,9 +1,9 @@
 import type { ToolModelMessage } from 'ai';
 import type { ToolCall } from '../../../content/tool-call.ts';
-import { callErrorText, toolErrorText } from '../../../http/tool-error-text.ts';
+import { callErrorText, renderToolError } from '../../../http/tool-error-text.ts';
 import type { AssistantPart } from '../../../thread/proposed-calls.ts';
 import { type CallEnd, readResult } from '../../../view/items.ts';
-import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
+import type { AgUiViewOptions } from '../ag-ui-handler-options.ts';
 import type { AgUiEvent, AgUiMessage, AgUiToolCall, ResultMetadata } from './ag-ui-event.ts';
 
 type ToolPart = ToolModelMessage['content'][number];
@@ -19,18 +19,18 @@ export interface CallResult {
 export function callResults(
   { toolCallId, toolName }: ToolCall,
   end: CallEnd,
-  options: ThreadViewOptions,
+  options: AgUiViewOptions,
 ): CallResult[] {
   return writeResult(toolCallId, end, (error) => callErrorText(options, toolName, error));
 }
 
 /** The result in a part of a message; none in any other part. */
-export function resultsIn(
+export function readPartResults(
   part: AssistantPart | ToolPart,
-  options: ThreadViewOptions,
+  options: AgUiViewOptions,
 ): CallResult[] {
   if (part.type !== 'tool-result') return [];
-  return writeResult(part.toolCallId, readResult(part), (error) => toolErrorText(options, error));
+  return writeResult(part.toolCallId, readResult(part), (error) => renderToolError(options, error));
 }
 
 function writeResult(
@@ -60,11 +60,11 @@ function writeValue(value: unknown): string {
 }
 
 /** The event of a result during a run. */
-export function resultEvent(threadId: string, result: CallResult): AgUiEvent {
+export function makeResultEvent(threadId: string, result: CallResult): AgUiEvent {
   const { toolCallId, content, status } = result;
   return {
     type: 'TOOL_CALL_RESULT',
-    messageId: resultId(threadId, toolCallId),
+    messageId: makeResultId(threadId, toolCallId),
     toolCallId,
     content,
     role: 'tool',
@@ -73,10 +73,10 @@ export function resultEvent(threadId: string, result: CallResult): AgUiEvent {
 }
 
 /** The message of a result in a snapshot, with the id that the client has for it. */
-export function resultMessage(
+export function makeClientResultMessage(
   threadId: string,
   { toolCallId, content, status }: CallResult,
-  id: string = resultId(threadId, toolCallId),
+  id: string = makeResultId(threadId, toolCallId),
 ): AgUiMessage {
   return {
     id,
@@ -87,7 +87,7 @@ export function resultMessage(
   };
 }
 
-function resultId(threadId: string, toolCallId: string): string {
+function makeResultId(threadId: string, toolCallId: string): string {
   return `${threadId}:result:${toolCallId}`;
 }
 

@@ -9,7 +9,7 @@ import {
 import type { AgUiEvent } from './ag-ui-event.ts';
 
 /** A request as an `InteractionRequest`; `undefined` if that can't express it: an approval, a form, several picks, or no free text. */
-function asInteraction(request: UserInputRequest): InteractionRequest | undefined {
+function toInteraction(request: UserInputRequest): InteractionRequest | undefined {
   if (request.type !== 'question-request') return undefined;
   try {
     return toInteractionRequest(request);
@@ -19,12 +19,12 @@ function asInteraction(request: UserInputRequest): InteractionRequest | undefine
 }
 
 /** The event of a request for front ends of interactions: in camel case, without empty fields. */
-export function interactionRequested(request: UserInputRequest): AgUiEvent[] {
-  const interaction = asInteraction(request);
+export function makeInteractionRequested(request: UserInputRequest): AgUiEvent[] {
+  const interaction = toInteraction(request);
   if (interaction === undefined) return [];
   const { options, kind, ...rest } = interaction;
   const value = {
-    ...inCamelCase(rest),
+    ...toCamelCase(rest),
     kind: kind.toLowerCase(),
     ...(options.length === 0 ? {} : { options }),
   };
@@ -32,13 +32,13 @@ export function interactionRequested(request: UserInputRequest): AgUiEvent[] {
 }
 
 /** The event of an interaction that has ended, for front ends that know only these events. */
-export function interactionEnded(
+export function makeInteractionEnded(
   event: ThreadEventOf<'request-answered' | 'request-closed'>,
   events: readonly ThreadEvent[],
 ): AgUiEvent[] {
   const requestId = event.type === 'request-closed' ? event.requestId : event.response.requestId;
   const request = findRequest(events, requestId);
-  if (request?.type !== 'question-request' || asInteraction(request) === undefined) return [];
+  if (request?.type !== 'question-request' || toInteraction(request) === undefined) return [];
   const interactionId = interactionIdOf(request);
   if (event.type === 'request-closed') {
     const { cause, reason, person } = event;
@@ -47,12 +47,12 @@ export function interactionEnded(
         return [{ type: 'CUSTOM', name: 'interaction_expired', value: { interactionId } }];
       case 'cancelled':
       case 'invalidated':
-        return [cancelled(interactionId, { reason, person })];
+        return [makeInteractionCancelled(interactionId, { reason, person })];
     }
   }
   if (event.response.type !== 'question-response') return [];
-  if (event.response.status === 'dismissed') return [cancelled(interactionId)];
-  const value = inCamelCase(toInteractionResponse(request, event.response));
+  if (event.response.status === 'dismissed') return [makeInteractionCancelled(interactionId)];
+  const value = toCamelCase(toInteractionResponse(request, event.response));
   return [{ type: 'CUSTOM', name: 'interaction_resolved', value }];
 }
 
@@ -67,7 +67,7 @@ export function findRequest(
   return opened?.type === 'request-opened' ? opened.request : undefined;
 }
 
-function cancelled(
+function makeInteractionCancelled(
   interactionId: string,
   { reason, person }: { reason?: string | undefined; person?: string | undefined } = {},
 ): AgUiEvent {
@@ -80,7 +80,7 @@ function cancelled(
   };
 }
 
-function inCamelCase(value: object): Record<string, unknown> {
+function toCamelCase(value: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),

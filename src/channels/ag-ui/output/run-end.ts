@@ -2,7 +2,7 @@ import type { AgentResponse } from '../../../agent/agent-response.ts';
 import type { InputSchemas } from '../../../agent/input-schemas.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { AgUiEvent, RunFinished } from './ag-ui-event.ts';
-import { interactionRequested } from './interaction-events.ts';
+import { makeInteractionRequested } from './interaction-events.ts';
 import { toInterrupt } from './interrupts.ts';
 import type { RunAgentInput } from '../input/run-agent-input.ts';
 
@@ -23,9 +23,9 @@ export function runEnd(
   if (requests.length > 0) {
     const interrupts = requests.map((request) => toInterrupt(request, schemas));
     return [
-      stateSnapshot(state, thread),
+      makeStateSnapshot(state, thread),
       snapshot(),
-      ...requests.flatMap(interactionRequested),
+      ...requests.flatMap(makeInteractionRequested),
       { type: 'CUSTOM', name: 'run_input_required', value: { runId, threadId } },
       { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'interrupt', interrupts } },
     ];
@@ -72,7 +72,7 @@ function successOf(
 }
 
 /* The client's own state stays as it is; ours is added to it. */
-function stateSnapshot(state: unknown, { revision, status }: AgentThread): AgUiEvent {
+function makeStateSnapshot(state: unknown, { revision, status }: AgentThread): AgUiEvent {
   const isObject = typeof state === 'object' && state !== null && !Array.isArray(state);
   const own = { holdpoint: { revision, status } };
   const snapshot = isObject || state === undefined || state === null ? { ...state, ...own } : state;

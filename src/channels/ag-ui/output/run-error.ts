@@ -1,6 +1,6 @@
 import { inertText } from '../../../content/inert-text.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../../../errors.ts';
-import { publicErrorText } from '../../../http/error-response.ts';
+import { renderPublicError } from '../../../http/error-response.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 
@@ -23,7 +23,11 @@ const disclosed: ReadonlySet<HoldpointErrorCode> = new Set<HoldpointErrorCode>([
 export function runError(error: unknown, onError?: (error: unknown) => string): AgUiEvent {
   const known = HoldpointError.isInstance(error) && disclosed.has(error.code) ? error : undefined;
   if (known === undefined) {
-    return { type: 'RUN_ERROR', message: publicErrorText(error, onError), code: 'internal-error' };
+    return {
+      type: 'RUN_ERROR',
+      message: renderPublicError(error, onError),
+      code: 'internal-error',
+    };
   }
   const { code, message } = known;
   const name = code === 'requests-open' ? 'NO_RESPONSE_FOR_PENDING' : code;
@@ -34,11 +38,11 @@ const maximumLength = 120;
 const maximumNamed = 3;
 
 /** The refusal of a message while the thread waits or runs, with a text for the person who typed it; any other error unchanged. */
-export function readableRefusal(error: unknown, thread: AgentThread): unknown {
+export function toReadableRefusal(error: unknown, thread: AgentThread): unknown {
   if (!HoldpointError.isInstance(error)) return error;
   switch (error.code) {
     case 'requests-open':
-      return new HoldpointError(error.code, waitingText(thread), { cause: error });
+      return new HoldpointError(error.code, renderWaiting(thread), { cause: error });
     case 'thread-busy':
       return new HoldpointError(
         error.code,
@@ -65,24 +69,24 @@ export function readableRefusal(error: unknown, thread: AgentThread): unknown {
   }
 }
 
-function waitingText({ activeRequests, calls }: AgentThread): string {
+function renderWaiting({ activeRequests, calls }: AgentThread): string {
   const asked = activeRequests.map(({ text }) => text);
   const working = calls
     .filter(({ status }) => status === 'deferred')
     .map(({ toolName }) => toolName);
   if (asked.length === 0) {
-    return `Your message was not sent: ${quoted(working)} is still at work. Wait for the result or cancel it, then send your message again.`;
+    return `Your message was not sent: ${quoteTexts(working)} is still at work. Wait for the result or cancel it, then send your message again.`;
   }
-  return `Your message was not sent: the agent is waiting for an answer to ${quoted(asked)}. Answer or cancel, then send your message again.`;
+  return `Your message was not sent: the agent is waiting for an answer to ${quoteTexts(asked)}. Answer or cancel, then send your message again.`;
 }
 
-function quoted(texts: readonly string[]): string {
-  const shown = texts.slice(0, maximumNamed).map((text) => `“${shortened(text)}”`);
+function quoteTexts(texts: readonly string[]): string {
+  const shown = texts.slice(0, maximumNamed).map((text) => `“${shortenLine(text)}”`);
   const more = texts.length - shown.length;
   return [...shown, ...(more === 0 ? [] : [`${more} more`])].join(' and ');
 }
 
-function shortened(text: string): string {
+function shortenLine(text: string): string {
   const [line = ''] = inertText(text.trim()).split('\n');
   return line.length > maximumLength ? `${line.slice(0, maximumLength)}…` : line;
 }

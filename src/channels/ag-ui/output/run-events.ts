@@ -4,27 +4,32 @@ import type { ModelDelta } from '../../../agent/model.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
-import { readItem, type RecordedStep } from '../../../view/items.ts';
-import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
-import { latestMessages } from '../input/new-messages.ts';
+import { readItem, type FinishedStepEvent } from '../../../view/items.ts';
+import type { AgUiViewOptions } from '../ag-ui-handler-options.ts';
+import { listLatestMessages } from '../input/new-messages.ts';
 import type { RunAgentInput } from '../input/run-agent-input.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
-import { callResults, type CallResult, KnownCalls, resultEvent } from './call-results.ts';
-import { interactionEnded } from './interaction-events.ts';
+import { callResults, type CallResult, KnownCalls, makeResultEvent } from './call-results.ts';
+import { makeInteractionEnded } from './interaction-events.ts';
 import { runEnd } from './run-end.ts';
-import { StepEvents, stepMessageId, stepMessages, userTextEvents } from './step-events.ts';
 import {
-  orderedSnapshots,
-  retractedIds,
+  StepEvents,
+  makeStepMessageId,
+  makeStepMessages,
+  makeUserTextEvents,
+} from './step-events.ts';
+import {
+  orderSnapshots,
+  listRetractedIds,
   showsExactly,
-  threadMessages,
-  userMessage,
+  listThreadMessages,
+  readUserMessage,
 } from './thread-messages.ts';
 
 /** The events of one client's run: what the model streams, and what the thread records, in the thread's order. */
 export class RunEvents {
   readonly #input: RunAgentInput;
-  readonly #options: ThreadViewOptions;
+  readonly #options: AgUiViewOptions;
   readonly #heldMessages: ReadonlySet<string>;
   /** The revision of the last event that the client has. */
   #revision = 0;
@@ -35,7 +40,7 @@ export class RunEvents {
   #hasBegun = false;
   #step: StepEvents;
 
-  constructor(input: RunAgentInput, options: ThreadViewOptions) {
+  constructor(input: RunAgentInput, options: AgUiViewOptions) {
     this.#input = input;
     this.#options = options;
     this.#heldMessages = new Set(input.messages.map(({ id }) => id));
@@ -49,10 +54,10 @@ export class RunEvents {
   /** Compares the thread before the run with what the client has. */
   compare(thread: AgentThread): void {
     const messages = this.#messages(thread);
-    const known = new Set([...messages.map(({ id }) => id), ...retractedIds(thread)]);
+    const known = new Set([...messages.map(({ id }) => id), ...listRetractedIds(thread)]);
     const { messages: list } = this.#input;
     const added = new Set(
-      latestMessages(list).filter(({ role, id }) => role === 'user' && !known.has(id)),
+      listLatestMessages(list).filter(({ role, id }) => role === 'user' && !known.has(id)),
     );
     const held = list.filter((message) => !added.has(message));
     this.#before = showsExactly(held, messages) ? undefined : messages;
@@ -67,9 +72,9 @@ export class RunEvents {
     if (this.#before === undefined) return [started];
     const added = [...events.keys()]
       .slice(this.#revision)
-      .flatMap((index) => userMessage(id, events, index))
+      .flatMap((index) => readUserMessage(id, events, index))
       .filter((message) => this.#heldMessages.has(message.id));
-    return [started, ...orderedSnapshots([...this.#before, ...added], this.#input.messages)];
+    return [started, ...orderSnapshots([...this.#before, ...added], this.#input.messages)];
   }
 
   /** The events for a delta of the model. */
@@ -125,17 +130,17 @@ export class RunEvents {
       case 'step':
         return this.#finishStep(thread, item.event);
       case 'message':
-        return userMessage(thread.id, thread.events, index)
+        return readUserMessage(thread.id, thread.events, index)
           .filter(({ id }) => !this.#heldMessages.has(id))
           .flatMap(({ id, content }) =>
             typeof content === 'string'
-              ? userTextEvents(id, content)
+              ? makeUserTextEvents(id, content)
               : [...this.#step.close(), this.snapshot(thread)],
           );
       case 'retraction':
         return [...this.#step.close(), this.snapshot(thread)];
       case 'request-end':
-        return interactionEnded(item.event, thread.events);
+        return makeInteractionEnded(item.event, thread.events);
       case 'call-ended':
         return this.#results(thread, callResults(item.call, item.end, this.#options));
       case 'request':
@@ -147,8 +152,8 @@ export class RunEvents {
     }
   }
 
-  #finishStep(thread: AgentThread, event: RecordedStep): AgUiEvent[] {
-    const messages = stepMessages(thread.id, event, this.#options);
+  #finishStep(thread: AgentThread, event: FinishedStepEvent): AgUiEvent[] {
+    const messages = makeStepMessages(thread.id, event, this.#options);
     const { events, isConfirmed } = this.#step.finish({
       ...messages,
       calls: this.#calls.newCalls(messages),
@@ -162,15 +167,15 @@ export class RunEvents {
   }
 
   #results({ id }: AgentThread, results: readonly CallResult[]): AgUiEvent[] {
-    return this.#calls.newResults(results).map((result) => resultEvent(id, result));
+    return this.#calls.newResults(results).map((result) => makeResultEvent(id, result));
   }
 
   #stepEvents(step: number): StepEvents {
     const { sendReasoning = true } = this.#options;
-    return new StepEvents(stepMessageId(this.#input.threadId, step), sendReasoning);
+    return new StepEvents(makeStepMessageId(this.#input.threadId, step), sendReasoning);
   }
 
   #messages(thread: AgentThread) {
-    return threadMessages(thread, { ...this.#options, held: this.#input.messages });
+    return listThreadMessages(thread, { ...this.#options, held: this.#input.messages });
   }
 }

@@ -1,6 +1,6 @@
 import type { ModelDelta } from '../../../agent/model.ts';
-import { type AssistantPart, partsOf } from '../../../thread/proposed-calls.ts';
-import type { RecordedStep } from '../../../view/items.ts';
+import { type AssistantPart, listAssistantParts } from '../../../thread/proposed-calls.ts';
+import type { FinishedStepEvent } from '../../../view/items.ts';
 import {
   endText,
   isBlank,
@@ -8,9 +8,9 @@ import {
   type StreamedText,
   type TextChange,
 } from '../../../view/streamed-step.ts';
-import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
+import type { AgUiViewOptions } from '../ag-ui-handler-options.ts';
 import type { AgUiEvent, AgUiToolCall } from './ag-ui-event.ts';
-import { type CallResult, resultsIn } from './call-results.ts';
+import { type CallResult, readPartResults } from './call-results.ts';
 
 /** A text of a step that a client shows as a message, or as the text of one. */
 interface StepText {
@@ -29,24 +29,24 @@ export interface StepMessages {
 }
 
 /** The id of a step's message: the same live, in every client, and after a reload. */
-export function stepMessageId(threadId: string, step: number): string {
+export function makeStepMessageId(threadId: string, step: number): string {
   return `${threadId}:${step}`;
 }
 
 /** The id of a thought of a step. */
-function reasoningId(messageId: string, index: number): string {
+function makeReasoningId(messageId: string, index: number): string {
   return `${messageId}:reasoning:${index}`;
 }
 
 /** A recorded step, as a client shows it. */
-export function stepMessages(
+export function makeStepMessages(
   threadId: string,
-  { step, message }: Pick<RecordedStep, 'step' | 'message'>,
-  options: ThreadViewOptions,
-  messageId = stepMessageId(threadId, step),
+  { step, message }: Pick<FinishedStepEvent, 'step' | 'message'>,
+  options: AgUiViewOptions,
+  messageId = makeStepMessageId(threadId, step),
 ): StepMessages {
   const { sendReasoning = true } = options;
-  const parts = partsOf(message);
+  const parts = listAssistantParts(message);
   const thoughts = sendReasoning ? parts.filter((part) => part.type === 'reasoning') : [];
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   return {
@@ -56,17 +56,17 @@ export function stepMessages(
         .filter((part) => !isBlank(part.text))
         .map((part, index): StepText => ({
           type: 'reasoning',
-          id: reasoningId(messageId, index),
+          id: makeReasoningId(messageId, index),
           text: part.text,
         })),
       ...(isBlank(text) ? [] : [{ type: 'text' as const, id: messageId, text }]),
     ],
-    calls: parts.flatMap(callsOf),
-    results: parts.flatMap((part) => resultsIn(part, options)),
+    calls: parts.flatMap(toClientCalls),
+    results: parts.flatMap((part) => readPartResults(part, options)),
   };
 }
 
-function callsOf(part: AssistantPart): AgUiToolCall[] {
+function toClientCalls(part: AssistantPart): AgUiToolCall[] {
   if (part.type !== 'tool-call') return [];
   const { toolCallId: id, toolName: name, input } = part;
   return [{ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }];
@@ -84,7 +84,7 @@ export class StepEvents {
       makeId: (type, before) =>
         type === 'text'
           ? messageId
-          : reasoningId(messageId, before.filter((part) => part.type === 'reasoning').length),
+          : makeReasoningId(messageId, before.filter((part) => part.type === 'reasoning').length),
       sendReasoning,
       /* All text of a step is one message. */
       joinsText: true,
@@ -100,7 +100,7 @@ export class StepEvents {
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        return this.#streamed.addText(delta).flatMap(textEvents);
+        return this.#streamed.addText(delta).flatMap(makeTextEvents);
       case 'source':
       case 'tool-input-start':
       case 'tool-input-delta':
@@ -119,7 +119,7 @@ export class StepEvents {
       this.#streamed.texts.every(({ id }) => texts.some((text) => text.id === id)) &&
       texts.every(({ id, text }) => text.startsWith(streamed.get(id)?.text ?? ''));
     const rest = isConfirmed
-      ? texts.flatMap((text) => missing(text, streamed.get(text.id)).flatMap(textEvents))
+      ? texts.flatMap((text) => completeText(text, streamed.get(text.id)).flatMap(makeTextEvents))
       : [];
     const called = calls.flatMap(
       ({ id: toolCallId, function: { name, arguments: delta } }): AgUiEvent[] => [
@@ -133,12 +133,15 @@ export class StepEvents {
 
   /** Ends the texts that are open. */
   close(): AgUiEvent[] {
-    return this.#streamed.end().flatMap(textEvents);
+    return this.#streamed.end().flatMap(makeTextEvents);
   }
 }
 
 /** What a client that has the beginning of a text, or nothing of it, does not have. */
-function missing({ type, id, text }: StepText, streamed: StreamedText | undefined): TextChange[] {
+function completeText(
+  { type, id, text }: StepText,
+  streamed: StreamedText | undefined,
+): TextChange[] {
   const rest = text.slice(streamed?.text.length ?? 0);
   const delta = rest === '' ? undefined : rest;
   if (streamed?.isEnded === false) return [endText(streamed, delta)];
@@ -146,7 +149,7 @@ function missing({ type, id, text }: StepText, streamed: StreamedText | undefine
 }
 
 /** The events of a message of the user. */
-export function userTextEvents(messageId: string, text: string): AgUiEvent[] {
+export function makeUserTextEvents(messageId: string, text: string): AgUiEvent[] {
   return [
     { type: 'TEXT_MESSAGE_START', messageId, role: 'user' },
     { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: text },
@@ -155,7 +158,7 @@ export function userTextEvents(messageId: string, text: string): AgUiEvent[] {
 }
 
 /** The events of a text that begins, goes on or ends. */
-function textEvents({ type, id: messageId, isFirst, delta, isLast }: TextChange): AgUiEvent[] {
+function makeTextEvents({ type, id: messageId, isFirst, delta, isLast }: TextChange): AgUiEvent[] {
   const events: AgUiEvent[] = [];
   if (type === 'text') {
     if (isFirst) events.push({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' });

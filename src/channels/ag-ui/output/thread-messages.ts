@@ -1,26 +1,30 @@
 import type { UserModelMessage } from 'ai';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../../thread/calls-by-place.ts';
-import { importedMessages, messageIdOf, retractedMessages } from '../../../thread/app-messages.ts';
+import {
+  listImportedMessages,
+  readMessageId,
+  findRetractedMessages,
+} from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import {
   callResults,
   type CallResult,
   KnownCalls,
-  resultMessage,
-  resultsIn,
+  makeClientResultMessage,
+  readPartResults,
 } from './call-results.ts';
 import type { ClientMessage } from '../input/run-agent-input.ts';
 import { readItem } from '../../../view/items.ts';
-import { stepMessages, type StepMessages } from './step-events.ts';
-import type { ThreadViewOptions } from '../ag-ui-handler-options.ts';
-import { clientContent } from '../input/user-content.ts';
+import { makeStepMessages, type StepMessages } from './step-events.ts';
+import type { AgUiViewOptions } from '../ag-ui-handler-options.ts';
+import { toClientContent } from '../input/user-content.ts';
 
 type UserMessage = Extract<AgUiMessage, { role: 'user' }>;
 
 /** The options of a snapshot. */
-export interface SnapshotOptions extends ThreadViewOptions {
+export interface SnapshotOptions extends AgUiViewOptions {
   /** The messages that the client has: results that it sent itself keep its ids. */
   held: readonly ClientMessage[];
 }
@@ -29,9 +33,9 @@ export interface SnapshotOptions extends ThreadViewOptions {
  * The whole conversation as messages of AG-UI. Messages that answers added for the model are left out, because their calls and results
  * are in it. Results follow the message that made their calls, in the order in which they came, as on a client that has followed the run.
  */
-export function threadMessages(thread: AgentThread, options: SnapshotOptions): AgUiMessage[] {
+export function listThreadMessages(thread: AgentThread, options: SnapshotOptions): AgUiMessage[] {
   const { id, events } = thread;
-  const retracted = retractedMessages(events);
+  const retracted = findRetractedMessages(events);
   const heldIds = new Map(
     options.held.filter(({ role }) => role === 'tool').map((held) => [held.toolCallId, held.id]),
   );
@@ -41,19 +45,19 @@ export function threadMessages(thread: AgentThread, options: SnapshotOptions): A
   const steps = new Map<string | undefined, AgUiMessage[]>();
   const addResults = (results: readonly CallResult[]): void => {
     for (const result of known.newResults(results)) {
-      const message = resultMessage(id, result, heldIds.get(result.toolCallId));
+      const message = makeClientResultMessage(id, result, heldIds.get(result.toolCallId));
       steps.get(known.callerOf(result.toolCallId))?.push(message);
     }
   };
   const messages = events.map((event, index): AgUiMessage[] => {
     if (retracted.has(event)) return [];
-    if (event.type === 'messages-imported') return importedConversation(id, events, options);
+    if (event.type === 'messages-imported') return convertImported(id, events, options);
     const item = readItem(event, records);
-    if (item?.type === 'message') return userMessage(id, events, index);
+    if (item?.type === 'message') return readUserMessage(id, events, index);
     if (item?.type === 'call-ended') addResults(callResults(item.call, item.end, options));
     if (item?.type !== 'step') return [];
-    const content = stepMessages(id, item.event, options);
-    const ofStep = messagesOfStep({ ...content, calls: known.newCalls(content) });
+    const content = makeStepMessages(id, item.event, options);
+    const ofStep = toStepMessages({ ...content, calls: known.newCalls(content) });
     steps.set(content.messageId, ofStep);
     addResults(content.results);
     return ofStep;
@@ -61,35 +65,41 @@ export function threadMessages(thread: AgentThread, options: SnapshotOptions): A
   return messages.flat();
 }
 
-function importedConversation(
+function convertImported(
   threadId: string,
   events: readonly ThreadEvent[],
-  options: ThreadViewOptions,
+  options: AgUiViewOptions,
 ): AgUiMessage[] {
-  return importedMessages(events).flatMap((message, index): AgUiMessage[] => {
-    if (message.role === 'user') return [importedUser(threadId, message, index)];
+  return listImportedMessages(events).flatMap((message, index): AgUiMessage[] => {
+    if (message.role === 'user') return [toImportedUser(threadId, message, index)];
     const results = message.role === 'tool' ? message.content : [];
     const id = `${threadId}:imported:${index}`;
-    const content = stepMessages(threadId, { step: 0, message }, options, id);
-    const ended = [...content.results, ...results.flatMap((part) => resultsIn(part, options))];
-    return [...messagesOfStep(content), ...ended.map((result) => resultMessage(threadId, result))];
+    const content = makeStepMessages(threadId, { step: 0, message }, options, id);
+    const ended = [
+      ...content.results,
+      ...results.flatMap((part) => readPartResults(part, options)),
+    ];
+    return [
+      ...toStepMessages(content),
+      ...ended.map((result) => makeClientResultMessage(threadId, result)),
+    ];
   });
 }
 
-function importedUser(threadId: string, message: UserModelMessage, index: number): UserMessage {
-  const id = messageIdOf(message) ?? `${threadId}:imported:${index}`;
-  return { id, role: 'user', content: clientContent(message.content) };
+function toImportedUser(threadId: string, message: UserModelMessage, index: number): UserMessage {
+  const id = readMessageId(message) ?? `${threadId}:imported:${index}`;
+  return { id, role: 'user', content: toClientContent(message.content) };
 }
 
 /** The user's messages in the conversation with which the thread began. */
-export function importedUsers({ id, events }: AgentThread): UserMessage[] {
-  return importedMessages(events).flatMap((message, index) =>
-    message.role === 'user' ? [importedUser(id, message, index)] : [],
+export function listImportedUsers({ id, events }: AgentThread): UserMessage[] {
+  return listImportedMessages(events).flatMap((message, index) =>
+    message.role === 'user' ? [toImportedUser(id, message, index)] : [],
   );
 }
 
 /** The user's message of the event at `index`, with its client's id; empty for any other event. */
-export function userMessage(
+export function readUserMessage(
   threadId: string,
   events: readonly ThreadEvent[],
   index: number,
@@ -98,20 +108,20 @@ export function userMessage(
   if (event?.type !== 'message-added' || event.place !== undefined) return [];
   const { message } = event;
   if (message.role !== 'user') return [];
-  const id = messageIdOf(message) ?? `${threadId}:user:${index + 1}`;
-  return [{ id, role: 'user', content: clientContent(message.content) }];
+  const id = readMessageId(message) ?? `${threadId}:user:${index + 1}`;
+  return [{ id, role: 'user', content: toClientContent(message.content) }];
 }
 
 /** The ids of the retracted messages: a client may still have them in its list. */
-export function retractedIds({ id, events }: AgentThread): Set<string> {
-  const retracted = retractedMessages(events);
+export function listRetractedIds({ id, events }: AgentThread): Set<string> {
+  const retracted = findRetractedMessages(events);
   const messages = events.flatMap((event, index) =>
-    retracted.has(event) ? userMessage(id, events, index) : [],
+    retracted.has(event) ? readUserMessage(id, events, index) : [],
   );
   return new Set(messages.map((message) => message.id));
 }
 
-function messagesOfStep({ messageId: id, texts, calls }: StepMessages): AgUiMessage[] {
+function toStepMessages({ messageId: id, texts, calls }: StepMessages): AgUiMessage[] {
   const content = texts.find(({ type }) => type === 'text')?.text;
   const thoughts = texts.filter(({ type }) => type === 'reasoning');
   const hasMessage = content !== undefined || calls.length > 0;
@@ -138,7 +148,7 @@ function messagesOfStep({ messageId: id, texts, calls }: StepMessages): AgUiMess
  * The snapshots after which a client that has `held` shows these messages in this order. Clients leave the messages that they have where
  * they are, and put the others behind them, so those that come after a message that is new to the client are taken from it first.
  */
-export function orderedSnapshots(
+export function orderSnapshots(
   messages: readonly AgUiMessage[],
   held: readonly ClientMessage[],
 ): AgUiEvent[] {

@@ -1,6 +1,6 @@
 import type { DeliveredOutcome } from '../../../agent/input.ts';
 import { z } from 'zod';
-import { lookDifferent, visibleText } from '../visible-text.ts';
+import { lookDifferent, normalizeVisible } from '../visible-text.ts';
 import type { ToolResultPart } from 'ai';
 
 /* The fields by which every message names its call. */
@@ -13,15 +13,15 @@ const named = {
 const maximumEntries = 10_000;
 const maximumFaultLength = 1_000;
 
-function readable(maximumLength: number) {
+function makeReadableSchema(maximumLength: number) {
   return z
     .string()
     .max(maximumLength)
-    .refine((text) => visibleText(text) !== '', 'must not be blank');
+    .refine((text) => normalizeVisible(text) !== '', 'must not be blank');
 }
 
 /* Counted before the entries are parsed: each of them could add an issue. */
-function listOf<ENTRY extends z.ZodType>(entry: ENTRY) {
+function makeListSchema<ENTRY extends z.ZodType>(entry: ENTRY) {
   return z.array(z.unknown()).min(1).max(maximumEntries).pipe(z.array(entry));
 }
 
@@ -29,8 +29,11 @@ const userChoiceSchema = z
   .object({
     type: z.literal('user_choice'),
     ...named,
-    prompt: readable(16_384),
-    choices: listOf(readable(1_024)).refine(lookDifferent, 'must look different from each other'),
+    prompt: makeReadableSchema(16_384),
+    choices: makeListSchema(makeReadableSchema(1_024)).refine(
+      lookDifferent,
+      'must look different from each other',
+    ),
     default: z.int().min(0),
     response_url: z.string().max(8_000),
   })
@@ -49,7 +52,7 @@ const toolResultSchema = z
     type: z.literal('tool_result'),
     ...named,
     text: z.string().nullish(),
-    content: listOf(contentSchema).nullish(),
+    content: makeListSchema(contentSchema).nullish(),
   })
   .refine(({ text, content }) => typeof text === 'string' || Array.isArray(content), {
     message: 'must have text or content',
@@ -87,7 +90,7 @@ const resultPartsSchema = z.array(contentSchema);
 const errorPrefix = 'Error: ';
 
 /** The outcome that a `tool_result` reports. `content` takes precedence over `text`; a text that begins with `Error: ` is a failure. */
-export function resultOutcome({ text, content }: ToolResultMessage): DeliveredOutcome {
+export function toResultOutcome({ text, content }: ToolResultMessage): DeliveredOutcome {
   const parts: ResultPart[] = content ?? [{ type: 'text', text: text ?? '' }];
   const texts = parts.map((part) => (part.type === 'text' ? part.text : undefined));
   if (!texts.includes(undefined) && texts[0]?.startsWith(errorPrefix) === true) {
@@ -97,14 +100,14 @@ export function resultOutcome({ text, content }: ToolResultMessage): DeliveredOu
 }
 
 /** A result in the form that the model reads. */
-export function resultForModel(output: unknown): ToolResultPart['output'] {
+export function toModelResultOutput(output: unknown): ToolResultPart['output'] {
   if (typeof output === 'string') return { type: 'text', value: output };
-  return { type: 'content', value: resultPartsSchema.parse(output).map(partForModel) };
+  return { type: 'content', value: resultPartsSchema.parse(output).map(toModelPart) };
 }
 
 type ModelPart = Extract<ToolResultPart['output'], { type: 'content' }>['value'][number];
 
-function partForModel(part: ResultPart): ModelPart {
+function toModelPart(part: ResultPart): ModelPart {
   if (part.type === 'text') return { type: 'text', text: part.text };
   const { data, mediaType } = part;
   return { type: 'file', data: { type: 'data', data }, mediaType };

@@ -1,14 +1,14 @@
 import type { ToolSet } from 'ai';
 import type { Agent } from '../../../agent/agent.ts';
 import { callGuarded } from '../../../content/call-guarded.ts';
-import { checkedLimit } from '../../../content/checked-number.ts';
+import { checkLimit } from '../../../content/checked-number.ts';
 import { parseJson } from '../../../content/parse-json.ts';
 import { refuseUnknown } from '../../../content/refuse-unknown.ts';
-import { errorResponse, refusal } from '../../../http/error-response.ts';
+import { makeErrorResponse, makeRefusalResponse } from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
 import { SerialWork } from '../../../thread/serial-work.ts';
 import { readCapability } from '../callback-url.ts';
-import { serverOf } from '../remote-server.ts';
+import { readRemoteServer } from '../remote-server.ts';
 import { parseCallback } from './callback-message.ts';
 import {
   type Callback,
@@ -66,18 +66,18 @@ export function createCallbackHandler(
 ): (request: Request) => Promise<Response> {
   refuseUnknown('createCallbackHandler', options, callbackHandlerSettings);
   const limits = {
-    maximumBodyBytes: checkedLimit(options.maximumBodyBytes ?? 1_048_576, 'maximumBodyBytes'),
-    maximumQuestions: checkedLimit(options.maximumQuestions ?? 20, 'maximumQuestions'),
+    maximumBodyBytes: checkLimit(options.maximumBodyBytes ?? 1_048_576, 'maximumBodyBytes'),
+    maximumQuestions: checkLimit(options.maximumQuestions ?? 20, 'maximumQuestions'),
   };
   const state = { ...options, ...limits, queue: new KeyedQueue() };
   return async (request) => {
     try {
       if (request.method !== 'POST') {
-        return refusal(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
+        return makeRefusalResponse(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
       }
       return await handle(state, request);
     } catch (error) {
-      return errorResponse(new Error('The callback could not be recorded.', { cause: error }));
+      return makeErrorResponse(new Error('The callback could not be recorded.', { cause: error }));
     }
   };
 }
@@ -86,10 +86,10 @@ async function handle(state: HandlerState, request: Request): Promise<Response> 
   const { tools, queue, onDiscarded } = state;
   const capability = readCapability(request.url);
   const tool = new Map(Object.entries(tools)).get(capability?.claim.toolName ?? '');
-  const server = tool && serverOf(tool);
+  const server = tool && readRemoteServer(tool);
   if (capability === undefined || server === undefined || !(await server.keys.verify(capability))) {
     void callGuarded(onDiscarded, { reason: 'capability' });
-    return refusal(404, 'not-found', 'Not found.');
+    return makeRefusalResponse(404, 'not-found', 'Not found.');
   }
   const { threadId, toolCallId } = capability.claim;
   const discard = (reason: DiscardReason, detail?: string): void => {
@@ -102,7 +102,7 @@ async function handle(state: HandlerState, request: Request): Promise<Response> 
   );
   if (response !== undefined) return response;
   discard('too-many');
-  return refusal(
+  return makeRefusalResponse(
     503,
     'too-busy',
     'Too many messages about this call are being handled. Send this one again later.',
@@ -122,7 +122,11 @@ async function handleCallback(
   }
   if (server.signatures?.verify(request.headers, body.text) === false) {
     discard('signature');
-    return refusal(401, 'not-signed', 'The message has no valid signature of the tool server.');
+    return makeRefusalResponse(
+      401,
+      'not-signed',
+      'The message has no valid signature of the tool server.',
+    );
   }
   /* In order, so that two questions at once can't both pass the limit of questions. */
   return inOrder.run(async () => handleMessage(state, callback, body.text));
@@ -139,7 +143,7 @@ async function handleMessage(
   else if ('message' in parsed) await recordCallback(state, callback, parsed.message);
   else {
     callback.discard('malformed', parsed.fault);
-    return refusal(400, 'invalid-input', `Not a valid tool message: ${parsed.fault}`);
+    return makeRefusalResponse(400, 'invalid-input', `Not a valid tool message: ${parsed.fault}`);
   }
   return new Response();
 }

@@ -6,12 +6,12 @@ import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { CallbackCall } from '../callback-url.ts';
 import {
-  resultOutcome,
+  toResultOutcome,
   type ToolResultMessage,
   type UserChoiceMessage,
 } from './callback-message.ts';
 import type { RemoteServer } from '../remote-server.ts';
-import { allowedUrl } from '../url-checks.ts';
+import { parseAllowedUrl } from '../url-checks.ts';
 
 /** Why a callback was discarded. */
 export type DiscardReason =
@@ -102,7 +102,7 @@ async function recordResult(
   { thread, call }: ThreadCallback,
   message: ToolResultMessage,
 ): Promise<void> {
-  await agent.deliver(thread, call.toolCallId, resultOutcome(message), { channel: 'rap' });
+  await agent.deliver(thread, call.toolCallId, toResultOutcome(message), { channel: 'rap' });
 }
 
 async function recordQuestion(
@@ -111,22 +111,22 @@ async function recordQuestion(
   record: ToolCallRecord,
   message: UserChoiceMessage,
 ): Promise<void> {
-  const responseUrl = allowedUrl(message.response_url, server.origins)?.href;
+  const responseUrl = parseAllowedUrl(message.response_url, server.origins)?.href;
   if (responseUrl === undefined) {
     discard('response-url', message.response_url.slice(0, 500));
     return;
   }
-  if (questionCount(thread, record) >= maximumQuestions) {
+  if (countQuestions(thread, record) >= maximumQuestions) {
     discard('too-many');
     return;
   }
-  await agent.requestAnswer(thread, call.toolCallId, choiceQuestion(message, server), {
+  await agent.requestAnswer(thread, call.toolCallId, makeChoiceQuestion(message, server), {
     replyTo: { responseUrl },
   });
 }
 
 /** How many questions a call has asked. */
-function questionCount({ events }: AgentThread, { step, index }: ToolCallRecord): number {
+function countQuestions({ events }: AgentThread, { step, index }: ToolCallRecord): number {
   return events.filter(
     (event) =>
       event.type === 'request-opened' &&
@@ -147,7 +147,7 @@ export function isCallEnded(error: unknown): boolean {
  * The question of a `user_choice`: pick one of the labels, in their order. Nothing is preselected. The server's default is the
  * answer of a dismissal if the app allows that; its index is in the metadata in any case.
  */
-function choiceQuestion(
+function makeChoiceQuestion(
   { prompt, choices, default: index }: UserChoiceMessage,
   { onDismiss }: Pick<RemoteServer, 'onDismiss'>,
 ): Question {

@@ -9,7 +9,7 @@ import { type Posted, postJson } from '../post-json.ts';
  * The bodies of a message about a call: one, or, where messages aren't signed, one for each callback URL that the call may have. The server
  * knows a caller by its signature, or else by this URL.
  */
-async function messagesAbout(
+async function makeMessagesAbout(
   { signatures, keys, callbackUrl }: RemoteServer,
   { threadId, toolName, toolCallId }: CallbackCall,
 ): Promise<object[]> {
@@ -37,7 +37,7 @@ export async function isCallLost(
   signal?: AbortSignal,
 ): Promise<boolean> {
   const id = `${call.threadId}.${call.toolCallId}.status`;
-  for (const body of await messagesAbout(server, call)) {
+  for (const body of await makeMessagesAbout(server, call)) {
     const post = { id, url: server.statusUrl, body, signal, readBytes: 1_024 };
     if (!saysLost(await postJson(server, post))) return false;
   }
@@ -57,7 +57,7 @@ export async function sendCancellation(
   call: CallbackCall & Pick<DroppedCall, 'idempotencyKey'>,
 ): Promise<void> {
   const id = `${call.idempotencyKey ?? call.toolCallId}.cancel`;
-  for (const body of await messagesAbout(server, call)) {
+  for (const body of await makeMessagesAbout(server, call)) {
     await postJson(server, { id, url: server.cancelUrl, body, signal: undefined });
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isCallLost, lostCallOutcome } from './call-messages.ts';
 import { postWithRetries } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
-import { allowedUrl } from '../url-checks.ts';
+import { parseAllowedUrl } from '../url-checks.ts';
 
 const replyToSchema = z.strictObject({ responseUrl: z.string() });
 
@@ -33,7 +33,7 @@ export async function sendAnswer(
     );
   }
   const { responseUrl } = replyToSchema.parse(replyTo);
-  const url = allowedUrl(responseUrl, server.origins);
+  const url = parseAllowedUrl(responseUrl, server.origins);
   if (url === undefined) {
     throw new Error(
       `The answer to question ${request.requestId} can't be sent: add the origin of its response_url to allowedOrigins.`,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ToolRunOptions } from '../../../agent/calls.ts';
 import { parseJson } from '../../../content/parse-json.ts';
-import { sha256 } from '../../../content/sha256.ts';
+import { hashText } from '../../../content/sha256.ts';
 import { postJson } from '../post-json.ts';
 import type { RemoteServer } from '../remote-server.ts';
 import { sendCancellation } from './call-messages.ts';
@@ -29,7 +29,7 @@ export async function sendCall(
     call_id: idempotencyKey,
     callback_url: await server.keys.urlFor(server.callbackUrl, { threadId, toolName, toolCallId }),
     group_id: threadId,
-    ...(await userFields(call)),
+    ...(await makeUserFields(call)),
   };
   const posted = await postJson(server, {
     id: idempotencyKey,
@@ -43,7 +43,7 @@ export async function sendCall(
       return;
     case 'refused':
       throw new Error(
-        `Not run: the tool server refused the call (${posted.why})${reasonIn(posted.text)}.`,
+        `Not run: the tool server refused the call (${posted.why})${parseReason(posted.text)}.`,
       );
     case 'unreachable':
       throw new Error(`Not run: the tool server can't be reached (${posted.why}).`);
@@ -60,7 +60,7 @@ export async function sendCall(
  * For whom the call is made, so that what the server remembers for one user serves nobody else. Several people, and one without an id, are
  * known by a digest; somebody unknown among them may be anybody, so then no other call has the same.
  */
-async function userFields({
+async function makeUserFields({
   requester,
   requesters = [],
   threadId,
@@ -71,7 +71,7 @@ async function userFields({
   const own = requesters.includes(null) ? idempotencyKey : null;
   const people = requesters.map((each) => JSON.stringify(each)).toSorted();
   const text = JSON.stringify([threadId, own, ...people]);
-  return { requesters_digest: await sha256(`holdpoint/rap-requesters/v1\0${text}`) };
+  return { requesters_digest: await hashText(`holdpoint/rap-requesters/v1\0${text}`) };
 }
 
 const maximumIdLength = 1_000;
@@ -80,7 +80,7 @@ const refusalSchema = z.object({ error: z.object({ message: z.string() }) });
 const maximumReasonLength = 500;
 
 /* The error that `createToolServer` responds with. For other servers, the HTTP status must be enough. */
-function reasonIn(text: string): string {
+function parseReason(text: string): string {
   const { data } = refusalSchema.safeParse(parseJson(text));
   if (data === undefined) return '';
   const { message } = data.error;

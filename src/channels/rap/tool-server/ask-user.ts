@@ -1,6 +1,6 @@
 import { inertLine } from '../../../content/inert-text.ts';
 import { HoldpointError } from '../../../errors.ts';
-import { lookDifferent, visibleText } from '../visible-text.ts';
+import { lookDifferent, normalizeVisible } from '../visible-text.ts';
 import type { SessionGrants } from './grant-store.ts';
 import type { Caller } from './running-calls.ts';
 import type { SendCallback } from './send-callback.ts';
@@ -11,9 +11,9 @@ import type {
   ServedCall,
   SessionPermission,
 } from './tool-server-options.ts';
-import { randomId } from '../../../content/random-id.ts';
+import { makeRandomId } from '../../../content/random-id.ts';
 
-/** The inputs of `userAsker`. */
+/** The inputs of `makeUserAsker`. */
 interface AskContext {
   caller: Caller;
   address: CallAddress;
@@ -26,10 +26,10 @@ interface AskContext {
 }
 
 /** Creates `askUser` for one call. Prompts are sent one after the other: a second one would replace the first in the runtime. */
-export function userAsker(context: AskContext): ServedCall['askUser'] {
+export function makeUserAsker(context: AskContext): ServedCall['askUser'] {
   let before: Promise<unknown> = Promise.resolve();
   return function askUser(choice) {
-    const checked = checkedPrompt(choice);
+    const checked = checkPrompt(choice);
     const selection = before.then(() => ask(context, checked));
     before = selection.catch(() => {});
     return selection;
@@ -56,7 +56,7 @@ async function ask(
   };
   try {
     send(address.callback_url, message, AbortSignal.any([signal, finished.signal])).catch(
-      (cause: unknown) => reject(flowFailed('request-closed', cause)),
+      (cause: unknown) => reject(makeFlowError('request-closed', cause)),
     );
     return readSelection(await promise, address.id, choice.choices);
   } finally {
@@ -69,7 +69,7 @@ function readSelection(json: unknown, id: string, choices: readonly string[]): S
   const { data } = selectionSchema.safeParse(json);
   const label = data?.id === id ? choices[data.selected] : undefined;
   if (data === undefined || label === undefined) {
-    throw flowFailed('invalid-answer', new TypeError('The selection is not valid.'));
+    throw makeFlowError('invalid-answer', new TypeError('The selection is not valid.'));
   }
   return { selected: data.selected, label };
 }
@@ -77,19 +77,19 @@ function readSelection(json: unknown, id: string, choices: readonly string[]): S
 /* At the deadline the person has not chosen, so the user choice has failed; otherwise the call was cancelled. */
 function whyStopped({ reason }: AbortSignal): unknown {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
-    ? flowFailed('request-closed', reason)
+    ? makeFlowError('request-closed', reason)
     : reason;
 }
 
 /* The protocol prescribes this text. */
-function flowFailed(code: 'invalid-answer' | 'request-closed', cause: unknown): HoldpointError {
+function makeFlowError(code: 'invalid-answer' | 'request-closed', cause: unknown): HoldpointError {
   return new HoldpointError(code, 'User choice flow failed. Please try again.', { cause });
 }
 
 const sessionChoices = ['Yes for session', 'Yes once', 'No'] as const;
 
 /** Creates `askForSession` for one call. The default is `No`. */
-export function sessionAsker(
+export function makeSessionAsker(
   askUser: ServedCall['askUser'],
   grants: SessionGrants,
 ): ServedCall['askForSession'] {
@@ -113,8 +113,8 @@ export function sessionAsker(
 }
 
 /* A valid copy of a prompt; throws a `TypeError` for an invalid one. */
-function checkedPrompt({ prompt, choices, default: preset }: ChoicePrompt): ChoicePrompt {
-  if (visibleText(prompt) === '') throw new TypeError('The prompt is empty.');
+function checkPrompt({ prompt, choices, default: preset }: ChoicePrompt): ChoicePrompt {
+  if (normalizeVisible(prompt) === '') throw new TypeError('The prompt is empty.');
   if (choices.length === 0) throw new TypeError('The prompt has no choices.');
   for (const label of choices) {
     const fault = whyNotLabel(label);
@@ -148,7 +148,7 @@ export class OpenPrompts {
 
   /** Opens a prompt to a caller and returns its secret. `onSelection` is called with what the caller posts to its URL. */
   open(caller: Caller, onSelection: (json: unknown) => void): string {
-    const secret = randomId();
+    const secret = makeRandomId();
     this.#open.set(makePromptKey(caller, secret), onSelection);
     return secret;
   }

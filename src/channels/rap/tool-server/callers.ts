@@ -3,7 +3,7 @@ import type { Caller } from './running-calls.ts';
 import type { ToolServerOptions } from './tool-server-options.ts';
 
 /** The callers that have a secret; `undefined` where nothing is signed. Throws a `TypeError` without a secret or for an invalid one. */
-export function signedCallers(
+export function listSignedCallers(
   signing: ToolServerOptions['signing'],
 ): readonly Caller[] | undefined {
   if (signing === undefined) return undefined;
@@ -48,6 +48,6 @@ export function findSigner(
 }
 
 /** The caller that gets its callbacks at a URL, where nothing is signed. */
-export function callerAt(callbackUrl: URL): Caller {
+export function makeUnsignedCaller(callbackUrl: URL): Caller {
   return { id: ['origin', callbackUrl.origin], signatures: undefined };
 }

@@ -1,13 +1,13 @@
-import { timer } from '../../../content/timer.ts';
-import { checkedLimit, checkedMs } from '../../../content/checked-number.ts';
+import { waitForTimer } from '../../../content/timer.ts';
+import { checkLimit, checkMs } from '../../../content/checked-number.ts';
 import { refuseUnknown } from '../../../content/refuse-unknown.ts';
-import { callbackOriginCheck, ownBaseUrl } from '../url-checks.ts';
-import { signedCallers } from './callers.ts';
-import { callbackSender } from './send-callback.ts';
+import { makeOriginCheck, makeBaseUrlFinder } from '../url-checks.ts';
+import { listSignedCallers } from './callers.ts';
+import { makeCallbackSender } from './send-callback.ts';
 import { memoryGrants } from './grant-store.ts';
 import { OpenPrompts } from './ask-user.ts';
 import { RunningCalls } from './running-calls.ts';
-import { toolRunners } from './serve-call.ts';
+import { makeToolRunners } from './serve-call.ts';
 import { requestHandler } from './handle-request.ts';
 import { type ToolServerOptions, toolServerSettings } from './tool-server-options.ts';
 
@@ -53,37 +53,37 @@ export function createToolServer<INPUTS extends Record<string, unknown>>(
   options: ToolServerOptions<INPUTS>,
 ): ToolServer {
   refuseUnknown('createToolServer', options, toolServerSettings);
-  const wait = neverRejecting(options.wait ?? timer);
+  const wait = ignoreRejections(options.wait ?? waitForTimer);
   const { deadlineMs = 86_400_000, graceMs = 5_000, callbackMs = 10_000 } = options;
   const { maximumBodyBytes = 1_048_576, retries = 10 } = options;
   const poster = {
     fetch: options.fetch ?? globalThis.fetch,
-    timeoutMs: checkedMs(callbackMs, 'callbackMs'),
+    timeoutMs: checkMs(callbackMs, 'callbackMs'),
     timer: wait,
   };
   const calls = new RunningCalls(options.maximumRunning, options.maximumRemembered);
   const handler = requestHandler({
     calls,
-    signers: signedCallers(options.signing),
-    baseUrlOf: ownBaseUrl(options.baseUrl),
-    isAllowed: callbackOriginCheck(options.allowedOrigins),
-    report: reporter(options.onError),
+    signers: listSignedCallers(options.signing),
+    baseUrlOf: makeBaseUrlFinder(options.baseUrl),
+    isAllowed: makeOriginCheck(options.allowedOrigins),
+    report: makeReporter(options.onError),
     serving: {
-      deadlineMs: checkedMs(deadlineMs, 'deadlineMs'),
-      graceMs: checkedMs(graceMs, 'graceMs'),
-      maximumBodyBytes: checkedLimit(maximumBodyBytes, 'maximumBodyBytes'),
+      deadlineMs: checkMs(deadlineMs, 'deadlineMs'),
+      graceMs: checkMs(graceMs, 'graceMs'),
+      maximumBodyBytes: checkLimit(maximumBodyBytes, 'maximumBodyBytes'),
       wait,
-      tools: toolRunners(options.tools),
+      tools: makeToolRunners(options.tools),
       grants: options.grants ?? memoryGrants(),
       prompts: new OpenPrompts(),
-      sendTo: callbackSender(poster, checkedLimit(retries, 'retries')),
+      sendTo: makeCallbackSender(poster, checkLimit(retries, 'retries')),
     },
   });
   return { handler, close: () => calls.close() };
 }
 
 /* A `wait` may reject when its signal aborts. */
-function neverRejecting(wait: NonNullable<ToolServerOptions['wait']>): typeof timer {
+function ignoreRejections(wait: NonNullable<ToolServerOptions['wait']>): typeof waitForTimer {
   return async (milliseconds, signal) => {
     try {
       await wait(milliseconds, signal);
@@ -94,7 +94,7 @@ function neverRejecting(wait: NonNullable<ToolServerOptions['wait']>): typeof ti
 }
 
 /* If `onError` throws, a call must still send its result. */
-function reporter(onError: ToolServerOptions['onError']): (error: unknown) => void {
+function makeReporter(onError: ToolServerOptions['onError']): (error: unknown) => void {
   return (error) => {
     try {
       onError?.(error);

@@ -20,11 +20,11 @@ export interface SessionGrants {
 }
 
 /** The grants of one user in one conversation, so that a tool can't use those of another by mistake. */
-export function sessionGrants(
+export function makeSessionGrants(
   store: GrantStore,
   { caller, user, groupId }: Pick<OwnedCall, 'caller' | 'user' | 'groupId'>,
 ): SessionGrants {
-  const conversation = conversationKey(caller, groupId);
+  const conversation = makeConversationKey(caller, groupId);
   const keyOfUser = (key: string): string => JSON.stringify([user, key]);
   return {
     async get(key) {
@@ -38,7 +38,7 @@ export function sessionGrants(
 }
 
 /** The text that names a caller's conversation in a store of grants. */
-export function conversationKey({ id }: Caller, groupId: string): string {
+export function makeConversationKey({ id }: Caller, groupId: string): string {
   return JSON.stringify([id, groupId]);
 }
 

@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { HoldpointError } from '../../../errors.ts';
-import { errorResponse, jsonResponse, refusal } from '../../../http/error-response.ts';
+import {
+  makeErrorResponse,
+  makeJsonResponse,
+  makeRefusalResponse,
+} from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
-import { callerAt, findSigner } from './callers.ts';
-import { conversationKey } from './grant-store.ts';
+import { makeUnsignedCaller, findSigner } from './callers.ts';
+import { makeConversationKey } from './grant-store.ts';
 import {
   callAddressSchema,
   callNameSchema,
@@ -34,11 +38,11 @@ const routes =
 export function requestHandler(context: HandlerContext): (request: Request) => Promise<Response> {
   return async (request) => {
     if (request.method !== 'POST') {
-      return refusal(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
+      return makeRefusalResponse(405, 'method-not-allowed', 'Use POST.', { allow: 'POST' });
     }
     /* Every POST of a browser has an `origin`: a web page that found this port, by DNS rebinding for example, is not a runtime. */
     if (request.headers.has('origin')) {
-      return refusal(403, 'forbidden', 'Requests of web pages are refused.');
+      return makeRefusalResponse(403, 'forbidden', 'Requests of web pages are refused.');
     }
     try {
       const body = await readSigned(context, request);
@@ -46,7 +50,7 @@ export function requestHandler(context: HandlerContext): (request: Request) => P
       return await handleMessage(context, request, body);
     } catch (error) {
       context.report(error);
-      return errorResponse(error);
+      return makeErrorResponse(error);
     }
   };
 }
@@ -65,13 +69,13 @@ async function readSigned(
   }
   const signer = signers && findSigner(signers, request.headers, body.text);
   if (signers !== undefined && signer === undefined) {
-    return refusal(401, 'not-signed', 'The signature is not valid.');
+    return makeRefusalResponse(401, 'not-signed', 'The signature is not valid.');
   }
   try {
     const json: unknown = JSON.parse(body.text);
     return { json, signer };
   } catch {
-    return { fault: refusal(400, 'invalid-input', 'The body is not JSON.'), signer };
+    return { fault: makeRefusalResponse(400, 'invalid-input', 'The body is not JSON.'), signer };
   }
 }
 
@@ -95,18 +99,18 @@ async function handleMessage(
     const isAccepted = context.serving.prompts.answer(signer, secret, json);
     if ('fault' in body) return body.fault;
     return isAccepted
-      ? jsonResponse({})
-      : refusal(404, 'unknown-prompt', 'No prompt waits for this selection.');
+      ? makeJsonResponse({})
+      : makeRefusalResponse(404, 'unknown-prompt', 'No prompt waits for this selection.');
   }
   switch (route) {
     case 'cancel_tool_call':
       cancelCall(context, message);
-      return jsonResponse({});
+      return makeJsonResponse({});
     case 'tool_call_status':
-      return jsonResponse({ alive: isAlive(context, message) });
+      return makeJsonResponse({ alive: isAlive(context, message) });
     case 'close_thread':
       await closeThread(context, message);
-      return jsonResponse({});
+      return makeJsonResponse({});
     case undefined:
     default:
       return 'fault' in body ? body.fault : startCall(context, request, message);
@@ -120,15 +124,15 @@ function startCall(context: HandlerContext, request: Request, { json, signer }: 
     const fault = z.prettifyError(error).slice(0, maximumFaultLength);
     const message = `Invalid invocation: ${fault}`;
     report(new HoldpointError('invalid-input', message));
-    return refusal(400, 'invalid-input', message);
+    return makeRefusalResponse(400, 'invalid-input', message);
   }
   const { group_id: groupId, id, callback_url: callbackUrl } = address;
   if (!isAllowed(callbackUrl)) {
     const message = `Callbacks to ${new URL(callbackUrl).origin} are not allowed.`;
     report(new HoldpointError('invalid-input', message));
-    return refusal(403, 'not-allowed', message);
+    return makeRefusalResponse(403, 'not-allowed', message);
   }
-  const caller = signer ?? callerAt(new URL(callbackUrl));
+  const caller = signer ?? makeUnsignedCaller(new URL(callbackUrl));
   const call: OwnedCall = {
     caller,
     user: [address.user_id ?? null, address.requesters_digest ?? null],
@@ -141,22 +145,22 @@ function startCall(context: HandlerContext, request: Request, { json, signer }: 
     serveCall(serving, invocation, stop).catch(report),
   );
   return isAccepted
-    ? jsonResponse({})
-    : refusal(429, 'too-busy', 'Too many calls are running, or the server is closing.');
+    ? makeJsonResponse({})
+    : makeRefusalResponse(429, 'too-busy', 'Too many calls are running, or the server is closing.');
 }
 
 function cancelCall({ calls }: HandlerContext, message: Message): void {
-  const isMeant = namedCall(message);
+  const isMeant = matchNamedCall(message);
   if (isMeant !== undefined) calls.stop(isMeant, 'The call was cancelled.');
 }
 
 /* A runtime that was restarted asks this, and fails the call if the answer is no. */
 function isAlive({ calls }: HandlerContext, message: Message): boolean {
-  const isMeant = namedCall(message);
+  const isMeant = matchNamedCall(message);
   return isMeant !== undefined && calls.isRunning(isMeant);
 }
 
-function namedCall({ json, signer }: Message): ((call: OwnedCall) => boolean) | undefined {
+function matchNamedCall({ json, signer }: Message): ((call: OwnedCall) => boolean) | undefined {
   const { data } = callNameSchema.safeParse(json);
   if (data === undefined) return undefined;
   return (call) =>
@@ -183,9 +187,10 @@ async function closeThread(
     isOwn(call, signer, data) && call.groupId === data.thread_id;
   calls.stop(isMeant, 'The conversation was closed.');
   const url = URL.parse(data.callback_url ?? '');
-  const caller = signer ?? (url === null ? undefined : callerAt(url));
+  const caller = signer ?? (url === null ? undefined : makeUnsignedCaller(url));
   try {
-    if (caller !== undefined) await serving.grants.clear?.(conversationKey(caller, data.thread_id));
+    if (caller !== undefined)
+      await serving.grants.clear?.(makeConversationKey(caller, data.thread_id));
   } catch (error) {
     report(error);
   }

@@ -1,4 +1,4 @@
-import { checkedLimit } from '../../../content/checked-number.ts';
+import { checkLimit } from '../../../content/checked-number.ts';
 import type { WebhookSignatures } from '../webhook-signatures.ts';
 
 /** Whoever sends messages to a tool server, and owns the calls among them. */
@@ -41,8 +41,8 @@ export class RunningCalls {
   #isClosed = false;
 
   constructor(maximumRunning = 1_000, maximumRemembered = 10_000) {
-    this.#maximumRunning = checkedLimit(maximumRunning, 'maximumRunning');
-    this.#maximumRemembered = checkedLimit(maximumRemembered, 'maximumRemembered');
+    this.#maximumRunning = checkLimit(maximumRunning, 'maximumRunning');
+    this.#maximumRemembered = checkLimit(maximumRemembered, 'maximumRemembered');
   }
 
   /**
@@ -70,7 +70,7 @@ export class RunningCalls {
   /** Stops such calls. */
   stop(isMeant: IsMeant, why: string): void {
     for (const { call, stop } of this.#running.values()) {
-      if (isMeant(call)) stop.abort(aborted(why));
+      if (isMeant(call)) stop.abort(makeAbortError(why));
     }
   }
 
@@ -78,7 +78,7 @@ export class RunningCalls {
   async close(): Promise<void> {
     this.#isClosed = true;
     const calls = [...this.#running.values()];
-    for (const { stop } of calls) stop.abort(aborted('The tool server was closed.'));
+    for (const { stop } of calls) stop.abort(makeAbortError('The tool server was closed.'));
     await Promise.all(calls.map(({ done }) => done));
   }
 
@@ -91,12 +91,13 @@ export class RunningCalls {
   }
 
   #countRunning(caller: Caller): number {
-    const name = limitedAs(caller);
-    return [...this.#running.values()].filter(({ call }) => limitedAs(call.caller) === name).length;
+    const name = makeLimitKey(caller);
+    return [...this.#running.values()].filter(({ call }) => makeLimitKey(call.caller) === name)
+      .length;
   }
 
   #endedOf(caller: Caller): Set<string> {
-    const name = limitedAs(caller);
+    const name = makeLimitKey(caller);
     const ended = this.#ended.get(name) ?? new Set();
     this.#ended.set(name, ended);
     return ended;
@@ -104,7 +105,7 @@ export class RunningCalls {
 }
 
 /* Anybody can claim any number of origins, so the limits are those of all unsigned callers together. */
-function limitedAs({ id, signatures }: Caller): string {
+function makeLimitKey({ id, signatures }: Caller): string {
   return JSON.stringify(signatures === undefined ? null : id);
 }
 
@@ -113,6 +114,6 @@ function makeCallKey({ caller, user, groupId, id }: OwnedCall): string {
   return JSON.stringify([caller.id, user, groupId, id]);
 }
 
-function aborted(message: string): DOMException {
+function makeAbortError(message: string): DOMException {
   return new DOMException(message, 'AbortError');
 }

@@ -1,4 +1,4 @@
-import { randomId } from '../../../content/random-id.ts';
+import { makeRandomId } from '../../../content/random-id.ts';
 import { type Poster, postWithRetries } from '../post-json.ts';
 import type { Caller } from './running-calls.ts';
 
@@ -8,13 +8,13 @@ export type SendCallback = (url: string, message: object, signal: AbortSignal) =
 const longestPauseMs = 60_000;
 
 /** Creates a `SendCallback` for a caller. It gives each message a new id, signs it for the caller, and retries it. */
-export function callbackSender(
+export function makeCallbackSender(
   poster: Omit<Poster, 'signatures'>,
   retries: number,
 ): (caller: Caller) => SendCallback {
   return ({ signatures }) =>
     async (url, body, signal) => {
-      const post = { id: `msg_${randomId()}`, url, body, signal };
+      const post = { id: `msg_${makeRandomId()}`, url, body, signal };
       await postWithRetries({ ...poster, signatures }, post, {
         retries,
         pauseMs: (retried) => Math.min(1_000 * 2 ** retried, longestPauseMs),

@@ -2,8 +2,8 @@ import { asSchema } from 'ai';
 import { z } from 'zod';
 import { readMcpError } from '../../../content/mcp-tool.ts';
 import type { SendCallback } from './send-callback.ts';
-import { type OpenPrompts, sessionAsker, userAsker } from './ask-user.ts';
-import { type GrantStore, sessionGrants } from './grant-store.ts';
+import { type OpenPrompts, makeSessionAsker, makeUserAsker } from './ask-user.ts';
+import { type GrantStore, makeSessionGrants } from './grant-store.ts';
 import { type CallAddress, callIds, invocationSchema } from './runtime-messages.ts';
 import type { Caller, OwnedCall } from './running-calls.ts';
 import type { ServedCall, ServedTool, ToolServerOptions } from './tool-server-options.ts';
@@ -39,10 +39,10 @@ export async function serveCall(
   void stopAtDeadline(serving, stop, ended.signal);
   const result = await Promise.race([
     run(serving, invocation, stop.signal, ended.signal),
-    resultAfterGrace(serving, stop.signal, ended.signal),
+    failAfterGrace(serving, stop.signal, ended.signal),
   ]);
   ended.abort(new Error('The call has ended.'));
-  const message = resultMessage(address, result);
+  const message = makeResultMessage(address, result);
   try {
     await serving.sendTo(call.caller)(address.callback_url, message, new AbortController().signal);
   } catch (cause) {
@@ -67,14 +67,14 @@ async function run(
     if (runTool === undefined) throw new Error(`There is no tool ${JSON.stringify(operation)}.`);
     const { group_id: groupId, id, call_id, user_id } = invocation.address;
     const { caller } = invocation.call;
-    const askUser = userAsker({
+    const askUser = makeUserAsker({
       ...serving,
       ...invocation,
       caller,
       send: serving.sendTo(caller),
       signal: AbortSignal.any([stop, ended]),
     });
-    const grants = sessionGrants(serving.grants, invocation.call);
+    const grants = makeSessionGrants(serving.grants, invocation.call);
     const call: ServedCall = {
       id,
       callId: call_id ?? undefined,
@@ -85,13 +85,13 @@ async function run(
       signal: stop,
       grants,
       askUser,
-      askForSession: sessionAsker(askUser, grants),
+      askForSession: makeSessionAsker(askUser, grants),
     };
     const output = await runTool(input, call);
     const { maximumBodyBytes: maximumBytes } = serving;
-    return resultOfOutput(output, { address: invocation.address, maximumBytes });
+    return convertOutput(output, { address: invocation.address, maximumBytes });
   } catch (error) {
-    return resultOfError(error);
+    return convertError(error);
   }
 }
 
@@ -106,7 +106,7 @@ async function stopAtDeadline(
 }
 
 /** The result of a call whose tool has not stopped in time. What the tool does after that is not reported. */
-async function resultAfterGrace(
+async function failAfterGrace(
   { graceMs, wait }: Serving,
   stop: AbortSignal,
   ended: AbortSignal,
@@ -117,7 +117,7 @@ async function resultAfterGrace(
   });
   await wait(graceMs, ended);
   const why = stop.reason instanceof DOMException ? stop.reason.message : '';
-  return resultOfError(`${why} It is unknown whether it took effect.`);
+  return convertError(`${why} It is unknown whether it took effect.`);
 }
 
 /** Validates the input of a tool and runs it; rejects if the input is invalid. */
@@ -127,13 +127,13 @@ type RunTool = (input: unknown, call: ServedCall) => Promise<unknown>;
  * A function for each tool that validates its input and runs it. A map, so that a name from a request can't find anything but a tool.
  * Throws a `TypeError` for a schema that validates nothing.
  */
-export function toolRunners(
+export function makeToolRunners(
   tools: Readonly<Record<string, ServedTool<unknown>>>,
 ): ReadonlyMap<string, RunTool> {
-  return new Map(Object.entries(tools).map(([name, tool]) => [name, toolRunner(name, tool)]));
+  return new Map(Object.entries(tools).map(([name, tool]) => [name, makeToolRunner(name, tool)]));
 }
 
-function toolRunner(name: string, tool: ServedTool<unknown>): RunTool {
+function makeToolRunner(name: string, tool: ServedTool<unknown>): RunTool {
   const { validate } = asSchema(tool.inputSchema);
   if (validate === undefined) {
     throw new TypeError(
@@ -143,7 +143,7 @@ function toolRunner(name: string, tool: ServedTool<unknown>): RunTool {
   return async function runTool(input, call) {
     const result = await validate(input);
     if (!result.success) {
-      throw new Error(`Invalid arguments for ${name}: ${faultOf(result.error)}`);
+      throw new Error(`Invalid arguments for ${name}: ${describeValidationError(result.error)}`);
     }
     const output = await tool.execute(result.value, call);
     const error = readMcpError(tool, output);
@@ -152,7 +152,7 @@ function toolRunner(name: string, tool: ServedTool<unknown>): RunTool {
   };
 }
 
-function faultOf(error: Error): string {
+function describeValidationError(error: Error): string {
   return error instanceof z.core.$ZodError ? z.prettifyError(error) : error.message;
 }
 
@@ -167,13 +167,13 @@ const contentSchema = z.strictObject({ content: z.array(partSchema).min(1) });
 type ToolResult = { text: string } | z.infer<typeof contentSchema>;
 
 /** The result for the output of a tool. An output that can't be sent is still a success, as the tool has run: an error would mislead. */
-function resultOfOutput(
+function convertOutput(
   output: unknown,
   { address, maximumBytes }: { address: CallAddress; maximumBytes: number },
 ): ToolResult {
   try {
     const result = toResult(output);
-    const bytes = new Blob([JSON.stringify(resultMessage(address, result))]).size;
+    const bytes = new Blob([JSON.stringify(makeResultMessage(address, result))]).size;
     return bytes <= maximumBytes
       ? result
       : { text: `The tool succeeded. Its result has ${bytes} bytes, which is too many to send.` };
@@ -183,17 +183,17 @@ function resultOfOutput(
 }
 
 /** The message that ends a call. */
-function resultMessage(address: CallAddress, result: ToolResult): object {
+function makeResultMessage(address: CallAddress, result: ToolResult): object {
   return { type: 'tool_result', ...callIds(address), ...result };
 }
 
 /** The result for what a tool threw, or for a call that did not run. */
-function resultOfError(error: unknown): { text: string } {
-  const text = failureText(error).slice(0, 10_000).toWellFormed();
+function convertError(error: unknown): { text: string } {
+  const text = readFailureText(error).slice(0, 10_000).toWellFormed();
   return { text: text.startsWith('Error: ') ? text : `Error: ${text}` };
 }
 
-function failureText(error: unknown): string {
+function readFailureText(error: unknown): string {
   try {
     const message = error instanceof Error ? error.message : error;
     if (typeof message === 'string' && message !== '') return message;

@@ -1,7 +1,7 @@
 type Fetch = typeof globalThis.fetch;
 
 /** How requests are retried. */
-export interface RetryOptions {
+export interface FetchRetryOptions {
   fetch: Fetch | undefined;
   /** Called before each retry. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -18,17 +18,17 @@ const longestMs = 10_000;
  * A `fetch` that repeats a request until the server responds. Repeating is safe: messages are identified by their ids, answers by those
  * of their requests. A response that does not come from our route is turned into a refusal, `foreign-response`.
  */
-export function fetchWithRetries({ fetch, wait, onReachable, signal }: RetryOptions): Fetch {
+export function fetchWithRetries({ fetch, wait, onReachable, signal }: FetchRetryOptions): Fetch {
   return async (input, init = {}) => {
     const signals = [signal(), ...(init?.signal ? [init.signal] : [])];
     const ends = AbortSignal.any(signals);
     for (let delay = firstMs; ; delay = Math.min(delay * 2, longestMs)) {
-      const response = await responseIfReached(async () =>
+      const response = await fetchIfReached(async () =>
         (fetch ?? globalThis.fetch)(input, { ...init, signal: ends }),
       );
       if (response !== undefined) {
         onReachable(true);
-        return isForeign(response) ? foreignResponse() : response;
+        return isForeign(response) ? makeForeignResponse() : response;
       }
       ends.throwIfAborted();
       onReachable(false);
@@ -50,13 +50,13 @@ function isForeign({ ok, status, headers }: Response): boolean {
   return ok && status !== 204 && !/^(?:text\/event-stream|application\/json)\b/i.test(type);
 }
 
-function foreignResponse(): Response {
+function makeForeignResponse(): Response {
   const message = 'Something else answered for the server. You may have to sign in again.';
   return Response.json({ error: { code: 'foreign-response', message } }, { status: 502 });
 }
 
 /* Browsers throw a `TypeError` for a connection that can't be made. */
-async function responseIfReached(send: () => Promise<Response>): Promise<Response | undefined> {
+async function fetchIfReached(send: () => Promise<Response>): Promise<Response | undefined> {
   try {
     const response = await send();
     if (!isServerDown(response)) return response;

@@ -18,19 +18,19 @@ const askedSchema = z
   .catch(undefined);
 
 /** The request of a part's approval, whose id changes with each vote. */
-function requestIdOf({ id, descriptor }: { id: string; descriptor?: unknown }): string {
+function readPartRequestId({ id, descriptor }: { id: string; descriptor?: unknown }): string {
   return askedSchema.parse(descriptor)?.requestId ?? id;
 }
 const metadataSchema = z.looseObject({ revision: z.number(), status: z.literal('waiting') });
 
 /** The state of a thread that waits for people, as the page shows it: the `seen` of the route. */
-export function seenWaiting(messages: readonly UIMessage[]): string | undefined {
+export function describeSeen(messages: readonly UIMessage[]): string | undefined {
   const { data } = metadataSchema.safeParse(messages.at(-1)?.metadata);
   return data && `${data.revision}.${data.status}`;
 }
 
 /** The approvals among `requestIds` that the page has answered and that no server has reported as ended. */
-export function givenApprovals(
+export function listGivenApprovals(
   messages: readonly UIMessage[],
   requestIds: ReadonlySet<string>,
 ): GivenApproval[] {
@@ -38,7 +38,7 @@ export function givenApprovals(
     .flatMap(({ parts }) => parts.filter(isToolUIPart))
     .flatMap((part) => {
       if (part.state !== 'approval-responded') return [];
-      const requestId = requestIdOf(part.approval);
+      const requestId = readPartRequestId(part.approval);
       if (!requestIds.has(requestId)) return [];
       const { approved, reason, descriptor } = part.approval;
       const digest = askedSchema.parse(descriptor)?.digest;
@@ -55,13 +55,13 @@ export function isPlainApproval(
   if (response.type !== 'approval-response') return false;
   const { requestId, input, remember, digest } = response;
   if (input !== undefined || remember !== undefined) return false;
-  return approvalIdIn(messages, requestId, digest) !== undefined;
+  return findApprovalId(messages, requestId, digest) !== undefined;
 }
 
 /** The approvals that `messages` still ask for; the ids of those that they ask for otherwise than the person has seen; and of those that have ended. */
 export function sortApprovals(messages: readonly UIMessage[], approvals: readonly GivenApproval[]) {
   const isAsked = (requestId: string, digest?: string): boolean =>
-    approvalIdIn(messages, requestId, digest) !== undefined;
+    findApprovalId(messages, requestId, digest) !== undefined;
   const asked = approvals.filter(({ requestId }) => isAsked(requestId));
   const open = asked.filter(({ requestId, digest }) => isAsked(requestId, digest));
   const outdated = asked.filter((approval) => !open.includes(approval));
@@ -74,7 +74,7 @@ export function sortApprovals(messages: readonly UIMessage[], approvals: readonl
 }
 
 /** The approval id of the open part for a request, whose digest is this one if one is given. */
-export function approvalIdIn(
+export function findApprovalId(
   messages: readonly UIMessage[],
   requestId: string,
   digest?: string,
@@ -84,7 +84,7 @@ export function approvalIdIn(
     .filter((part) => part.state === 'approval-requested');
   return open.find(({ approval }) => {
     const shown = askedSchema.parse(approval.descriptor)?.digest ?? digest;
-    return requestIdOf(approval) === requestId && (digest === undefined || digest === shown);
+    return readPartRequestId(approval) === requestId && (digest === undefined || digest === shown);
   })?.approval.id;
 }
 
@@ -98,14 +98,14 @@ export function withReopened(
     parts: message.parts.map((part) => {
       if (!isToolUIPart(part) || part.state !== 'approval-responded') return part;
       const { approved: _approved, reason: _reason, ...approval } = part.approval;
-      if (!requestIds.includes(requestIdOf(approval))) return part;
+      if (!requestIds.includes(readPartRequestId(approval))) return part;
       return { ...part, state: 'approval-requested' as const, approval };
     }),
   }));
 }
 
 /** `text`, the text of the page's last message, if the stored thread lacks that message. */
-export function lostText(
+export function findLostText(
   stored: readonly UIMessage[],
   shown: readonly UIMessage[],
   text: string | undefined,

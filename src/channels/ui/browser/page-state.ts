@@ -1,4 +1,4 @@
-import { readRefusal, refusalText } from './read-refusal.ts';
+import { readRefusal, describeRefusal } from './read-refusal.ts';
 
 /** A problem to show next to the messages of a page. */
 export type ThreadProblem =
@@ -31,7 +31,7 @@ interface Loaded {
   viewer?: string | undefined;
 }
 
-function newPage(): ThreadChatState {
+function makePageState(): ThreadChatState {
   return { isLoaded: false, problem: undefined, sending: new Set(), viewer: undefined };
 }
 
@@ -42,7 +42,7 @@ export class PageState {
   #before: ThreadProblem | undefined;
   /** The problem of a thread that could not be read. */
   #unread: ThreadProblem | undefined;
-  #state: ThreadChatState = newPage();
+  #state: ThreadChatState = makePageState();
 
   /** A new object after each change. */
   get state(): ThreadChatState {
@@ -63,7 +63,7 @@ export class PageState {
   reset(): void {
     this.#before = undefined;
     this.#unread = undefined;
-    this.set(newPage());
+    this.set(makePageState());
   }
 
   /** The answer to a request is being sent. */
@@ -108,7 +108,7 @@ export class PageState {
   showOutdated(requestIds: readonly string[]): void {
     const [requestId] = requestIds;
     if (requestId === undefined) return;
-    const text = refusalText({ code: 'answer-mismatch', message: '' });
+    const text = describeRefusal({ code: 'answer-mismatch', message: '' });
     this.set({ problem: { type: 'refused', code: 'answer-mismatch', text, requestId } });
   }
 

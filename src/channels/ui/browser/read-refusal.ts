@@ -39,25 +39,25 @@ export function readRefusal(error: unknown): Refusal | undefined {
   );
   if (!body.success) return undefined;
   const { error: refused, refusedAnswers } = body.data;
-  return { code: refused.code, text: refusalText(refused), refusedAnswers };
+  return { code: refused.code, text: describeRefusal(refused), refusedAnswers };
 }
 
 /** Reads the first refused answer from a part `data-refused-answers`. */
-export function firstRefusedAnswer(
+export function parseRefusedAnswer(
   data: unknown,
 ): Pick<Refusal, 'code' | 'text'> & { requestId?: string } {
   const [first] = z.array(refusedAnswerSchema).parse(data);
   if (first === undefined) return { code: 'unknown', text: 'An answer was refused.' };
-  return { requestId: first.requestId, code: first.code, text: refusalText(first) };
+  return { requestId: first.requestId, code: first.code, text: describeRefusal(first) };
 }
 
 /** The text for a code. A code without a text here shows the server's message. */
-export function refusalText({ code, message }: { code: string; message: string }): string {
+export function describeRefusal({ code, message }: { code: string; message: string }): string {
   return texts.get(code) ?? message;
 }
 
 /** The response to what a page sends before it knows for whom it is loaded: nobody could tell later whose it was. */
-export function notLoadedResponse(): Response {
+export function makeNotLoadedResponse(): Response {
   const message = 'This page has not loaded yet. Send this again when it has.';
   return Response.json({ error: { code: 'not-sent', message } }, { status: 409 });
 }

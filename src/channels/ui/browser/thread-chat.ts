@@ -1,14 +1,14 @@
 import { type AbstractChat, APICallError, type ChatInit, type UIMessage } from 'ai';
-import { timer } from '../../../content/timer.ts';
+import { waitForTimer } from '../../../content/timer.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
-import { firstRefusedAnswer, isOtherViewer, isShutOut } from './read-refusal.ts';
+import { parseRefusedAnswer, isOtherViewer, isShutOut } from './read-refusal.ts';
 import {
-  approvalIdIn,
+  findApprovalId,
   type GivenApproval,
-  givenApprovals,
+  listGivenApprovals,
   isPlainApproval,
-  lostText,
-  seenWaiting,
+  findLostText,
+  describeSeen,
   sortApprovals,
   withReopened,
 } from './page-messages.ts';
@@ -22,7 +22,10 @@ import {
   ThreadRoute,
 } from './thread-route.ts';
 import { ThreadSender } from './thread-sender.ts';
-import { lastAssistantMessageHasApprovalResponses, threadTransport } from './use-chat-options.ts';
+import {
+  lastAssistantMessageHasApprovalResponses,
+  makeThreadTransport,
+} from './use-chat-options.ts';
 
 const retryMs = 1_000;
 
@@ -48,7 +51,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
 
   /** `makeChat` creates the chat of your framework: `(init) => new Chat(init)`. */
   constructor(makeChat: (init: ChatInit<UIMessage>) => CHAT, options: ThreadChatOptions) {
-    const { id, wait = timer } = options;
+    const { id, wait = waitForTimer } = options;
     const signal = (): AbortSignal => this.#closing.signal;
     this.#route = new ThreadRoute(options, {
       wait,
@@ -73,7 +76,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     const { api, headers } = this.#route;
     this.chat = makeChat({
       id,
-      transport: threadTransport({
+      transport: makeThreadTransport({
         api,
         headers,
         fetch: async (input, init) => this.#sender.send(input, init),
@@ -126,7 +129,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#change(requestId, { reassign: { requestId, to } });
 
   /** Reads the thread again if it waits for people and has changed since. `useThreadChat` calls it every two seconds. */
-  poll = async (): Promise<void> => this.#reader.poll(seenWaiting(this.chat.messages));
+  poll = async (): Promise<void> => this.#reader.poll(describeSeen(this.chat.messages));
 
   /** Stops the run: the server keeps the text so far, and the next message is accepted. If it can't be reached, stops sending instead. */
   stop = async (): Promise<void> => {
@@ -155,7 +158,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
 
   /** Gives an approval as the AI SDK's, which is then sent automatically. */
   async #give({ requestId, approved, reason }: Omit<GivenApproval, 'digest'>): Promise<void> {
-    const id = approvalIdIn(this.chat.messages, requestId) ?? requestId;
+    const id = findApprovalId(this.chat.messages, requestId) ?? requestId;
     const why = reason === undefined ? {} : { reason };
     await this.chat.addToolApprovalResponse({ id, approved, ...why });
   }
@@ -168,7 +171,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (type === 'data-stale') this.#reader.isStale = true;
     if (type !== 'data-refused-answers') return;
     this.#reader.isStale = true;
-    this.#page.set({ problem: { type: 'refused', ...firstRefusedAnswer(data) } });
+    this.#page.set({ problem: { type: 'refused', ...parseRefusedAnswer(data) } });
   }
 
   #fail(error: unknown): void {
@@ -233,8 +236,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
 
   #show({ messages, status, failure, viewer }: StoredThread): void {
     this.#page.removeSending(this.#withdrawn.answers);
-    const unsent = givenApprovals(this.chat.messages, this.state.sending);
-    const unsaid = lostText(messages, this.chat.messages, this.#withdrawn.unsaid);
+    const unsent = listGivenApprovals(this.chat.messages, this.state.sending);
+    const unsaid = findLostText(messages, this.chat.messages, this.#withdrawn.unsaid);
     this.#withdrawn = { answers: [] };
     this.chat.messages = messages;
     this.chat.clearError();

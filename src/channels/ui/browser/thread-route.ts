@@ -1,9 +1,9 @@
 import type { UIMessage } from 'ai';
 import { z } from 'zod';
-import { fetchWithRetries, type RetryOptions } from './lost-connection.ts';
+import { fetchWithRetries, type FetchRetryOptions } from './lost-connection.ts';
 import { joinTexts } from './page-messages.ts';
 import type { ThreadChatState } from './page-state.ts';
-import { notLoadedResponse } from './read-refusal.ts';
+import { makeNotLoadedResponse } from './read-refusal.ts';
 
 /** Which thread a page shows, and how it reaches the server. */
 export interface ThreadChatOptions {
@@ -22,7 +22,7 @@ export interface ThreadChatOptions {
 /** The type of the global `fetch`. */
 export type Fetch = typeof globalThis.fetch;
 
-interface RouteSettings extends Omit<RetryOptions, 'fetch'> {
+interface RouteSettings extends Omit<FetchRetryOptions, 'fetch'> {
   /** Whether the page is loaded, and for whom. */
   page: () => Pick<ThreadChatState, 'isLoaded' | 'viewer'>;
 }
@@ -58,7 +58,7 @@ export class ThreadRoute {
     const repeat = fetchWithRetries({ ...retries, fetch });
     this.fetch = async (input, init) => {
       const { isLoaded, viewer } = page();
-      if (init?.method === 'POST' && !isLoaded) return notLoadedResponse();
+      if (init?.method === 'POST' && !isLoaded) return makeNotLoadedResponse();
       return repeat(...withViewer([input, init], viewer));
     };
   }
@@ -117,7 +117,7 @@ const sentSchema = z.object({
 });
 
 /** The content of the body of a page's `POST`. */
-export function sentContent(body: unknown): SentContent {
+export function parseSentContent(body: unknown): SentContent {
   const { answers, message } = sentSchema.parse(parseBody(body));
   const text = joinTexts(message?.parts ?? []);
   return {

@@ -4,7 +4,7 @@ import type { PageState } from './page-state.ts';
 import {
   type Fetch,
   type SentContent,
-  sentContent,
+  parseSentContent,
   type ThreadChatOptions,
   type ThreadRoute,
 } from './thread-route.ts';
@@ -48,7 +48,7 @@ export class ThreadSender {
   async send(...[input, init]: Parameters<Fetch>): Promise<Response> {
     const { route, page, wait, isOver } = this.#page;
     const isPost = init?.method === 'POST';
-    this.sent = isPost ? sentContent(init.body) : { answers: [] };
+    this.sent = isPost ? parseSentContent(init.body) : { answers: [] };
     if (isPost) page.set({ problem: undefined });
     if (isPost) this.#arrived = Promise.withResolvers();
     const { resolve } = this.#arrived;

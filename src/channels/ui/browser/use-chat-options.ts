@@ -7,7 +7,7 @@ import {
   type UIMessage,
 } from 'ai';
 import { z } from 'zod';
-import { pageAnswers } from '../input/answers-in-message.ts';
+import { listPageAnswers } from '../input/answers-in-message.ts';
 
 const bodySchema = z.looseObject({
   answers: z.array(z.unknown()).optional(),
@@ -25,10 +25,10 @@ const metadataSchema = z.looseObject({ revision: z.number() });
  * const transport = new DefaultChatTransport({ api: '/chat', prepareSendMessagesRequest, prepareReconnectToStreamRequest });
  */
 export const prepareSendMessagesRequest: PrepareSendMessagesRequest<UIMessage> = (request) =>
-  chatBody(request);
+  makeChatBody(request);
 
 /** `isGiven`: whether a person has answered a request on this page. By default, what can be seen in the parts. */
-function chatBody(
+function makeChatBody(
   { id, messages, messageId, trigger, body }: Parameters<PrepareSendMessagesRequest<UIMessage>>[0],
   isGiven?: (requestId: string) => boolean,
 ): { body: object } {
@@ -37,13 +37,13 @@ function chatBody(
   const message = named ?? messages.at(-1);
   const reply = messages.findLast(({ role }) => role === 'assistant');
   const holder = message?.role === 'assistant' ? message : reply;
-  const given = pageAnswers(holder);
+  const given = listPageAnswers(holder);
   const isOwn = ({ requestId, isGivenHere }: (typeof given)[number]): boolean =>
     isGiven?.(requestId) ?? isGivenHere;
   const own = given.filter(isOwn).map(({ answer, requestId }) => ({ ...answer, requestId }));
-  const unsent = withoutEmpty({
+  const unsent = omitEmpty({
     answers: [...own, ...answers],
-    outputs: [...clientOutputs(holder), ...outputs],
+    outputs: [...listClientOutputs(holder), ...outputs],
   });
   const isUser = message?.role === 'user';
   /* A named message is not new: `sendMessage(undefined, …)` sends answers while a refused message is still last. */
@@ -69,13 +69,13 @@ function chatBody(
       ...(loaded.length > 0 ? { messages: [withParts(loaded)] } : {}),
       ...(!isUser && shown.length > 0 ? { message: withParts(last) } : {}),
       ...unsent,
-      ...revisionSeen(holder, isUser),
+      ...readRevisionSeen(holder, isUser),
     },
   };
 }
 
 /** The results in a message of calls that the page ran, without those that the thread has confirmed. */
-function clientOutputs(message: UIMessage | undefined): unknown[] {
+function listClientOutputs(message: UIMessage | undefined): unknown[] {
   return (message?.parts ?? []).flatMap((part): unknown[] => {
     if (!isToolUIPart(part) || part.toolMetadata?.['clientTool'] !== true) return [];
     const { toolCallId } = part;
@@ -86,13 +86,13 @@ function clientOutputs(message: UIMessage | undefined): unknown[] {
 }
 
 /* Without an assistant message, the page has seen no revision. */
-function revisionSeen(message: UIMessage | undefined, isUser: boolean): { revision?: number } {
+function readRevisionSeen(message: UIMessage | undefined, isUser: boolean): { revision?: number } {
   const { revision } = metadataSchema.safeParse(message?.metadata).data ?? {};
   if (revision !== undefined) return { revision };
   return isUser && message === undefined ? { revision: 0 } : {};
 }
 
-function withoutEmpty(lists: Record<string, unknown[]>): Record<string, unknown[]> {
+function omitEmpty(lists: Record<string, unknown[]>): Record<string, unknown[]> {
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }
 
@@ -102,7 +102,7 @@ export const prepareReconnectToStreamRequest: PrepareReconnectToStreamRequest = 
 });
 
 /** The AI SDK's transport for a thread. */
-export function threadTransport({
+export function makeThreadTransport({
   isGiven,
   ...options
 }: Pick<HttpChatTransportInitOptions<UIMessage>, 'api' | 'headers' | 'fetch'> & {
@@ -110,7 +110,7 @@ export function threadTransport({
 }): DefaultChatTransport<UIMessage> {
   return new DefaultChatTransport({
     ...options,
-    prepareSendMessagesRequest: (request) => chatBody(request, isGiven),
+    prepareSendMessagesRequest: (request) => makeChatBody(request, isGiven),
     prepareReconnectToStreamRequest,
   });
 }

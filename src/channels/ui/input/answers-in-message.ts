@@ -26,8 +26,8 @@ export interface AnswerInPart {
  * The answers that pages have put into an assistant message; the rest of the message is ignored. They carry the digest of what was shown, so
  * that an answer is refused if the request was about anything else.
  */
-export function approvalAnswers(message: unknown): AnswerInPart[] {
-  return answersIn(partsOf(message));
+export function listApprovalAnswers(message: unknown): AnswerInPart[] {
+  return answersIn(parseMessageParts(message));
 }
 
 /** An answer in a part, and what a page needs to know of it. */
@@ -44,8 +44,8 @@ interface PageAnswer {
 }
 
 /** The answers in the last step of a message of the page. */
-export function pageAnswers(message: unknown): PageAnswer[] {
-  return lastStepOf(message).flatMap((part) => {
+export function listPageAnswers(message: unknown): PageAnswer[] {
+  return listLastStepParts(message).flatMap((part) => {
     const { data } = partSchema.safeParse(part);
     const [answer] = answersIn([part]);
     if (data === undefined || answer === undefined) return [];
@@ -57,12 +57,12 @@ export function pageAnswers(message: unknown): PageAnswer[] {
 }
 
 /** Those in the last step of a message: after that, nothing follows them in it. */
-export function lastApprovalAnswers(message: unknown): AnswerInPart[] {
-  return answersIn(lastStepOf(message));
+export function listLastApprovalAnswers(message: unknown): AnswerInPart[] {
+  return answersIn(listLastStepParts(message));
 }
 
-function lastStepOf(message: unknown): unknown[] {
-  const parts = partsOf(message);
+function listLastStepParts(message: unknown): unknown[] {
+  const parts = parseMessageParts(message);
   return parts.slice(parts.findLastIndex(isStepStart) + 1);
 }
 
@@ -72,7 +72,7 @@ function isStepStart(part: unknown): boolean {
   return stepStartSchema.safeParse(part).success;
 }
 
-function partsOf(message: unknown): unknown[] {
+function parseMessageParts(message: unknown): unknown[] {
   const { data } = z.looseObject({ parts: z.array(z.unknown()) }).safeParse(message);
   return data?.parts ?? [];
 }

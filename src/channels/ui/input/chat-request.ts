@@ -4,7 +4,7 @@ import {
   userInputResponseSchema,
 } from '../../../content/user-input.ts';
 import { HoldpointError } from '../../../errors.ts';
-import { approvalAnswers, lastApprovalAnswers } from './answers-in-message.ts';
+import { listApprovalAnswers, listLastApprovalAnswers } from './answers-in-message.ts';
 
 const output = z.custom<unknown>((value) => value !== undefined);
 const outputSchema = z.union([
@@ -63,18 +63,20 @@ export function parseChatRequest(json: unknown): ChatRequest {
     );
   }
   const { id, message, messages = [], messageId, trigger, answers = [], ...rest } = parsed.data;
-  const named = messages.find((each) => messageId !== undefined && headOf(each)?.id === messageId);
+  const named = messages.find(
+    (each) => messageId !== undefined && parseMessageHead(each)?.id === messageId,
+  );
   const sent = message ?? named ?? messages.at(-1);
-  const role = headOf(sent)?.role;
+  const role = parseMessageHead(sent)?.role;
   const above = messages.includes(sent) ? messages.slice(0, messages.indexOf(sent)) : messages;
   return {
     ...rest,
     threadId: id,
     message: sent,
     earlier: role === 'assistant' ? [...above, sent] : above,
-    answersInParts: parseAnswers(role === 'assistant' ? lastApprovalAnswers(sent) : []),
+    answersInParts: parseAnswers(role === 'assistant' ? listLastApprovalAnswers(sent) : []),
     isFollowed: message === undefined && sent !== messages.at(-1),
-    answeredIds: messages.flatMap(approvalAnswers).map(({ requestId }) => requestId),
+    answeredIds: messages.flatMap(listApprovalAnswers).map(({ requestId }) => requestId),
     isRegenerate: trigger === 'regenerate-message',
     answers: parseAnswers(answers),
   };
@@ -83,7 +85,7 @@ export function parseChatRequest(json: unknown): ChatRequest {
 const headSchema = z.looseObject({ id: z.string().optional(), role: z.string() });
 
 /** The id and the role of a message that a page sent. */
-export function headOf(message: unknown): z.infer<typeof headSchema> | undefined {
+export function parseMessageHead(message: unknown): z.infer<typeof headSchema> | undefined {
   return headSchema.safeParse(message).data;
 }
 

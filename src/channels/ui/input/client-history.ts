@@ -5,18 +5,18 @@ import {
   safeValidateUIMessages,
   type UIMessage,
 } from 'ai';
-import { type AnswerOptions, invalidAt } from '../../../agent/input.ts';
+import { type AnswerOptions, makeImportError } from '../../../agent/input.ts';
 import {
   importFromClient,
   isOnlyImported,
   type SentPlace,
 } from '../../../agent/import-from-client.ts';
-import { errorText } from '../../../content/error-text.ts';
+import { readErrorText } from '../../../content/error-text.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { UiHandlerOptions } from '../ui-handler-options.ts';
-import { checkedAttachment } from './attachment.ts';
-import { type ChatRequest, headOf } from './chat-request.ts';
+import { checkAttachment } from './attachment.ts';
+import { type ChatRequest, parseMessageHead } from './chat-request.ts';
 import type { ConvertDataPart } from './user-message.ts';
 
 type UIPart = UIMessage['parts'][number];
@@ -30,7 +30,7 @@ interface WithHistory {
 }
 
 /** Imports the history that a page sends for a thread without events. Throws `invalid-input` if the app does not import histories. */
-export async function withHistory<RUNTIME_CONTEXT>(
+export async function withPageHistory<RUNTIME_CONTEXT>(
   { agent, history = 'refuse', convertDataPart }: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: ChatRequest,
   by: AnswerOptions,
@@ -38,10 +38,10 @@ export async function withHistory<RUNTIME_CONTEXT>(
   const { threadId, earlier } = request;
   const thread = await agent.thread(threadId);
   if (thread.revision > 0) {
-    const rest = isOnlyImported(thread) ? withoutAnswers(request) : request;
+    const rest = isOnlyImported(thread) ? omitAnswers(request) : request;
     return { thread, request: rest, unrecorded: [] };
   }
-  if (earlier.every((message) => headOf(message)?.role === 'user')) {
+  if (earlier.every((message) => parseMessageHead(message)?.role === 'user')) {
     return { thread, request, unrecorded: earlier };
   }
   if (history !== 'import') {
@@ -52,19 +52,19 @@ export async function withHistory<RUNTIME_CONTEXT>(
   }
   const context = { threadId, convertDataPart };
   const read = await Promise.all(
-    earlier.map(async (message, index) => acceptedMessage(message, `messages[${index}]`, context)),
+    earlier.map(async (message, index) => acceptMessage(message, `messages[${index}]`, context)),
   );
   const sent = read.filter(({ message }) =>
     message.parts.some(({ type }) => type !== 'step-start'),
   );
   const messages = sent.map(({ message }) => message);
   const imported = await importFromClient(agent, { threadId, messages, sent }, by);
-  return { thread: imported, request: withoutAnswers(request), unrecorded: [] };
+  return { thread: imported, request: omitAnswers(request), unrecorded: [] };
 }
 
 /* Answers in the history are for requests of another system. */
-function withoutAnswers(request: ChatRequest): ChatRequest {
-  const isAssistant = headOf(request.message)?.role === 'assistant';
+function omitAnswers(request: ChatRequest): ChatRequest {
+  const isAssistant = parseMessageHead(request.message)?.role === 'assistant';
   return {
     ...request,
     answersInParts: [],
@@ -79,7 +79,7 @@ interface HistoryContext {
 }
 
 /* An id of the form that is generated here would name two messages. */
-async function acceptedMessage(
+async function acceptMessage(
   message: unknown,
   position: string,
   { threadId, convertDataPart }: HistoryContext,
@@ -88,13 +88,13 @@ async function acceptedMessage(
   const [valid] = validated.success ? validated.data : [];
   if (valid === undefined) {
     const cause = validated.success ? undefined : validated.error;
-    throw invalidAt(position, 'not a valid UI message of the AI SDK', cause);
+    throw makeImportError(position, 'not a valid UI message of the AI SDK', cause);
   }
   const { id, role } = valid;
   const kept = valid.parts.flatMap((part, index) => {
     const place = `parts[${index}]`;
     const shown = role === 'user' ? withData(part, convertDataPart) : part;
-    return acceptedPart(shown, `${position}.${place}`).map((each) => ({ part: each, place }));
+    return acceptPart(shown, `${position}.${place}`).map((each) => ({ part: each, place }));
   });
   const parts = kept.map(({ part }) => part);
   const isGenerated = id.startsWith(`${threadId}:`);
@@ -113,30 +113,30 @@ function withData(part: UIPart, convertDataPart: ConvertDataPart | undefined): U
  * A page sends content only. Provider metadata is dropped, because it could name what another person stored, and reasoning with it, which
  * providers reject without it. Sources and data parts are shown to people and are never sent to a model.
  */
-function acceptedPart(part: UIPart, position: string): UIPart[] {
+function acceptPart(part: UIPart, position: string): UIPart[] {
   if (part.type === 'text')
     return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
   if (part.type === 'step-start') return [part];
-  if (part.type === 'file') return [attachmentAt(part, position)];
-  if (isToolUIPart(part)) return acceptedCall(part, position);
+  if (part.type === 'file') return [acceptAttachment(part, position)];
+  if (isToolUIPart(part)) return acceptCall(part, position);
   if (part.type === 'custom') {
-    throw invalidAt(position, "a provider's custom part can't be imported from a page");
+    throw makeImportError(position, "a provider's custom part can't be imported from a page");
   }
   return [];
 }
 
-function attachmentAt(part: FileUIPart, position: string): FileUIPart {
+function acceptAttachment(part: FileUIPart, position: string): FileUIPart {
   try {
-    return checkedAttachment(part, 1);
+    return checkAttachment(part, 1);
   } catch (error) {
-    throw invalidAt(position, errorText(error), error);
+    throw makeImportError(position, readErrorText(error), error);
   }
 }
 
 /* A call whose input was still streaming was never made. */
-function acceptedCall(part: Extract<UIPart, { toolCallId: string }>, position: string): UIPart[] {
+function acceptCall(part: Extract<UIPart, { toolCallId: string }>, position: string): UIPart[] {
   if (part.providerExecuted === true) {
-    throw invalidAt(position, "a call that the provider ran can't be imported from a page");
+    throw makeImportError(position, "a call that the provider ran can't be imported from a page");
   }
   if (part.state === 'input-streaming') return [];
   const { callProviderMetadata: _metadata, ...kept } = part;

@@ -26,7 +26,7 @@ export async function deliverOutputs(
   const calls = new Map(thread.calls.map((call) => [call.toolCallId, call]));
   for (const { toolCallId } of outputs) checkDeliverable(toolCallId, calls, clientTools);
   for (const output of outputs) {
-    await agent.deliver(thread, output.toolCallId, outcomeOf(output), by);
+    await agent.deliver(thread, output.toolCallId, toDeliveredOutcome(output), by);
   }
 }
 
@@ -68,7 +68,7 @@ function checkDeliverable(
   );
 }
 
-function outcomeOf(output: ClientOutput): DeliveredOutcome {
+function toDeliveredOutcome(output: ClientOutput): DeliveredOutcome {
   return 'errorText' in output
     ? { status: 'failed', error: output.errorText }
     : { status: 'succeeded', output: output.output };

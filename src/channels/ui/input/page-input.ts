@@ -5,8 +5,8 @@ import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { answersByApprovalId, ApprovalIds, isRejection } from '../../../thread/approval-ids.ts';
 import type { PagePosition } from '../output/thread-chunks.ts';
-import { type ChatRequest, headOf } from './chat-request.ts';
-import { type ConvertDataPart, type UserMessage, userMessage } from './user-message.ts';
+import { type ChatRequest, parseMessageHead } from './chat-request.ts';
+import { type ConvertDataPart, type UserMessage, parseUserMessage } from './user-message.ts';
 
 /** The input of a run from a page's request, and what the page already shows. */
 export interface PageInput {
@@ -17,7 +17,7 @@ export interface PageInput {
 }
 
 /** The input of a run from a page's request. Of the assistant's messages only the answers at the very end count. */
-export async function pageInput(
+export async function readPageInput(
   request: ChatRequest & { unrecorded: readonly unknown[] },
   thread: AgentThread,
   convertDataPart: ConvertDataPart | undefined,
@@ -25,14 +25,14 @@ export async function pageInput(
   const { message, answersInParts, answeredIds, isFollowed, revision } = request;
   const { isRegenerate, unrecorded } = request;
   const answers = request.answers.filter((answer) => !isTakenBack(answer, thread, revision));
-  const role = message === undefined ? 'none' : headOf(message)?.role;
+  const role = message === undefined ? 'none' : parseMessageHead(message)?.role;
   if (role === 'user') {
-    const content = await userMessage(message, thread, convertDataPart);
+    const content = await parseUserMessage(message, thread, convertDataPart);
     const above = await Promise.all(
-      unrecorded.map(async (each) => userMessage(each, thread, convertDataPart)),
+      unrecorded.map(async (each) => parseUserMessage(each, thread, convertDataPart)),
     );
     const missed = above.flatMap((each) => (each.type === 'message' ? [each.message] : []));
-    return inputOfUser([...answers, ...missed], isRegenerate, content);
+    return readUserInput([...answers, ...missed], isRegenerate, content);
   }
   if (isRegenerate) return { items: answers, position: { type: 'nothing', isRegenerate } };
   switch (role) {
@@ -83,7 +83,7 @@ function isTakenBack(
 }
 
 /* A recorded message that is sent again, by whomever, is not added again: its turn is streamed, and resumed if somebody wants its reply after all. */
-function inputOfUser(
+function readUserInput(
   answers: readonly InputItem[],
   isRegenerate: boolean,
   content: UserMessage,

@@ -9,17 +9,17 @@ import type { QuestionRequestContent, QuestionResponseContent } from '../../../c
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import {
-  importedMessages,
+  listImportedMessages,
   isAppMessage,
-  messageIdOf,
-  retractedMessages,
+  readMessageId,
+  findRetractedMessages,
   withMessageId,
 } from '../../../thread/app-messages.ts';
 import { fromInteractionResponse, hasInteractionId } from '../../../tools/interaction.ts';
-import { checkedAttachment } from './attachment.ts';
+import { checkAttachment } from './attachment.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
-import { importedId } from '../output/user-ui-message.ts';
-import { userUIMessage } from '../output/user-ui-message.ts';
+import { makeImportedId } from '../output/user-ui-message.ts';
+import { toUserUIMessage } from '../output/user-ui-message.ts';
 
 /** Converts a data part of a user's message into text or a file for the model; the AI SDK's option of this name. */
 export type ConvertDataPart = NonNullable<
@@ -35,15 +35,15 @@ export type UserMessage =
   | { type: 'answers'; answers: QuestionResponseContent[] };
 
 /** Reads a page's user message. Throws `invalid-input` if it is not a valid user message of the AI SDK. */
-export async function userMessage(
+export async function parseUserMessage(
   message: unknown,
   thread: AgentThread,
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<UserMessage> {
-  const { id, parts } = await validMessage(message);
+  const { id, parts } = await validateMessage(message);
   const responses = parts.filter(isInteractionResponse);
   if (responses.length === 0) {
-    return withState(id, await modelMessage(parts, convertDataPart), thread);
+    return withState(id, await toModelMessage(parts, convertDataPart), thread);
   }
   if (responses.length < parts.length) {
     throw new HoldpointError(
@@ -51,16 +51,16 @@ export async function userMessage(
       'A message with an interaction_response must contain nothing else; send the rest in another message.',
     );
   }
-  const questions = questionsOf(thread);
+  const questions = listQuestions(thread);
   const answers = responses.map((part) =>
-    interactionAnswer('data' in part ? part.data : undefined, questions),
+    parsePageInteraction('data' in part ? part.data : undefined, questions),
   );
   return { type: 'answers', answers };
 }
 
 function withState(id: string, unnamed: ModelMessage, thread: AgentThread): UserMessage {
   const message = id === '' ? unnamed : withMessageId(unnamed, id);
-  const state = messageState(thread, id, unnamed);
+  const state = findMessageState(thread, id, unnamed);
   switch (state.type) {
     case 'new':
       return { type: 'message', message };
@@ -71,7 +71,7 @@ function withState(id: string, unnamed: ModelMessage, thread: AgentThread): User
   }
 }
 
-async function validMessage(message: unknown): Promise<UIMessage> {
+async function validateMessage(message: unknown): Promise<UIMessage> {
   const validated = await safeValidateUIMessages({ messages: [message] });
   const [valid] = validated.success ? validated.data : [];
   if (valid?.role === 'user' && valid.id.length <= 256 && valid.id.isWellFormed()) return valid;
@@ -81,12 +81,12 @@ async function validMessage(message: unknown): Promise<UIMessage> {
   );
 }
 
-async function modelMessage(
+async function toModelMessage(
   parts: readonly UIPart[],
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<ModelMessage> {
   const options = convertDataPart === undefined ? {} : { convertDataPart };
-  const user = { role: 'user' as const, parts: acceptedParts(parts) };
+  const user = { role: 'user' as const, parts: acceptParts(parts) };
   const [message = { role: 'user', content: [] }] = await convertToModelMessages([user], options);
   return message;
 }
@@ -96,18 +96,18 @@ function isInteractionResponse({ type }: UIPart): boolean {
 }
 
 /* A page sends content only: provider options and provider file ids in its parts are dropped. */
-function acceptedParts(parts: readonly UIPart[]): UIPart[] {
+function acceptParts(parts: readonly UIPart[]): UIPart[] {
   let files = 0;
   return parts.flatMap((part): UIPart[] => {
     if (part.type === 'text') return [{ type: 'text', text: part.text }];
     if (part.type !== 'file') return 'data' in part ? [part] : [];
     files += 1;
-    return [checkedAttachment(part, files)];
+    return [checkAttachment(part, files)];
   });
 }
 
 /* Answered ones too: the same answer again has no effect, and a different one is refused as such. */
-function questionsOf({ events }: AgentThread): QuestionRequestContent[] {
+function listQuestions({ events }: AgentThread): QuestionRequestContent[] {
   return events
     .filter((event) => event.type === 'request-opened')
     .map(({ request }) => request)
@@ -119,7 +119,7 @@ const namedSchema = z.looseObject({
   interactionId: z.string().optional(),
 });
 
-function interactionAnswer(
+function parsePageInteraction(
   response: unknown,
   questions: readonly QuestionRequestContent[],
 ): QuestionResponseContent {
@@ -143,20 +143,20 @@ type MessageState =
   | { type: 'edit'; replaces: number };
 
 /** How a user's message relates to the thread. Throws `invalid-input` for an edit of a message that has a reply. */
-function messageState(
+function findMessageState(
   { id: threadId, events }: AgentThread,
   id: string,
   message: ModelMessage,
 ): MessageState {
-  const imported = importedMessages(events).find(
-    (each, index) => each.role === 'user' && importedId(threadId, each, index) === id,
+  const imported = listImportedMessages(events).find(
+    (each, index) => each.role === 'user' && makeImportedId(threadId, each, index) === id,
   );
   if (imported !== undefined && writeContent(imported) === writeContent(message)) {
     return { type: 'recorded', revision: 2, hasReply: true };
   }
-  if (imported !== undefined) throw notEditable();
-  const retracted = retractedMessages(events);
-  const index = indexOfId(events, retracted, id) ?? indexOfGeneratedId(threadId, id);
+  if (imported !== undefined) throw makeNotEditableError();
+  const retracted = findRetractedMessages(events);
+  const index = findMessageIndex(events, retracted, id) ?? findGeneratedId(threadId, id);
   const event = index === undefined ? undefined : events[index];
   if (index === undefined) return { type: 'new' };
   const isMessage = event !== undefined && isAppMessage(event);
@@ -168,10 +168,10 @@ function messageState(
     return { type: 'recorded', revision, hasReply };
   }
   if (isMessage && !hasReply) return { type: 'edit', replaces: revision };
-  throw notEditable();
+  throw makeNotEditableError();
 }
 
-function notEditable(): HoldpointError {
+function makeNotEditableError(): HoldpointError {
   return new HoldpointError(
     'invalid-input',
     "This message is part of the record and can't be edited; send a new message.",
@@ -179,19 +179,19 @@ function notEditable(): HoldpointError {
 }
 
 /* Where `toUIMessages` found the message for which it generated this id. */
-function indexOfGeneratedId(threadId: string, id: string): number | undefined {
+function findGeneratedId(threadId: string, id: string): number | undefined {
   const suffix = id.startsWith(`${threadId}:`) ? id.slice(threadId.length) : '';
   const [, revision] = /^:(\d+):user$/.exec(suffix) ?? [];
   return revision === undefined ? undefined : Number(revision) - 1;
 }
 
-function indexOfId(
+function findMessageIndex(
   events: readonly ThreadEvent[],
   retracted: ReadonlySet<ThreadEvent>,
   id: string,
 ): number | undefined {
   const isMeant = (event: ThreadEvent): boolean =>
-    event.type === 'message-added' && messageIdOf(event.message) === id;
+    event.type === 'message-added' && readMessageId(event.message) === id;
   const kept = events.findLastIndex((event) => isMeant(event) && !retracted.has(event));
   const index = kept === -1 ? events.findLastIndex(isMeant) : kept;
   return index === -1 ? undefined : index;
@@ -199,5 +199,5 @@ function indexOfId(
 
 /* Its content as a page has it: without ids and provider options. */
 function writeContent(message: ModelMessage): string {
-  return JSON.stringify(userUIMessage(message, ''));
+  return JSON.stringify(toUserUIMessage(message, ''));
 }

@@ -1,12 +1,12 @@
 import { requestAfter, withEdit } from '../../../thread/events.ts';
 import type { PreliminaryResult } from '../../../agent/calls.ts';
 import type { UIMessageChunk } from 'ai';
-import { plainCall, type ToolCall, type ToolCallRecord } from '../../../content/tool-call.ts';
+import { pickToolCall, type ToolCall, type ToolCallRecord } from '../../../content/tool-call.ts';
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals } from '../../../content/hide-principals.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
-import { toolErrorText } from '../../../http/tool-error-text.ts';
-import { approvalIdAfter } from '../../../thread/approval-ids.ts';
+import { renderToolError } from '../../../http/tool-error-text.ts';
+import { makeApprovalId } from '../../../thread/approval-ids.ts';
 import type { CallEnd, RequestEnd, RequestProgress } from '../../../view/items.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
 
@@ -38,14 +38,14 @@ export class CallChunks {
   /** A person is asked about the call. */
   ask(request: UserInputRequest, call: ToolCallRecord): UIMessageChunk[] {
     this.#changes = 0;
-    this.#call ??= asProposed(call);
+    this.#call ??= restoreProposed(call);
     return this.#show({ ...request, toolCall: this.#call });
   }
 
   #show(request: UserInputRequest): UIMessageChunk[] {
     this.#request = request;
     this.#approved = undefined;
-    return [approvalRequestChunk(request, this.#changes)];
+    return [makeApprovalRequestChunk(request, this.#changes)];
   }
 
   /**
@@ -106,7 +106,7 @@ export class CallChunks {
         ];
       }
       case 'failed': {
-        const errorText = isOfClient ? end.error : toolErrorText(this.#options, end.error);
+        const errorText = isOfClient ? end.error : renderToolError(this.#options, end.error);
         return [
           ...this.#markAnswered(),
           { type: 'tool-output-error', toolCallId, errorText, ...mark },
@@ -148,7 +148,7 @@ export class CallChunks {
     this.#approved = false;
     return [
       { type: 'tool-approval-request', approvalId, toolCallId, isAutomatic: true },
-      responseChunk(approvalId, false, reason),
+      makeResponseChunk(approvalId, false, reason),
     ];
   }
 
@@ -158,27 +158,30 @@ export class CallChunks {
     if (request === undefined) return [];
     const again = this.#changes === 0 ? [] : this.#show(request);
     this.#approved = approved;
-    const approvalId = approvalIdAfter(this.#changes, request.requestId);
-    return [...again, responseChunk(approvalId, approved, reason)];
+    const approvalId = makeApprovalId(this.#changes, request.requestId);
+    return [...again, makeResponseChunk(approvalId, approved, reason)];
   }
 }
 
-function responseChunk(approvalId: string, approved: boolean, reason?: string): UIMessageChunk {
+function makeResponseChunk(approvalId: string, approved: boolean, reason?: string): UIMessageChunk {
   const why = reason === undefined ? {} : { reason };
   return { type: 'tool-approval-response', approvalId, approved, ...why };
 }
 
 /** A call as the model made it, before any edit. */
-function asProposed(call: ToolCallRecord): ToolCall {
-  const { input, ...asked } = plainCall(call);
+function restoreProposed(call: ToolCallRecord): ToolCall {
+  const { input, ...asked } = pickToolCall(call);
   return { ...asked, input: call.edit === undefined ? input : call.edit.original };
 }
 
 /** The request about a call, under the id of its latest change, with all that it shows. */
-export function approvalRequestChunk(request: UserInputRequest, changes: number): UIMessageChunk {
+export function makeApprovalRequestChunk(
+  request: UserInputRequest,
+  changes: number,
+): UIMessageChunk {
   const { requestId, toolCall } = request;
   const { toolCallId = '' } = toolCall ?? {};
-  const approvalId = approvalIdAfter(changes, requestId);
+  const approvalId = makeApprovalId(changes, requestId);
   const why = 'reason' in request && request.reason !== undefined ? { reason: request.reason } : {};
   return {
     type: 'tool-approval-request',
@@ -199,7 +202,7 @@ export class RequestChunks {
   /** `call` is the call that the request was made during, if any. A sub-agent's request has the sub-agent's own call, which people are shown. */
   constructor(request: UserInputRequest, call: ToolCall | undefined) {
     const isOfTool = call !== undefined && request.path === undefined;
-    this.#request = isOfTool ? { ...request, toolCall: plainCall(call) } : request;
+    this.#request = isOfTool ? { ...request, toolCall: pickToolCall(call) } : request;
   }
 
   ask(): UIMessageChunk[] {

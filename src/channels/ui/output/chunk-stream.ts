@@ -1,7 +1,7 @@
 import { createUIMessageStreamResponse, type UIMessageChunk } from 'ai';
 
 /** Chunks as a stream that produces each chunk only when it is read, and calls `onCancel` when its reader cancels it. */
-export function chunkStream(
+export function makeChunkStream(
   chunks: AsyncGenerator<UIMessageChunk, void>,
   onCancel: () => void,
 ): ReadableStream<UIMessageChunk> {
@@ -47,13 +47,13 @@ interface Streamed {
  * The response that streams chunks. A server reports that a page has disconnected in one of two ways: it cancels the body, or aborts the
  * request.
  */
-export function chunkResponse({ request, chunks, disconnected, headers }: Streamed): Response {
+export function makeChunkResponse({ request, chunks, disconnected, headers }: Streamed): Response {
   const leave = (): void => {
     disconnected.abort(new DOMException('The page has disconnected.', 'AbortError'));
     void drain(chunks);
   };
   if (request.signal.aborted) leave();
   else request.signal.addEventListener('abort', leave, { once: true });
-  const stream = chunkStream(chunks, leave);
+  const stream = makeChunkStream(chunks, leave);
   return createUIMessageStreamResponse({ stream, ...(headers === undefined ? {} : { headers }) });
 }

@@ -2,7 +2,7 @@ import type { UIMessageChunk } from 'ai';
 import type { Agent } from '../../../agent/agent.ts';
 import type { AgentStreamEvent } from '../../../agent/agent-stream.ts';
 import { EventBuffer } from '../../../content/event-buffer.ts';
-import { timer } from '../../../content/timer.ts';
+import { waitForTimer } from '../../../content/timer.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { UiHandlerOptions } from '../ui-handler-options.ts';
 import type { ThreadChunks } from './thread-chunks.ts';
@@ -40,7 +40,7 @@ export async function* broadcast(
 ): AsyncGenerator<AgentStreamEvent, void> {
   const live = join(agent, thread.id);
   const emit = (event: LiveEvent): void => live.listeners.forEach((listener) => listener(event));
-  let step = nextStepOf(thread);
+  let step = countNextStep(thread);
   let hasProvisional = false;
   try {
     for await (const event of events) {
@@ -91,7 +91,7 @@ function keep(live: LiveThread, added: LiveThread['provisional'][number]): void 
 }
 
 /** The number of the step that the model takes next. */
-function nextStepOf({ events }: AgentThread): number {
+function countNextStep({ events }: AgentThread): number {
   const last = events.findLast((event) => event.type === 'step-finished');
   return last === undefined ? 0 : last.step + 1;
 }
@@ -121,7 +121,7 @@ type Signal = LiveEvent | { type: 'poll' } | { type: 'failed'; error: unknown };
  * model streams. Returns the thread as it is then.
  */
 export async function* followRun<RUNTIME_CONTEXT>(
-  { agent, pollMs = 500, wait = timer }: UiHandlerOptions<RUNTIME_CONTEXT>,
+  { agent, pollMs = 500, wait = waitForTimer }: UiHandlerOptions<RUNTIME_CONTEXT>,
   chunks: ThreadChunks,
   { thread: opened, disconnected }: { thread: AgentThread; disconnected: AbortSignal },
 ): AsyncGenerator<UIMessageChunk, AgentThread> {
@@ -133,7 +133,7 @@ export async function* followRun<RUNTIME_CONTEXT>(
   const unsubscribe = subscribe(agent, opened.id, (event) => signals.push(event));
   const poll = (): void => void pushAfter(wait(pollMs, disconnected), signals);
   let thread = opened;
-  let step = nextStepOf(thread);
+  let step = countNextStep(thread);
   try {
     poll();
     for (;;) {
@@ -142,7 +142,7 @@ export async function* followRun<RUNTIME_CONTEXT>(
       if (signal.type === 'failed') throw signal.error;
       if (signal.type !== 'provisional' || signal.step > step) {
         thread = await agent.thread(opened.id);
-        step = nextStepOf(thread);
+        step = countNextStep(thread);
         yield* chunks.update(thread);
       }
       if (signal.type === 'provisional' && signal.step === step) {

@@ -1,7 +1,7 @@
 import type { UIMessageChunk } from 'ai';
 import type { RefusedAnswer } from '../../../http/error-response.ts';
 import { ApprovalIds } from '../../../thread/approval-ids.ts';
-import { approvalRequestChunk } from './call-chunks.ts';
+import { makeApprovalRequestChunk } from './call-chunks.ts';
 import type { StreamedPage } from './thread-chunks.ts';
 import { turnAt } from '../../../view/turns.ts';
 
@@ -26,13 +26,13 @@ export async function* withNotices(
     /* The page is told so once. */
     if (chunk.type === 'data-stale' && isStale(context)) continue;
     yield chunk;
-    if (chunk.type === 'start') yield* noticeChunks(context);
+    if (chunk.type === 'start') yield* makeNoticeChunks(context);
   }
 }
 
-function* noticeChunks(context: NoticeContext): Generator<UIMessageChunk, void> {
+function* makeNoticeChunks(context: NoticeContext): Generator<UIMessageChunk, void> {
   const { thread, refused } = context;
-  yield* reopenedRequests(context);
+  yield* reopenRequests(context);
   if (refused.length > 0) yield { type: 'data-refused-answers', transient: true, data: refused };
   if (isStale(context)) {
     yield { type: 'data-stale', transient: true, data: { revision: thread.revision } };
@@ -40,7 +40,7 @@ function* noticeChunks(context: NoticeContext): Generator<UIMessageChunk, void> 
 }
 
 /* Without these the page would keep showing an answer that was refused, or an approval that waits for those of others. */
-function* reopenedRequests({
+function* reopenRequests({
   thread,
   position,
   before,
@@ -61,7 +61,7 @@ function* reopenedRequests({
     );
     const isShown = turn <= opened + 1 && opened + 1 <= seen;
     if (request !== undefined && call !== undefined && isShown) {
-      yield approvalRequestChunk(request, ids.changesOf(requestId));
+      yield makeApprovalRequestChunk(request, ids.changesOf(requestId));
     }
   }
 }

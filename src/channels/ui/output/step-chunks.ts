@@ -1,10 +1,10 @@
 import type { ModelDelta } from '../../../agent/model.ts';
 import type { ProviderMetadata, ToolCallPart, UIMessageChunk } from 'ai';
 import type { ToolCall } from '../../../content/tool-call.ts';
-import { fileUrl } from '../../../content/file-url.ts';
-import { type AssistantPart, partsOf } from '../../../thread/proposed-calls.ts';
+import { makeFileUrl } from '../../../content/file-url.ts';
+import { type AssistantPart, listAssistantParts } from '../../../thread/proposed-calls.ts';
 import type { Source } from '../../../thread/step-metadata.ts';
-import { type CallEnd, readResult, type RecordedStep } from '../../../view/items.ts';
+import { type CallEnd, readResult, type FinishedStepEvent } from '../../../view/items.ts';
 import {
   endText,
   isBlank,
@@ -85,8 +85,9 @@ export class StepChunks {
       const id = this.#blockId(blocks);
       blocks += 1;
       const sent = streamed[index];
-      if (sent === undefined) return textChunks({ type, id, isFirst: true, delta, isLast: true });
-      return sent.type === 'tool' || sent.isEnded ? [] : textChunks(endText(sent));
+      if (sent === undefined)
+        return makeTextChunks({ type, id, isFirst: true, delta, isLast: true });
+      return sent.type === 'tool' || sent.isEnded ? [] : makeTextChunks(endText(sent));
     });
   }
 
@@ -98,7 +99,7 @@ export class StepChunks {
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        return this.#streamed.addText(delta).flatMap(textChunks);
+        return this.#streamed.addText(delta).flatMap(makeTextChunks);
       case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':
@@ -114,7 +115,7 @@ export class StepChunks {
       const { id: toolCallId, toolName, providerExecuted } = delta;
       this.#streamed.addTool(toolCallId, toolName);
       const executed = providerExecuted === true ? { providerExecuted } : {};
-      const fields = toolPartFields(this.#options, toolName);
+      const fields = makeToolPartFields(this.#options, toolName);
       return [{ type: 'tool-input-start', toolCallId, toolName, ...executed, ...fields }];
     }
     const isStarted = this.#streamed.parts.some(
@@ -155,7 +156,7 @@ function isSame(streamed: StreamedPart, recorded: StepPart | undefined): boolean
 }
 
 /** The chunks of a text that begins, goes on or ends. */
-function textChunks({ type, id, isFirst, delta, isLast }: TextChange): UIMessageChunk[] {
+function makeTextChunks({ type, id, isFirst, delta, isLast }: TextChange): UIMessageChunk[] {
   const chunks: UIMessageChunk[] = [];
   if (isFirst) chunks.push({ type: `${type}-start`, id });
   if (delta !== undefined) chunks.push({ type: `${type}-delta`, id, delta });
@@ -167,24 +168,24 @@ function textChunks({ type, id, isFirst, delta, isLast }: TextChange): UIMessage
  * The parts of a recorded step, sources last. Blank texts are left out, and so is the provider's metadata of texts and calls, which
  * only the thread needs.
  */
-export function stepParts(
-  { message, metadata }: Pick<RecordedStep, 'message' | 'metadata'>,
+export function makeStepParts(
+  { message, metadata }: Pick<FinishedStepEvent, 'message' | 'metadata'>,
   options: ThreadViewOptions,
 ): StepParts {
   const { sendSources = true } = options;
   const parts: StepPart[] = [];
   const ends: StepParts['ends'] = [];
-  for (const part of partsOf(message)) {
+  for (const part of listAssistantParts(message)) {
     if (part.type === 'tool-result') {
       ends.push({ call: part, end: readResult(part) });
-    } else parts.push(...pagePartsOf(part, options));
+    } else parts.push(...toPageParts(part, options));
   }
   const sources = sendSources ? (metadata?.sources ?? []) : [];
-  parts.push(...sources.map(sourcePart));
+  parts.push(...sources.map(makeSourcePart));
   return { parts, ends };
 }
 
-function pagePartsOf(part: AssistantPart, options: ThreadViewOptions): StepPart[] {
+function toPageParts(part: AssistantPart, options: ThreadViewOptions): StepPart[] {
   const { sendReasoning = true } = options;
   switch (part.type) {
     case 'text':
@@ -193,14 +194,14 @@ function pagePartsOf(part: AssistantPart, options: ThreadViewOptions): StepPart[
       if (!sendReasoning || isBlank(part.text)) return [];
       return [{ type: 'reasoning', text: part.text }];
     case 'tool-call':
-      return [toolPart(part, options)];
+      return [makeToolPart(part, options)];
     case 'file':
-      return filePart(part.type, part);
+      return makeFilePart(part.type, part);
     case 'reasoning-file':
-      return sendReasoning ? filePart(part.type, part) : [];
+      return sendReasoning ? makeFilePart(part.type, part) : [];
     case 'custom': {
       const { kind, providerOptions } = part;
-      return [{ type: 'other', chunk: { type: 'custom', kind, ...metadataOf(providerOptions) } }];
+      return [{ type: 'other', chunk: { type: 'custom', kind, ...pickMetadata(providerOptions) } }];
     }
     case 'tool-result':
     case 'tool-approval-request':
@@ -208,7 +209,7 @@ function pagePartsOf(part: AssistantPart, options: ThreadViewOptions): StepPart[
   }
 }
 
-function toolPart(
+function makeToolPart(
   { toolCallId, toolName, input, providerExecuted }: ToolCallPart,
   options: ThreadViewOptions,
 ): StepPart {
@@ -218,12 +219,12 @@ function toolPart(
     toolName,
     input,
     ...(providerExecuted === true ? { providerExecuted } : {}),
-    ...toolPartFields(options, toolName),
+    ...makeToolPartFields(options, toolName),
   };
   return { type: 'tool', toolCallId, toolName, available };
 }
 
-function filePart(
+function makeFilePart(
   type: 'file' | 'reasoning-file',
   {
     data,
@@ -231,19 +232,19 @@ function filePart(
     providerOptions,
   }: { data: unknown; mediaType: string; providerOptions?: ProviderMetadata },
 ): StepPart[] {
-  const url = fileUrl(data, mediaType);
+  const url = makeFileUrl(data, mediaType);
   if (url === undefined) return [];
-  return [{ type: 'other', chunk: { type, url, mediaType, ...metadataOf(providerOptions) } }];
+  return [{ type: 'other', chunk: { type, url, mediaType, ...pickMetadata(providerOptions) } }];
 }
 
-function sourcePart(source: Source): StepPart {
+function makeSourcePart(source: Source): StepPart {
   const { id: sourceId, title, providerMetadata } = source;
   if (source.sourceType === 'url') {
     const { url } = source;
     const titled = title === undefined ? {} : { title };
     return {
       type: 'other',
-      chunk: { type: 'source-url', sourceId, url, ...titled, ...metadataOf(providerMetadata) },
+      chunk: { type: 'source-url', sourceId, url, ...titled, ...pickMetadata(providerMetadata) },
     };
   }
   const { mediaType, filename } = source;
@@ -253,12 +254,12 @@ function sourcePart(source: Source): StepPart {
     mediaType,
     title: title ?? '',
     ...(filename === undefined ? {} : { filename }),
-    ...metadataOf(providerMetadata),
+    ...pickMetadata(providerMetadata),
   };
   return { type: 'other', chunk };
 }
 
-function metadataOf(providerMetadata: ProviderMetadata | undefined): {
+function pickMetadata(providerMetadata: ProviderMetadata | undefined): {
   providerMetadata?: ProviderMetadata;
 } {
   return providerMetadata === undefined ? {} : { providerMetadata };
@@ -272,7 +273,7 @@ interface ToolPartFields {
 }
 
 /** The fields that the parts of a tool's calls get from the tool. */
-function toolPartFields(
+function makeToolPartFields(
   { tools, clientTools = [] }: ThreadViewOptions,
   toolName: string,
 ): ToolPartFields {

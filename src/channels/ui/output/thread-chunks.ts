@@ -1,9 +1,9 @@
 import type { FinishReason, UIMessageChunk } from 'ai';
-import { publicErrorText, refusalText } from '../../../http/error-response.ts';
+import { renderPublicError, renderPublicRefusal } from '../../../http/error-response.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import type { ViewItem } from '../../../view/items.ts';
-import { messageIdOf, turnAt, TurnReader } from '../../../view/turns.ts';
+import { makeTurnMessageId, turnAt, TurnReader } from '../../../view/turns.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import { type Provisional, TurnChunks } from './turn-chunks.ts';
 
@@ -129,13 +129,13 @@ export class ThreadChunks {
 
   *fail(error: unknown): Generator<UIMessageChunk, void> {
     yield* this.#lastUpdate();
-    yield* this.#failWith(publicErrorText(error, this.#options.onError));
+    yield* this.#failWith(renderPublicError(error, this.#options.onError));
   }
 
   /** The end of a stream to a page whose answers were refused. */
   *refuse(error: unknown): Generator<UIMessageChunk, void> {
     yield* this.#lastUpdate();
-    yield* this.#failWith(refusalText(error, this.#options.onError));
+    yield* this.#failWith(renderPublicRefusal(error, this.#options.onError));
   }
 
   *#failWith(errorText: string): Generator<UIMessageChunk, void> {
@@ -186,7 +186,11 @@ export class ThreadChunks {
     const messageMetadata = this.#metadata();
     if (position.type === 'message' && position.isHeld) return { type: 'start', messageMetadata };
     const begins = position.type === 'new-message' ? this.#revision + 1 : this.#turn;
-    return { type: 'start', messageId: messageIdOf(this.#thread.id, begins), messageMetadata };
+    return {
+      type: 'start',
+      messageId: makeTurnMessageId(this.#thread.id, begins),
+      messageMetadata,
+    };
   }
 
   #metadata(): object {

@@ -1,13 +1,13 @@
 import { type ModelMessage, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { importedMessages, retractedMessages } from '../../../thread/app-messages.ts';
+import { listImportedMessages, findRetractedMessages } from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import { type CallEnd, readResult } from '../../../view/items.ts';
-import { messageIdOf, readTurns, type Turn } from '../../../view/turns.ts';
+import { makeTurnMessageId, readTurns, type Turn } from '../../../view/turns.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
-import { chunkStream } from './chunk-stream.ts';
+import { makeChunkStream } from './chunk-stream.ts';
 import { TurnChunks } from './turn-chunks.ts';
-import { importedId, userUIMessage } from './user-ui-message.ts';
+import { makeImportedId, toUserUIMessage } from './user-ui-message.ts';
 
 /**
  * The messages of a thread for the first load of a page: the same messages, open requests included, as on a page that has followed the
@@ -21,33 +21,36 @@ export async function toUIMessages(
   options: ThreadViewOptions = {},
 ): Promise<UIMessage[]> {
   const turns = readTurns(thread);
-  const imported = importedViews(thread.id, thread.events, options);
-  const chunks = [importedChunks(thread.id, imported), pastChunks(thread, turns, options)];
-  const stream = chunkStream(joined(chunks), () => {});
+  const imported = listImportedViews(thread.id, thread.events, options);
+  const chunks = [
+    makeImportedViewChunks(thread.id, imported),
+    streamPastChunks(thread, turns, options),
+  ];
+  const stream = makeChunkStream(joinStreams(chunks), () => {});
   const replies = new Map<string, UIMessage>();
   for await (const message of readUIMessageStream({ stream, terminateOnError: true })) {
     replies.set(message.id, message);
   }
-  const retracted = retractedMessages(thread.events);
+  const retracted = findRetractedMessages(thread.events);
   const views = imported.map(({ id, user }) => user ?? replies.get(id));
   const past = turns.flatMap(({ revision }) => {
     const first = thread.events[revision - 1];
-    const id = messageIdOf(thread.id, revision);
+    const id = makeTurnMessageId(thread.id, revision);
     const isShown = first?.type === 'message-added' && !retracted.has(first);
-    const user = isShown && userUIMessage(first.message, `${id}:user`);
+    const user = isShown && toUserUIMessage(first.message, `${id}:user`);
     return [user, replies.get(id)];
   });
   return [...views, ...past].filter((message) => typeof message === 'object');
 }
 
-async function* joined<CHUNK>(
+async function* joinStreams<CHUNK>(
   streams: readonly (AsyncIterable<CHUNK> | Iterable<CHUNK>)[],
 ): AsyncGenerator<CHUNK, void> {
   for (const stream of streams) yield* stream;
 }
 
 /* The import is the first two events of the thread. */
-function* importedChunks(
+function* makeImportedViewChunks(
   threadId: string,
   views: readonly ImportedView[],
 ): Generator<UIMessageChunk, void> {
@@ -61,7 +64,7 @@ function* importedChunks(
 }
 
 /** The chunks of every turn in which the assistant did something, one after the other: the AI SDK's reader begins a message at each new id. */
-async function* pastChunks(
+async function* streamPastChunks(
   thread: AgentThread,
   turns: readonly Turn[],
   options: ThreadViewOptions,
@@ -74,7 +77,7 @@ async function* pastChunks(
     chunks.push(...turnChunks.showStatus(calls));
     if (chunks.length === 0) continue;
     const messageMetadata = { threadId, revision: turn.end, status: isLast ? status : 'idle' };
-    yield { type: 'start', messageId: messageIdOf(threadId, turn.revision), messageMetadata };
+    yield { type: 'start', messageId: makeTurnMessageId(threadId, turn.revision), messageMetadata };
     yield* chunks;
     yield { type: 'finish', messageMetadata };
   }
@@ -88,18 +91,18 @@ interface ImportedView {
 }
 
 /** An imported conversation as a page shows it: replies in one message, and calls as ended, so that there is nothing to answer. */
-function importedViews(
+function listImportedViews(
   threadId: string,
   events: readonly ThreadEvent[],
   options: ThreadViewOptions,
 ): ImportedView[] {
   const views: ImportedView[] = [];
   let reply: { view: ImportedView; turn: TurnChunks } | undefined;
-  for (const [index, message] of importedMessages(events).entries()) {
-    const id = importedId(threadId, message, index);
+  for (const [index, message] of listImportedMessages(events).entries()) {
+    const id = makeImportedId(threadId, message, index);
     if (message.role === 'user') {
       reply = undefined;
-      views.push({ id, user: userUIMessage(message, id), chunks: [] });
+      views.push({ id, user: toUserUIMessage(message, id), chunks: [] });
     } else if (message.role !== 'system') {
       if (reply === undefined) {
         reply = {
@@ -108,19 +111,19 @@ function importedViews(
         };
         views.push(reply.view);
       }
-      reply.view.chunks.push(...importedReply(message, reply.turn));
+      reply.view.chunks.push(...convertImportedReply(message, reply.turn));
     }
   }
   return views;
 }
 
-function importedReply(message: ModelMessage, turn: TurnChunks): UIMessageChunk[] {
+function convertImportedReply(message: ModelMessage, turn: TurnChunks): UIMessageChunk[] {
   if (message.role !== 'tool') return turn.finishStep({ message });
   return message.content.flatMap((part) =>
-    part.type === 'tool-result' ? turn.endCall(part, importedEnd(readResult(part))) : [],
+    part.type === 'tool-result' ? turn.endCall(part, completeImportedEnd(readResult(part))) : [],
   );
 }
 
-function importedEnd(end: CallEnd): CallEnd {
+function completeImportedEnd(end: CallEnd): CallEnd {
   return end.status === 'denied' ? { ...end, reason: end.reason ?? 'The call was denied.' } : end;
 }

@@ -4,10 +4,10 @@ import type { UIMessageChunk } from 'ai';
 import type { ToolCall, ToolCallRecord } from '../../../content/tool-call.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { ApprovalIds } from '../../../thread/approval-ids.ts';
-import type { CallEnd, RecordedStep, ViewItem } from '../../../view/items.ts';
+import type { CallEnd, FinishedStepEvent, ViewItem } from '../../../view/items.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
-import { approvalRequestChunk, CallChunks, RequestChunks } from './call-chunks.ts';
-import { StepChunks, stepParts } from './step-chunks.ts';
+import { makeApprovalRequestChunk, CallChunks, RequestChunks } from './call-chunks.ts';
+import { StepChunks, makeStepParts } from './step-chunks.ts';
 import { answerMessageChunk } from './user-ui-message.ts';
 
 /** What a run streams and does not record. */
@@ -78,8 +78,8 @@ export class TurnChunks {
     return calls.flatMap((call) => this.#findCall(call)?.showStatus(call) ?? []);
   }
 
-  finishStep(step: Pick<RecordedStep, 'message' | 'metadata'>): UIMessageChunk[] {
-    const { parts, ends } = stepParts(step, this.#options);
+  finishStep(step: Pick<FinishedStepEvent, 'message' | 'metadata'>): UIMessageChunk[] {
+    const { parts, ends } = makeStepParts(step, this.#options);
     for (const part of parts) {
       if (part.type !== 'tool') continue;
       const { toolCallId, toolName, available } = part;
@@ -117,7 +117,7 @@ export function openCallChunks(
   if (step === undefined) return [];
   const ids = new ApprovalIds(events);
   const open = new Map(activeRequests.map((request) => [request.requestId, request]));
-  const { parts } = stepParts(step, options);
+  const { parts } = makeStepParts(step, options);
   const chunks = parts.flatMap((part): UIMessageChunk[] => {
     if (part.type !== 'tool') return [];
     const call = calls.findLast(
@@ -126,7 +126,7 @@ export function openCallChunks(
     if (call === undefined || call.outcome !== undefined) return [];
     const request = open.get(call.requestId ?? '');
     if (request === undefined) return [part.available];
-    const asked = approvalRequestChunk(request, ids.changesOf(request.requestId));
+    const asked = makeApprovalRequestChunk(request, ids.changesOf(request.requestId));
     return [part.available, asked];
   });
   return [{ type: 'start-step' }, ...chunks, { type: 'finish-step' }];

@@ -3,11 +3,11 @@ import type { UIMessageChunk } from 'ai';
 import type { AgentResponse } from '../../../agent/agent-response.ts';
 import type { AgentStream, AgentStreamEvent } from '../../../agent/agent-stream.ts';
 import { HeldStream } from '../../../agent/held-stream.ts';
-import { checkedLimit } from '../../../content/checked-number.ts';
+import { checkLimit } from '../../../content/checked-number.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { turnAt } from '../../../view/turns.ts';
 import type { ThreadViewOptions, UiHandlerOptions } from '../ui-handler-options.ts';
-import { chunkStream, drain, withFirst } from './chunk-stream.ts';
+import { makeChunkStream, drain, withFirst } from './chunk-stream.ts';
 import { broadcast, followRun } from './follow-run.ts';
 import { type PagePosition, type StreamedPage, ThreadChunks } from './thread-chunks.ts';
 
@@ -20,14 +20,14 @@ interface StartedRun<RUNTIME_CONTEXT> extends StreamedPage {
 }
 
 /** The stream of a page's run. A run of another worker on the thread is followed; if that worker is lost, its run is resumed here. */
-export function chatChunks<RUNTIME_CONTEXT>(
+export function streamChat<RUNTIME_CONTEXT>(
   run: StartedRun<RUNTIME_CONTEXT>,
 ): AsyncGenerator<UIMessageChunk, void> {
   const chunks = new ThreadChunks(run.options, run);
-  return streamTurn(chunks, chatRuns(run, chunks));
+  return streamTurn(chunks, streamChatRuns(run, chunks));
 }
 
-async function* chatRuns<RUNTIME_CONTEXT>(
+async function* streamChatRuns<RUNTIME_CONTEXT>(
   { options, runOptions, disconnected, ...started }: StartedRun<RUNTIME_CONTEXT>,
   chunks: ThreadChunks,
 ): AsyncGenerator<UIMessageChunk, void> {
@@ -48,17 +48,18 @@ async function* chatRuns<RUNTIME_CONTEXT>(
 }
 
 /** The last turn, and the run of it if there is one. */
-export function lastTurnChunks<RUNTIME_CONTEXT>(
+export function makeLastTurnChunks<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   thread: AgentThread,
   disconnected: AbortSignal,
 ): AsyncGenerator<UIMessageChunk, void> {
   const chunks = new ThreadChunks(options, { thread, position: { type: 'nothing' }, before: 0 });
-  const run = thread.status === 'running' ? lastRun(options, chunks, { thread, disconnected }) : [];
+  const run =
+    thread.status === 'running' ? streamLastRun(options, chunks, { thread, disconnected }) : [];
   return streamTurn(chunks, run);
 }
 
-async function* lastRun<RUNTIME_CONTEXT>(
+async function* streamLastRun<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   chunks: ThreadChunks,
   opened: { thread: AgentThread; disconnected: AbortSignal },
@@ -93,12 +94,12 @@ export function toUIMessageStream({
   revision,
   ...options
 }: UIMessageStreamOptions): ReadableStream<UIMessageChunk> {
-  if (revision !== undefined) checkedLimit(revision, 'revision');
-  const chunks = ownRunChunks({ stream, thread, options, revision, before: thread.revision });
-  return chunkStream(chunks, () => void drain(chunks));
+  if (revision !== undefined) checkLimit(revision, 'revision');
+  const chunks = streamOwnRun({ stream, thread, options, revision, before: thread.revision });
+  return makeChunkStream(chunks, () => void drain(chunks));
 }
 
-async function* ownRunChunks({
+async function* streamOwnRun({
   stream,
   thread,
   options,

@@ -1,21 +1,21 @@
 import type { ModelMessage, UIMessage, UIMessageChunk } from 'ai';
 import { z } from 'zod';
-import { shownFile } from '../../../content/shown-file.ts';
-import { messageIdOf } from '../../../thread/app-messages.ts';
+import { toShownFile } from '../../../content/shown-file.ts';
+import { readMessageId } from '../../../thread/app-messages.ts';
 
 type UserContent = Extract<ModelMessage, { role: 'user' }>['content'];
 type UserPart = Exclude<UserContent, string>[number];
 type UIPart = UIMessage['parts'][number];
 
 /** A user's message of the thread as a page shows it; `undefined` for a message of another role. */
-export function userUIMessage(message: ModelMessage, id: string): UIMessage | undefined {
+export function toUserUIMessage(message: ModelMessage, id: string): UIMessage | undefined {
   if (message.role !== 'user') return undefined;
-  return { id, role: 'user', parts: partsOf(message.content) };
+  return { id, role: 'user', parts: toUIParts(message.content) };
 }
 
 /** The id of an imported message: its own, or one that is made here. */
-export function importedId(threadId: string, message: ModelMessage, index: number): string {
-  return messageIdOf(message) ?? `${threadId}:imported:${index}`;
+export function makeImportedId(threadId: string, message: ModelMessage, index: number): string {
+  return readMessageId(message) ?? `${threadId}:imported:${index}`;
 }
 
 const interactionSchema = z.strictObject({ interaction_response: z.looseObject({}) });
@@ -23,7 +23,7 @@ const interactionSchema = z.strictObject({ interaction_response: z.looseObject({
 /** The message that an answer added for the model, besides the result of its call: as the data part of an interaction, or else as it is. */
 export function answerMessageChunk(message: ModelMessage): UIMessageChunk[] {
   if (message.role !== 'user') return [];
-  const parts = partsOf(message.content);
+  const parts = toUIParts(message.content);
   const [first, ...more] = parts;
   const text = first?.type === 'text' && more.length === 0 ? first.text : '';
   const { data } = interactionSchema.safeParse(parseJson(text));
@@ -31,13 +31,15 @@ export function answerMessageChunk(message: ModelMessage): UIMessageChunk[] {
   return [{ type: 'data-interaction_response', data: data.interaction_response }];
 }
 
-function partsOf(content: UserContent): UIPart[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : content.flatMap(partOf);
+function toUIParts(content: UserContent): UIPart[] {
+  return typeof content === 'string'
+    ? [{ type: 'text', text: content }]
+    : content.flatMap(toUIPart);
 }
 
-function partOf(part: UserPart): UIPart[] {
+function toUIPart(part: UserPart): UIPart[] {
   if (part.type === 'text') return [{ type: 'text', text: part.text }];
-  const file = shownFile(part);
+  const file = toShownFile(part);
   return file === undefined ? [] : [{ type: 'file', ...file }];
 }
 
