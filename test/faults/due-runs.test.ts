@@ -92,7 +92,12 @@ test('a run that stalled does not take the thread again where another has run it
 test('nor where another has done so while it was taking the thread again', async () => {
   const { runs, requests } = await stalledRun(async (agent) => {
     const thread = await agent.thread('t');
-    expect(await agent.run([], thread, { onlyWhenDue: true })).toMatchObject({ status: 'waiting' });
+    expect(await agent.run([], thread, { onlyWhenDue: true })).toMatchObject({
+      status: 'waiting',
+      approvalRequests: [],
+      resumeAt: expect.any(Number),
+    });
+    expect(thread.failure).toBeDefined();
   });
   expect([runs, requests]).toEqual([2, 2]);
 });

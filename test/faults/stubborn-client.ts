@@ -134,7 +134,8 @@ export class StubbornClient {
     if (this.#world.time + 1_000 < resumeAt) {
       const { status } = await running.agent.run([], thread, { onlyWhenDue: true });
       if (thread.revision > revision) this.#faults.push('A run that came too early did something.');
-      if (status !== 'waiting') this.#faults.push(`A run that came too early ended ${status}.`);
+      if (status !== 'waiting' || thread.failure === undefined)
+        this.#faults.push(`A run that came too early ended ${status}.`);
     }
     this.#world.waitUntil(resumeAt);
     return (await running.agent.run([], thread, { onlyWhenDue: true })).status;
