@@ -96,18 +96,21 @@ export class HoldpointAgent implements Agent<unknown> {
     options: RunOptions<unknown> = {},
   ): Promise<AgentResponse> {
     refuseUnknownRunOptions('run', options);
-    return runThread(this.#context, this.#threads, thread, { input, options });
+    /* A copy: what the app does to its object while the run works is not for this run. */
+    const running = { input, options: { ...options } };
+    return runThread(this.#context, this.#threads, thread, running);
   }
 
   stream(input: RunInput, thread: AgentThread, options: RunOptions<unknown> = {}): AgentStream {
     refuseUnknownRunOptions('stream', options);
+    const copied = { ...options };
     const run = async (buffer: EventBuffer<AgentStreamEvent>, abortSignal: AbortSignal) =>
       runThread(this.#context, this.#threads, thread, {
         input,
-        options: { ...options, abortSignal },
+        options: { ...copied, abortSignal },
         buffer,
       });
-    return new RunStream(run, options.abortSignal);
+    return new RunStream(run, copied.abortSignal);
   }
 
   async respond(

@@ -57,6 +57,27 @@ test('aborted while the model works: it rejects at once, and run([]) goes on', a
   expect(thread.messages).toHaveLength(1);
 });
 
+test.each(['run', 'stream'] as const)(
+  'aborted by the signal that agent.%s got, though the app has changed its options since: no failure is recorded',
+  async (method) => {
+    const world = memoryWorld([{ text: 'Done.' }]);
+    const first = new AbortController();
+    const options = { abortSignal: first.signal };
+    const agent = world.agent();
+    agent.on('run-started', () => {
+      options.abortSignal = new AbortController().signal;
+      queueMicrotask(() => first.abort(reason));
+    });
+    const thread = await agent.thread('t');
+    const running =
+      method === 'run'
+        ? agent.run('Hi', thread, options)
+        : agent.stream('Hi', thread, options).response;
+    expect(await errorCode(running)).toBe(reason);
+    expect([thread.status, thread.failure]).toEqual(['idle', undefined]);
+  },
+);
+
 test('aborted during a tool that stops: its error is the result, and run([]) goes on', async () => {
   const world = memoryWorld(script);
   const { tools, begun } = slowBook({ obeysSignal: true });
