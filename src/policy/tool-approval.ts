@@ -154,7 +154,7 @@ function omitRemember(asked: Asked, doubt: string | undefined): Asked {
 
 async function runRule(rule: Setting): Promise<z.output<typeof statusSchema>> {
   try {
-    const status = rule.ask === undefined ? rule.value : await rule.ask();
+    const status = await (rule.ask === undefined ? rule.value : rule.ask());
     if (status === undefined || status === 'user-approval') return { type: status };
     const parsed = statusSchema.safeParse(status);
     if (parsed.success) return parsed.data;
@@ -184,7 +184,7 @@ export function whyNotStatus(status: unknown): string | undefined {
 
 async function isMarked(mark: Setting): Promise<boolean> {
   try {
-    const found = mark.ask === undefined ? mark.value : await mark.ask();
+    const found = await (mark.ask === undefined ? mark.value : mark.ask());
     if (typeof found !== 'boolean') mark.report({ kind: 'invalid', problem: invalidMark });
     return found !== false;
   } catch (error) {

@@ -33,6 +33,7 @@ const rules: [string, unknown, unmarked: string, marked: string][] = [
   ['() => true', odd(true), 'asks', 'asks'],
   ['() => an unknown status', odd('aproved'), 'asks', 'asks'],
   ['() => an unknown object', odd({ type: 'allow' }), 'asks', 'asks'],
+  ['a promise of denied', Promise.resolve('denied'), 'denied', 'denied'],
   ['() => approved with a surplus', odd({ type: 'approved', always: true }), 'asks', 'asks'],
 ];
 
@@ -70,6 +71,7 @@ test.each([
   ['false', () => false, 'runs'],
   ['a promise of true', async () => true, 'asks'],
   ['a promise of false', async () => false, 'runs'],
+  ['false, as a promise and no function', Promise.resolve(false), 'runs'],
   ['nothing', () => undefined, 'asks'],
   ['an error', throws, 'asks'],
 ])("a tool's needsApproval that gives %s", async (_what, needsApproval, expected) => {
