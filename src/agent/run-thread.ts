@@ -82,8 +82,8 @@ async function runTraced(
     options.abortSignal?.throwIfAborted();
     const tools = await context.definedTools();
     await threads.update(log);
-    const isChild = log.state.head.parent !== undefined;
-    if (isChild && running.forParent === undefined) refuseChildInput(log.state, parsed);
+    if (running.forParent === undefined && log.state.head.parent !== undefined)
+      refuseChildInput(log.state, parsed);
     const { mayAnswer, principalId } = context;
     const { whilePending = 'refuse', abortSignal } = options;
     const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
@@ -101,7 +101,7 @@ async function runTraced(
     const receivers = makeEventReceivers(trace, buffer);
     const setting = { log, tools, options, cause, receiver: buffer, ...receivers };
     /* Nobody here knows the agents above, who must be asked about standing approvals. */
-    const isOrphan = isChild && running.forParent === undefined;
+    const isOrphan = running.forParent === undefined && log.state.head.parent !== undefined;
     const own = isOrphan ? { ...context, mayStand: async () => false } : context;
     const run = new Run(own, setting);
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;

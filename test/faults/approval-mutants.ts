@@ -263,8 +263,8 @@ export const approvalMutants: readonly SourceMutant[] = [
   {
     promise: 'where they are not known, none decides',
     file: 'agent/run-thread.ts',
-    from: 'const isOrphan = isChild && running.forParent === undefined;',
-    to: 'const isOrphan = isChild && running.forParent !== undefined;',
+    from: 'const isOrphan = running.forParent === undefined &&',
+    to: 'const isOrphan = running.forParent !== undefined &&',
     suite: ['policy/standing-answers', 'without the agent above'],
     sentence: failed,
   },
