@@ -22,7 +22,7 @@ import { recordBelow } from './input/answers-below.ts';
 import type { ParsedInput, RefuseEnding } from './input/parse-input.ts';
 import type { AnswerOptions, MayAnswer } from './input/run-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
-import { endAbandonedRun } from './run/lost-calls.ts';
+import { makeAbandonedEvents } from './run/lost-calls.ts';
 import { stopRequest, waitUntilEnded } from './run/stop-run.ts';
 import { refuseRunning } from './thread-handles.ts';
 
@@ -169,7 +169,7 @@ export async function retractMessage(
     const at = context.now();
     refuseRunning(proposal.state, at);
     refuseRetraction(proposal.state, messageId);
-    proposal.add(...endAbandonedRun(context, proposal.state));
+    proposal.add(...makeAbandonedEvents(context, proposal.state));
     proposal.add({ type: 'message-retracted', at, ...by });
   });
 }
@@ -183,7 +183,7 @@ export async function adoptThread(context: AgentContext, log: ThreadLog): Promis
     if (!head.created || head.agent === name) return;
     refuseRunning(proposal.state, now());
     /* A stalled run of the old owner must not continue. */
-    proposal.add(...endAbandonedRun(context, proposal.state));
+    proposal.add(...makeAbandonedEvents(context, proposal.state));
     const owner = name === undefined ? {} : { agent: name };
     proposal.add({ type: 'agent-changed', at: now(), ...owner });
   });

@@ -18,8 +18,8 @@ export function identifyStrictly(principal: unknown, principalId: PrincipalId): 
 }
 
 /**
- * Who a principal is where a person must not count twice, or not count: what `findPrincipalName` gives, as `normalizeName` compares it. `undefined` for
- * nobody.
+ * Who a principal is where a person must not count twice, or not count: what `findPrincipalName` gives, as `normalizeName` compares it.
+ * `undefined` for nobody.
  */
 export function identifyLoosely(principal: unknown, principalId: PrincipalId): string | undefined {
   const name = findPrincipalName(principal, principalId);

@@ -122,8 +122,8 @@ export const ruleMutants: readonly SourceMutant[] = [
     promise: 'also just before its call starts',
     file: 'agent/calls/ask-instead.ts',
     from: `if (why !== undefined)
-    return endUnrunCall`,
-    to: "if (why === '') return endUnrunCall",
+    return makeUnrunEvents`,
+    to: "if (why === '') return makeUnrunEvents",
     suite: [unanswerable, 'fails its call when'],
     sentence: /Nobody could answer|AssertionError/,
   },

@@ -321,7 +321,7 @@ const customMutants: readonly SourceMutant[] = [
   {
     promise: 'an approval that has expired is not used by a step',
     file: 'agent/custom/create-custom-agent.ts',
-    from: 'beforeStep: closeExpiredApprovals,',
+    from: 'beforeStep: makeExpiredApprovalEvents,',
     to: '',
     suite: ['agent/custom-agent-edges', 'expires between the answer and the step'],
     sentence: /AssertionError/,

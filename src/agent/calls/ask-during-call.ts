@@ -14,7 +14,7 @@ import {
   type OpenRequest,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
-import { closeRequestsDuring } from './close-requests.ts';
+import { makeCloseDuringEvents } from './close-requests.ts';
 import { callOfId, refuseUnless } from '../../thread/thread-state.ts';
 import type { RequestMaking } from './make-request.ts';
 import { makeQuestion, type Question } from './question-call.ts';
@@ -81,7 +81,7 @@ function askEvents(
   const reply = replyTo === undefined ? {} : { replyTo };
   const replaced = { reason: 'The tool has asked another question.', at };
   return [
-    ...closeRequestsDuring(head, { step, index }, replaced),
+    ...makeCloseDuringEvents(head, { step, index }, replaced),
     { type: 'request-opened', at, beside: { step, index }, ...reply, request },
   ];
 }

@@ -29,7 +29,7 @@ export interface ApprovedCall {
 }
 
 /** The events that end a call which must not run although it was approved. */
-export function endUnrunCall(
+export function makeUnrunEvents(
   { call, request }: ApprovedCall,
   error: string,
   at: number,
@@ -100,7 +100,7 @@ async function askInstead(
   const setting = nameRule(input.rules.toolApproval, call.toolName);
   const why = refuseUnanswerable(input, asked, { setting, toolCall: pickToolCall(call) });
   if (why !== undefined)
-    return endUnrunCall({ call, request }, `Not run. ${reason} ${why}`, input.now());
+    return makeUnrunEvents({ call, request }, `Not run. ${reason} ${why}`, input.now());
   const about = { toolCall: pickToolCall(call), place: { step, index }, runner };
   const next = await askAbout(input, asked, about);
   return [

@@ -13,7 +13,7 @@ import {
   askAgain,
   askEdited,
   findEditDemands,
-  endUnrunCall,
+  makeUnrunEvents,
 } from './ask-instead.ts';
 import { closeEvents, makeUnstartedOutcome } from './close-requests.ts';
 import { type CallVerdict, decideCall, type DecisionInput } from './decide-calls.ts';
@@ -118,10 +118,10 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
   if (definition === undefined) return [];
   if (definition.asking !== undefined) {
     const error = `Not run: the tool '${toolName}' now asks a question and cannot run.`;
-    return endUnrunCall(approved, error, at);
+    return makeUnrunEvents(approved, error, at);
   }
   const fault = whyNotStrictJson(call.input);
-  if (fault !== undefined) return endUnrunCall(approved, describeDamage(fault), input.now());
+  if (fault !== undefined) return makeUnrunEvents(approved, describeDamage(fault), input.now());
   if (!(await isAsShown(approved, definition.digest))) {
     return askAgain(input, approved, makeOwnRunner(definition));
   }
@@ -143,7 +143,7 @@ async function checkForwarded(
 ): Promise<ThreadEvent[]> {
   const { step, index, toolName, input: called } = approved.call;
   const fault = whyNotStrictJson(called);
-  if (fault !== undefined) return endUnrunCall(approved, describeDamage(fault), input.now());
+  if (fault !== undefined) return makeUnrunEvents(approved, describeDamage(fault), input.now());
   const runner = await makeProviderRunner(toolName, approvalId);
   if (!(await isAsShown(approved, runner.digest))) return askAgain(input, approved, runner);
   const outcome: ToolCallOutcome = { status: 'forwarded' };

@@ -23,7 +23,7 @@ export type FollowUps = ReadonlyMap<string, ThreadEvent | { why: string }>;
  * The events that close expired requests, except those answered in the same input. A request whose `followUps` were not made, because it
  * has only just expired, stays open until the next run.
  */
-export function closeExpired(
+export function makeExpiryEvents(
   head: ThreadHead,
   answers: readonly UserInputResponseContent[],
   { now, followUps }: { now: number; followUps: FollowUps | undefined },
@@ -77,7 +77,7 @@ export function makeReminders({ openRequests }: ThreadHead, now: number): Thread
 }
 
 /** The events that end deferred calls whose result is overdue. */
-export function endOverdueCalls(head: ThreadHead, now: number): ThreadEvent[] {
+export function makeOverdueEvents(head: ThreadHead, now: number): ThreadEvent[] {
   const events: ThreadEvent[] = [];
   for (const call of head.calls) {
     if (call.status !== 'deferred' || !isExpired(call, now)) continue;
@@ -120,7 +120,7 @@ export function listUnusedApprovals({ decided }: ThreadHead): EndedRequest[] {
 }
 
 /** The events that cancel what is open in the step. Requests made by the app itself are not part of the turn. */
-export function interruptStep(
+export function makeInterruptEvents(
   head: ThreadHead,
   interrupting: Omit<Cancelling, 'reason'>,
 ): ThreadEvent[] {
@@ -218,7 +218,7 @@ export function endEvents(
   const past = new Set(before.map(readEndedRequestId));
   const openRequests = head.openRequests.filter(({ request }) => !past.has(request.requestId));
   const closing = { reason: 'The call has ended.', at: ended.at, by };
-  return [...closeRequestsDuring({ openRequests }, ended, closing), ended];
+  return [...makeCloseDuringEvents({ openRequests }, ended, closing), ended];
 }
 
 function readEndedRequestId(event: ThreadEvent): string | undefined {
@@ -227,7 +227,7 @@ function readEndedRequestId(event: ThreadEvent): string | undefined {
 }
 
 /** The events that close the questions asked during a call. */
-export function closeRequestsDuring(
+export function makeCloseDuringEvents(
   { openRequests }: Pick<ThreadHead, 'openRequests'>,
   place: CallPlace,
   closing: Cancelling,

@@ -6,7 +6,7 @@ import { runsAtProvider } from '../calls/tool-definitions.ts';
 import { refuseUnknownSettings, sharedSettings } from '../known-settings.ts';
 import { makeAgent } from '../make-agent.ts';
 import type { CustomStep, CustomStepInput } from './custom-step.ts';
-import { makeCustomSteps, closeExpiredApprovals } from './custom-steps.ts';
+import { makeCustomSteps, makeExpiredApprovalEvents } from './custom-steps.ts';
 
 /** The options of `createCustomAgent`: the function that takes a step, and those of `createAgent` that don't concern a model. */
 export interface CustomAgentOptions<
@@ -81,7 +81,7 @@ export function createCustomAgent(
       step: async (input) => options.step(input),
       progressSchema,
     }),
-    beforeStep: closeExpiredApprovals,
+    beforeStep: makeExpiredApprovalEvents,
     hasModel: false,
     allowSystemInMessages: false,
   }));

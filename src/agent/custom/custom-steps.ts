@@ -52,7 +52,10 @@ async function takeStep(
 }
 
 /** The events that close the latest step's approvals that have expired since they were given: they no longer count. */
-export function closeExpiredApprovals({ head }: Readonly<ThreadState>, at: number): ThreadEvent[] {
+export function makeExpiredApprovalEvents(
+  { head }: Readonly<ThreadState>,
+  at: number,
+): ThreadEvent[] {
   const reason = 'The approval expired before the next step.';
   return listUnusedApprovals(head)
     .filter(({ request }) => isExpired(request, at))

@@ -26,15 +26,15 @@ import { computeThreadStatus } from '../../thread/thread-status.ts';
 import {
   listCancelled,
   cancelOpenEvents,
-  closeExpired,
+  makeExpiryEvents,
   type FollowUps,
-  interruptStep,
-  endOverdueCalls,
+  makeInterruptEvents,
+  makeOverdueEvents,
   makeReminders,
   makeUnstartedOutcome,
 } from '../calls/close-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
-import { endQuestionCall, refuseNoAnswer } from './answer-question.ts';
+import { makeQuestionEndEvents, refuseNoAnswer } from './answer-question.ts';
 import { listNewMessages } from './new-messages.ts';
 import type { ParsedInput, Weigh } from './parse-input.ts';
 import { refuseEdit, listReplacedMessages } from './replaced-messages.ts';
@@ -72,7 +72,7 @@ export function acceptInput(
   addOverdue(proposal, answers, { now, followUps });
   if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
     const interrupting = { at: now, by: describeClosedBy(input.by, principalId) };
-    addEnding(proposal, input, interruptStep(proposal.head, interrupting));
+    addEnding(proposal, input, makeInterruptEvents(proposal.head, interrupting));
   }
   if (input.messages.length === 0) return;
   const messages = listNewMessages(state, input);
@@ -106,10 +106,10 @@ function addOverdue(
 ): void {
   if (proposal.head.openRequests.length > 0) {
     const answered = answers.map(({ answer }) => answer);
-    proposal.add(...closeExpired(proposal.head, answered, { now, followUps }));
+    proposal.add(...makeExpiryEvents(proposal.head, answered, { now, followUps }));
     proposal.add(...makeReminders(proposal.head, now));
   }
-  proposal.add(...endOverdueCalls(proposal.head, now));
+  proposal.add(...makeOverdueEvents(proposal.head, now));
 }
 
 /** Adds the events that end requests, unless the sender may not end one of them. */
@@ -171,7 +171,7 @@ function answerEvents(
   const call = callAt(head, place);
   if (place === undefined || call === undefined) return answered;
   if (response.type === 'question-response' && request.type === 'question-request') {
-    return [...answered, ...endQuestionCall(request, response, { tools, place, at })];
+    return [...answered, ...makeQuestionEndEvents(request, response, { tools, place, at })];
   }
   if (response.type !== 'approval-response' || response.approved) return answered;
   const reason = response.reason?.trim() === '' ? undefined : response.reason;

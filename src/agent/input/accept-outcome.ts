@@ -15,7 +15,7 @@ import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
-import { listAskedDuring, closeRequestsDuring, endEvents } from '../calls/close-requests.ts';
+import { listAskedDuring, makeCloseDuringEvents, endEvents } from '../calls/close-requests.ts';
 import type { Commit } from '../calls/delegation.ts';
 import { makeOutcome } from '../calls/execute-call.ts';
 import { askAbout, type RequestMaking, makeOpenedEvent } from '../calls/make-request.ts';
@@ -143,7 +143,7 @@ async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>
     listAskedDuring(proposal.head, current).forEach(refuseEnding);
     const reason = 'The call is being retried.';
     const closed = { reason, at: now(), by: describeClosedBy(by, principalId) };
-    proposal.add(...closeRequestsDuring(proposal.head, current, closed), ...events);
+    proposal.add(...makeCloseDuringEvents(proposal.head, current, closed), ...events);
   });
 }
 

@@ -27,7 +27,7 @@ export function refuseNoAnswer(
 }
 
 /** The end of a call that asked a question, and the message for the model that comes with it. */
-export function endQuestionCall(
+export function makeQuestionEndEvents(
   request: QuestionRequestContent,
   response: QuestionResponseContent,
   { tools, place, at }: { tools: ToolDefinitions; place: CallPlace; at: number },

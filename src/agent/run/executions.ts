@@ -274,7 +274,7 @@ function makeResultEvents(
   return finished.flatMap(({ attempt, execution }): ThreadEvent[] => {
     const { step, index } = attempt;
     const call = findAwaitedCall(head, attempt);
-    if (call === undefined) return recordLateResult(proposal, { attempt, execution }, at);
+    if (call === undefined) return makeLateEvents(proposal, { attempt, execution }, at);
     if (execution.type === 'ended') {
       const { outcome, requests } = execution;
       const past = requests?.(proposal, at) ?? [];
@@ -296,7 +296,7 @@ function makeResultEvents(
 }
 
 /* An outcome that was delivered and is then returned too has already been recorded. */
-function recordLateResult(
+function makeLateEvents(
   { state, head }: Proposal,
   { attempt: { attempt, ...place }, execution }: Finished,
   at: number,

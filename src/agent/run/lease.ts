@@ -5,7 +5,7 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isModelDue, isStoppedBeforeReply, needsRun } from '../../thread/thread-status.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
-import { recordFault, stopEvents } from './lost-calls.ts';
+import { makeFaultEvents, stopEvents } from './lost-calls.ts';
 import type { PartialStep } from './take-step.ts';
 
 /* How often a run polls for events of other processes, in milliseconds. */
@@ -171,7 +171,7 @@ export class Lease {
           const finishReason = 'interrupted';
           proposal.add({ type: 'step-finished', at, step, finishReason, ...partial });
         }
-        proposal.add(...recordFault(this.#context, state, fault));
+        proposal.add(...makeFaultEvents(this.#context, state, fault));
       });
     } catch {
       /* The store is unavailable, and the run fails for its own reason; its lease will expire. */

@@ -21,7 +21,7 @@ interface RunFault {
 }
 
 /** The end of a run that did not complete, the time of the next attempt, and the calls whose outcome is now unknown. */
-export function recordFault(
+export function makeFaultEvents(
   context: AgentContext,
   state: Readonly<ThreadState>,
   { error, isAborted, at, recoverAt }: RunFault,
@@ -93,7 +93,7 @@ export async function recordAbandoned(
   /* That run may have ended after all, and another one may be abandoned. */
   while (isAbandoned(log.state.head, context.now())) {
     const events = await log.commit((proposal) =>
-      proposal.add(...endAbandonedRun(context, proposal.state)),
+      proposal.add(...makeAbandonedEvents(context, proposal.state)),
     );
     if (events.length > 0) return events;
   }
@@ -101,12 +101,12 @@ export async function recordAbandoned(
 }
 
 /** The events that `recordAbandoned` records for the thread's current state; none unless a run was abandoned. */
-export function endAbandonedRun(
+export function makeAbandonedEvents(
   context: AgentContext,
   state: Readonly<ThreadState>,
 ): ThreadEvent[] {
   const at = context.now();
   if (!isAbandoned(state.head, at)) return [];
   const error = 'The process of the run died or stalled: its lease has expired.';
-  return recordFault(context, state, { error, isAborted: false, at, recoverAt: at });
+  return makeFaultEvents(context, state, { error, isAborted: false, at, recoverAt: at });
 }

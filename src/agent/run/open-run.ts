@@ -30,7 +30,7 @@ import type { ParsedInput } from '../input/parse-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { Lease } from './lease.ts';
 import { recordAbandoned } from './lost-calls.ts';
-import { recordFailedRecoveries, reconcileCalls, restartLostCalls } from './recover-calls.ts';
+import { makeFailedRecoveryEvents, reconcileCalls, makeRestartEvents } from './recover-calls.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** A run that begins. */
@@ -136,7 +136,7 @@ async function checkAndAcquire(
   if (isAnyLost || listDueCalls(expected.head).length > 0) {
     const decisions = makeDecisionInput(context, state, run, state.messages.length - 1);
     const checking = Promise.all([
-      isAnyLost ? restartLostCalls(context, decisions, state) : [],
+      isAnyLost ? makeRestartEvents(context, decisions, state) : [],
       checkDueCalls(decisions, state, expected.head),
     ]);
     [restarts, starts] = (await awaitUnlessAborted(checking, signal)) ?? [restarts, starts];
@@ -161,7 +161,7 @@ async function checkAndAcquire(
     const opening = makeOpeningEvents(proposal.head, found, now);
     if (opening === undefined && isCurrent && !signal.aborted) {
       const failed = { at: now, hash: readLastHash(proposal.state) };
-      proposal.add(...recordFailedRecoveries(context, proposal.head, failed));
+      proposal.add(...makeFailedRecoveryEvents(context, proposal.head, failed));
     }
     return opening;
   };

@@ -82,7 +82,7 @@ async function askTool(
  * The starts of the lost calls that may be restarted: delegated calls, which their sub-agents resume; and calls of idempotent tools with
  * attempts left, if what was approved is still what would run, or the rules still let it run without approval.
  */
-export async function restartLostCalls(
+export async function makeRestartEvents(
   context: AgentContext,
   decisions: DecisionInput,
   state: Readonly<ThreadState>,
@@ -98,14 +98,14 @@ export async function restartLostCalls(
       const request = state.endedRequests.get(call.requestId ?? '')?.request;
       return request?.type === 'approval-request'
         ? checkApproved(decisions, { call, request })
-        : restartUnapproved(decisions, call);
+        : makeRestartOfUnapproved(decisions, call);
     }),
   );
   return events.flat().filter(({ type }) => type === 'call-started');
 }
 
 /** The start of a call that needed no approval, if it still needs none. */
-async function restartUnapproved(
+async function makeRestartOfUnapproved(
   { tools, rules, now }: DecisionInput,
   call: ToolCallRecord,
 ): Promise<ThreadEvent[]> {
@@ -116,7 +116,7 @@ async function restartUnapproved(
 }
 
 /** The events recording that calls which were due to be recovered are still unknown, and when to retry. */
-export function recordFailedRecoveries(
+export function makeFailedRecoveryEvents(
   { retry }: AgentContext,
   { calls }: ThreadHead,
   { at, hash }: { at: number; hash: string },

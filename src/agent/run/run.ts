@@ -19,7 +19,7 @@ import { openAgain, type Opening, openRun } from './open-run.ts';
 import { notifyStepEnd } from './own-settings.ts';
 import { describeEndStatus, type RunEnd } from './run-end.ts';
 import type { RunOptions } from './run-options.ts';
-import { AnswerSending, type SentAnswer, recordSentAnswers } from './send-answers.ts';
+import { AnswerSending, type SentAnswer, makeSentEvents } from './send-answers.ts';
 import { ModelSteps } from './take-step.ts';
 import { abortAfter, type RunningLimit } from './time-limits.ts';
 
@@ -189,7 +189,7 @@ export class Run {
   /** Records which answers were sent to the tools that asked. */
   async #recordSent(sent: readonly SentAnswer[]): Promise<void> {
     const make = ({ head }: Proposal): ThreadEvent[] =>
-      recordSentAnswers(head, sent, this.#context.now());
+      makeSentEvents(head, sent, this.#context.now());
     await this.#commit(make, { evenWhenLost: true });
   }
 

@@ -146,7 +146,7 @@ async function sendAnswer(
 }
 
 /** The events that record sent answers, except those that are no longer pending. */
-export function recordSentAnswers(
+export function makeSentEvents(
   head: ThreadHead,
   sent: readonly SentAnswer[],
   at: number,

@@ -8,7 +8,7 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { listUnusedApprovals } from '../calls/close-requests.ts';
 import type { AnswerOptions } from '../input/run-input.ts';
 import type { AgentContext } from './agent-context.ts';
-import { endAbandonedRun, stopEvents } from './lost-calls.ts';
+import { makeAbandonedEvents, stopEvents } from './lost-calls.ts';
 
 /* How often to check whether a run in another process has ended, in milliseconds. */
 const pollMs = 250;
@@ -33,7 +33,7 @@ export function stopRequest(
     isDue && !head.isStopped
       ? stopEvents(context, state, at, describeClosedBy(by, context.principalId))
       : [];
-  return [...endAbandonedRun(context, state), ...ending];
+  return [...makeAbandonedEvents(context, state), ...ending];
 }
 
 /** Resolves when no run holds the thread, or after waiting long enough for one that does not react. */
