@@ -88,7 +88,8 @@ export async function openAgain(
   run: Opening,
 ): Promise<readonly ThreadEvent[]> {
   const input: ParsedInput = { messages: [], answers: [], by: {} };
-  return takeThread(context, run, { input, followUps: undefined, isAgain: true });
+  const followUps = await followUpsFor(context, run.tools, run.log.state);
+  return takeThread(context, run, { input, followUps, isAgain: true });
 }
 
 /** What a run records before it takes the thread. */
