@@ -279,6 +279,20 @@ test('sizes are measured whole, of each entry', () => {
   expect(names.filter((name) => !measured.has(name))).toEqual(notMeasured);
 });
 
+test('no name is exported by two files, apart from doors and entries that pass it on', () => {
+  const declaration = /^export (?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm;
+  const declared = [...texts].flatMap(([file, text]) =>
+    [...new Set([...text.matchAll(declaration)].map(([, name = '']) => name))].map((name) => ({
+      name,
+      file,
+    })),
+  );
+  const twice = [...Map.groupBy(declared, ({ name }) => name)].filter(
+    ([, places]) => places.length > 1,
+  );
+  expect(twice).toEqual([]);
+});
+
 test('no file is longer than 400 lines', () => {
   const lengths = [...texts].map(([file, text]) => ({ file, lines: text.split('\n').length - 1 }));
   const tooLong = lengths.filter(({ lines }) => lines > 400);
