@@ -129,7 +129,7 @@ export const editMutants: readonly SourceMutant[] = [
     promise: 'approvals of an edited input end with the edit',
     file: 'thread/events/changed-request.ts',
     from: 'return { ...undoEdit(request), votes: [] };',
-    to: 'return { ...withoutEdit(request), votes: request.votes };',
+    to: 'return { ...undoEdit(request), votes: request.votes };',
     suite: [story, 'after its editor withdraws'],
     sentence: failed,
   },

@@ -139,7 +139,7 @@ export const ruleMutants: readonly SourceMutant[] = [
     promise: 'no standing approval decides where a rule may be mistaken',
     file: 'policy/tool-approval.ts',
     from: '...omitRemember(parseDemands(status), doubtOfRule)',
-    to: '...askedBy(status)',
+    to: '...parseDemands(status)',
     suite: ['policy/misread-fields', 'lets no standing approval decide'],
     sentence: failed,
   },

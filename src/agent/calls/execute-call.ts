@@ -100,8 +100,7 @@ export async function executeCall(
   try {
     await options.around(async () => {
       output = await readLastOutput(tool.execute?.(input, executionOptions), onOutput);
-      const isPlain = tool.metadata === undefined;
-      const refusal = isPlain ? undefined : readMcpError(tool, toRecordableOutput(output));
+      const refusal = readMcpError(tool, toRecordableOutput(output));
       if (refusal === undefined) return output;
       refusals.add(refusal);
       throw refusal;
@@ -157,7 +156,7 @@ export async function makeOutcome(
     output: recorded,
     ...(modelOutput === undefined ? {} : { modelOutput }),
   };
-  const error = tool?.metadata === undefined ? undefined : readMcpError(tool, recorded);
+  const error = readMcpError(tool, recorded);
   if (error === undefined) return { status: 'succeeded', ...returned };
   return { status: 'failed', error: cutError(error.message), ...returned };
 }
