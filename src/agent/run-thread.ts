@@ -20,7 +20,7 @@ import {
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { refuseChildInput } from './child-agent.ts';
 import { acceptInput } from './input/accept-input.ts';
-import { allowInput } from './input/allow-input.ts';
+import { allowInput, mayEndRequests } from './input/allow-input.ts';
 import { recordBelow } from './input/answers-below.ts';
 import { listNewMessages } from './input/new-messages.ts';
 import { type ParsedInput, parseInput } from './input/parse-input.ts';
@@ -86,8 +86,11 @@ async function runTraced(
       refuseChildInput(log.state, parsed);
     const { mayAnswer, principalId } = context;
     const { whilePending = 'refuse', abortSignal } = options;
-    const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
-    let allowed = await awaitUntilAborted(asking, abortSignal);
+    let allowed = parsed;
+    if (mayEndRequests(parsed, whilePending)) {
+      const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
+      allowed = await awaitUntilAborted(asking, abortSignal);
+    }
     if (allowed.passed !== undefined) {
       const accepting = { tools, now: context.now(), whilePending, principalId };
       acceptInput(new Proposal(log.state), allowed, accepting);

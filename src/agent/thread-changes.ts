@@ -42,8 +42,7 @@ export async function checkAnswers(
   const proposal = new Proposal(log.state);
   accept(proposal, allowed);
   const record = async (): Promise<void> => {
-    const recorded =
-      allowed.passed === undefined ? allowed : await recordBelow(context, log, allowed);
+    const recorded = await recordBelow(context, log, allowed);
     const followUps = await followUpsFor(context, tools, log.state);
     await context.commitCancelled(log, (decided) => accept(decided, recorded, followUps));
   };

@@ -151,8 +151,8 @@ export const approvalMutants: readonly SourceMutant[] = [
   {
     promise: 'nor is it asked too late',
     file: 'agent/input/allow-input.ts',
-    from: 'if (input.answers.length === 0 && !mayCancel) return input;',
-    to: 'if (input.answers.length === 0) return input;',
+    from: "return answers.length > 0 || (messages.length > 0 && whilePending === 'cancel');",
+    to: 'return answers.length > 0;',
     suite: ['policy/ending-requests', 'does not end it with a message'],
     sentence: failed,
   },

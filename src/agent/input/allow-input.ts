@@ -24,6 +24,14 @@ interface Accepting {
   mayAnswer: MayAnswer | undefined;
 }
 
+/** Whether an input answers requests, or may cancel some. Nobody has to be asked about any other. */
+export function mayEndRequests(
+  { answers, messages }: ParsedInput,
+  whilePending: Accepting['whilePending'],
+): boolean {
+  return answers.length > 0 || (messages.length > 0 && whilePending === 'cancel');
+}
+
 /**
  * Asks who may answer the requests that an input answers, and who may end those that it ends: those that a message cancels, and those that
  * an answer interrupts. Rejects with `not-allowed`; the thread then shows what sub-agents have recorded about their requests meanwhile.
@@ -35,8 +43,6 @@ export async function allowInput(
   accepting: Accepting,
 ): Promise<ParsedInput> {
   const { mayAnswer } = accepting;
-  const mayCancel = input.messages.length > 0 && accepting.whilePending === 'cancel';
-  if (input.answers.length === 0 && !mayCancel) return input;
   let allowed = input;
   try {
     if (input.answers.length > 0)
@@ -45,7 +51,6 @@ export async function allowInput(
     if (HoldpointError.isInstance(error)) await showBelow(context, log, input);
     throw error;
   }
-  if (!mayCancel && !mayInterrupt(input)) return allowed;
   const { by, onBehalfOf, revoked, until } = allowed;
   const ended = listEndedByInput(context, log.state, allowed, accepting);
   const ender = { by, onBehalfOf, revoked, until, mayAnswer };

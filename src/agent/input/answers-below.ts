@@ -13,7 +13,8 @@ export async function recordBelow(
   log: ThreadLog,
   input: ParsedInput,
 ): Promise<ParsedInput> {
-  const { passed = [] } = input;
+  const { passed } = input;
+  if (passed === undefined) return input;
   try {
     for (const { record } of passed) await record();
   } catch (error) {
