@@ -38,7 +38,7 @@ import { reassignRequest, withdrawVote } from './input/change-votes.ts';
 import { type ImportedHistory, importHistory, parseHistory } from './input/imported-history.ts';
 import { parseAnswerer, parseInput } from './input/parse-input.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
-import { refuseUnknownRunOptions } from './known-settings.ts';
+import { checkRunOptions } from './known-settings.ts';
 import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
@@ -95,22 +95,19 @@ export class HoldpointAgent implements Agent<unknown> {
     thread: AgentThread,
     options: RunOptions<unknown> = {},
   ): Promise<AgentResponse> {
-    refuseUnknownRunOptions('run', options);
-    /* A copy: what the app does to its object while the run works is not for this run. */
-    const running = { input, options: { ...options } };
-    return runThread(this.#context, this.#threads, thread, running);
+    const checked = checkRunOptions('run', options);
+    return runThread(this.#context, this.#threads, thread, { input, options: checked });
   }
 
   stream(input: RunInput, thread: AgentThread, options: RunOptions<unknown> = {}): AgentStream {
-    refuseUnknownRunOptions('stream', options);
-    const copied = { ...options };
+    const checked = checkRunOptions('stream', options);
     const run = async (buffer: EventBuffer<AgentStreamEvent>, abortSignal: AbortSignal) =>
       runThread(this.#context, this.#threads, thread, {
         input,
-        options: { ...copied, abortSignal },
+        options: { ...checked, abortSignal },
         buffer,
       });
-    return new RunStream(run, copied.abortSignal);
+    return new RunStream(run, checked.abortSignal);
   }
 
   async respond(

@@ -140,18 +140,19 @@ export function refuseUnknownRecovery(
   }
 }
 
-/** The same for the options of a run. */
-export function refuseUnknownRunOptions(
+/** The same for the options of a run. Returns a copy, because the app may change its object while the run works. */
+export function checkRunOptions(
   method: 'run' | 'stream',
   options: RunOptions<unknown>,
-): void {
+): RunOptions<unknown> {
   refuseUnknown(`agent.${method}`, options, runSettings, (name) =>
     adviseAbout(name, runSettings, {
       elsewhere: agentSettings,
       names: new Map([...otherNames, ['id', 'messageId']]),
     }),
   );
-  if (options.timeout !== undefined) refuseUnknownTimeout(options.timeout);
+  refuseUnknownTimeout(options.timeout);
+  return { ...options };
 }
 
 /** Whether a run has settings instead of the agent's. */
