@@ -26,7 +26,10 @@ import { applyThreadCreated, applyAgentChanged } from './events/thread.ts';
 import { applyVoted, applyVoteWithdrawn, applyReassigned } from './events/votes.ts';
 import { draftHead, type HeadDraft, finishHead, makeTamperedError } from './events/head-draft.ts';
 
-/* How each event changes the head, and an entry the thread: nothing else does. Bundles that never apply events drop this table, as long as nothing here runs when it is loaded. */
+/*
+ * How each event changes the head; nothing else changes it. Bundles that never apply events drop this table, as long as nothing here runs
+ * when it is loaded.
+ */
 const effects: PerEvent<HeadDraft, void> = {
   'thread-created': applyThreadCreated,
   'agent-changed': applyAgentChanged,

@@ -118,7 +118,7 @@ interface AskedRule {
   call: ToolCall;
 }
 
-/** A setting as it decides about a call: what it says, or a function that is to say it and the parameters that it gets. */
+/** A setting, read for one call: its value, or the function to ask, with what it reads recorded. `pass` makes its parameters. */
 function makeSetting(
   asked: AskedRule,
   name: string,
@@ -136,7 +136,7 @@ function makeSetting(
   return { report, ask, reads, toolName: definition.name };
 }
 
-/** A setting that is a getter and throws is one that throws when it is asked. */
+/** Reads a setting. If its getter throws, asking the setting throws the same error, as a rule that fails does. */
 function readOrThrowLater(read: () => unknown): unknown {
   try {
     return read();
