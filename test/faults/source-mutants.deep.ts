@@ -1,56 +1,32 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { MutatedProject } from './mutated-project.ts';
 import { pickShard } from './pick-shard.ts';
-import { type SourceMutant, sourceMutants } from './source-mutants.ts';
+import { sourceMutants } from './source-mutants.ts';
 
-const root = join(import.meta.dirname, '..', '..');
+const project = new MutatedProject();
+afterAll(async () => project[Symbol.asyncDispose]());
 
-/** The project in a folder of its own, with one line of its source changed. */
-function mutated({ file, from, to }: SourceMutant): string {
-  const folder = mkdtempSync(join(tmpdir(), 'holdpoint-mutant-'));
-  for (const part of ['package.json', 'tsconfig.json', 'examples', 'src', 'test']) {
-    cpSync(join(root, part), join(folder, part), { recursive: true });
-  }
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const path = join(folder, 'src', file);
-  const source = readFileSync(path, 'utf8');
-  expect(source).toContain(from);
-  writeFileSync(
-    path,
-    source.replace(from, () => to),
-  );
-  return folder;
-}
+const mutants = pickShard(sourceMutants);
 
-test.each(pickShard(sourceMutants))('the tests find out where not: $promise', (mutant) => {
-  const folder = mutated(mutant);
-  const [file, name] = mutant.suite;
-  try {
-    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-    const [config, path] = file.endsWith('.deep')
-      ? ['test/deep.config.ts', `test/${file}.ts`]
-      : ['test/vitest.config.ts', `test/${file}.test.ts`];
-    const parameters = ['run', '--config', config, path, '-t', name];
-    const { status, stdout, stderr } = spawnSync(process.execPath, [vitest, ...parameters], {
-      cwd: folder,
-      encoding: 'utf8',
-      env: {
-        ...process.env,
-        HOLDPOINT_SHARD: '1/1',
-        HOLDPOINT_TIMES: '1',
-        HOLDPOINT_CRASH_STRIDE: '100',
-        NO_COLOR: '1',
-      },
-    });
-    const said = stdout + stderr;
-    expect(status).toBe(1);
-    expect(said).toMatch(new RegExp(`FAIL.*${name}`));
-    expect(said).toMatch(mutant.sentence);
-    console.log(`${mutant.promise}: ${mutant.sentence.exec(said)?.[0]}`);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+test.each(mutants)('the tests find out where not: $promise', async (mutant) => {
+  const [, name] = mutant.suite;
+  const { hasFailed, said } = await project.runBroken(mutant);
+  expect(said).toMatch(new RegExp(`FAIL.*${name}`));
+  expect(said).toMatch(mutant.sentence);
+  expect(hasFailed).toBe(true);
+  console.log(`${mutant.promise}: ${mutant.sentence.exec(said)?.[0]}`);
+});
+
+/* Else what they found may not have been what was broken just then. The deep ones have many other runs. */
+const suites = Map.groupBy(
+  mutants.map(({ suite }) => suite).filter(([file]) => !file.endsWith('.deep')),
+  ([file]) => file,
+);
+
+test.each([...suites])('nothing is found once the source is whole again: %s', async (file, all) => {
+  const names = all.map(([, name]) => name).join('|');
+  const { hasFailed, said } = await project.runWhole(file, names);
+  expect(said).not.toContain('FAIL');
+  expect(said).toMatch(/Tests +[1-9]\d* passed/);
+  expect(hasFailed).toBe(false);
 });

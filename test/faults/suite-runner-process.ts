@@ -1,0 +1,40 @@
+/*
+ * Runs tests of the project in its working directory, one after the other: Vitest starts once, and transforms again only the files that
+ * changed. It receives each `SuiteOrder` as a message, and sends what came of it. Argument: the configuration of Vitest.
+ */
+import { Writable } from 'node:stream';
+import { createVitest } from 'vitest/node';
+import { suiteOrderSchema, type SuiteReport } from './suite-order.ts';
+
+const [config = ''] = process.argv.slice(2);
+let said = '';
+const output = new Writable({
+  write(chunk, _encoding, done) {
+    said += String(chunk);
+    done();
+  },
+});
+const vitest = await createVitest({ config, watch: false }, {}, { stdout: output, stderr: output });
+await vitest.standalone();
+
+async function run(message: unknown): Promise<SuiteReport> {
+  const { suite, name, changed } = suiteOrderSchema.parse(message);
+  changed.forEach((path) => vitest.invalidateFile(path));
+  vitest.setGlobalTestNamePattern(name);
+  said = '';
+  const specifications = await vitest.globTestSpecifications([suite]);
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  /* They change back before the next order. */
+  changed.forEach((path) => vitest.invalidateFile(path));
+  const ran = new Set(specifications.map(({ moduleId }) => moduleId));
+  const failed = testModules.filter((module) => ran.has(module.moduleId) && !module.ok());
+  return { hasFailed: failed.length + unhandledErrors.length > 0, said };
+}
+
+process.on('disconnect', () => void vitest.close().finally(() => process.exit()));
+process.on('message', (message) => {
+  void run(message)
+    .catch((error: unknown) => ({ hasFailed: false, said: String(error) }))
+    .then((report) => process.send?.(report));
+});
+process.send?.('ready');
