@@ -1,6 +1,7 @@
 import { audit } from './auditor.ts';
 import { replyFaults } from './resent-messages.ts';
 import { callHistories } from './call-histories.ts';
+import type { Evidence } from './evidence.ts';
 import { ConnectionLost } from './dropped-connection.ts';
 import { FaultPlan } from './mortal-process.ts';
 import { type ClockView, MortalWorld, type StoreView } from './mortal-world.ts';
@@ -12,10 +13,14 @@ export interface CrashRun {
   end: ConversationEnd;
   /** How many fault points it passed. */
   points: number;
+  /** Those at which a crash leaves behind just what one at the point before leaves. */
+  repeated: ReadonlySet<number>;
   /** How often clocks were read. */
   readings: number;
   /** What was broken, in sentences. */
   faults: string[];
+  /** What is known of the thread in the end, and of those that were deleted. */
+  evidence: Evidence[];
 }
 
 /** One conversation, whose process dies at each of the `deadly` points; audited. */
@@ -28,12 +33,13 @@ export async function crashRun(
   const world = new MortalWorld(scenario, new FaultPlan(deadly), view, clock);
   const client = new StubbornClient(world);
   const end = await client.converse();
-  const evidence = await world.evidence();
-  const calls = callHistories(evidence.events);
+  const last = await world.evidence();
+  const evidence = [...world.deleted, last];
+  const calls = callHistories(last.events);
   const unknown = calls.some(({ started, ended }) => started.length > 0 && ended.length === 0);
   const unexplained = client.refusals.filter((error) => !(error instanceof ConnectionLost));
   const faults = [
-    ...[...world.deleted, evidence].flatMap(audit),
+    ...evidence.flatMap(audit),
     ...client.faults,
     ...(end === 'completed' ? await replyFaults(world) : []),
     ...unexplained.map((error) => `A request was refused without a crash: ${String(error)}`),
@@ -44,5 +50,6 @@ export async function crashRun(
       : []),
     ...(end === 'completed' && unknown ? ['It is completed, and a call has not ended.'] : []),
   ];
-  return { end, points: world.plan.points, readings: world.readings, faults };
+  const { points, repeated } = world.plan;
+  return { end, points, repeated: repeated.found, readings: world.readings, faults, evidence };
 }

@@ -9,7 +9,7 @@ import {
   type ThreadSummary,
 } from 'holdpoint';
 import { createCustomAgent, type CustomAgentOptions } from 'holdpoint/custom-agent';
-import { eventsIn } from '../support/events-in.ts';
+import { eventsOf } from 'holdpoint/schemas';
 import type { AskedModel, Effect, Evidence } from './evidence.ts';
 import { FaultPlan, MortalProcess } from './mortal-process.ts';
 import { mortalTools } from './mortal-tools.ts';
@@ -26,6 +26,8 @@ export const threadId = 'mortal';
 /** The tools of a mortal world that nobody may run unasked. */
 const gated: ReadonlySet<string> = new Set(['book']);
 const leaseMs = 60_000;
+/* How many entries are kept as they were read. */
+const mostKnown = 10_000;
 /* More than a lease, and more than any clock of these worlds is off. */
 const longWaitMs = 3 * 3_600_000;
 
@@ -50,6 +52,17 @@ export type ClockView = (time: number, reading: ClockReading) => number;
 export interface LogCopy {
   entries: readonly LogEntry[];
   summary: ThreadSummary;
+}
+
+const known = new Map<string, readonly ThreadEvent[]>();
+
+/** The events of an entry, read once from each text: runs that are crashed at different points begin with the same entries. */
+function readEvents({ revision, text }: LogEntry): readonly ThreadEvent[] {
+  /* A copy: what a process has in memory of an entry is not what is stored. */
+  const events = known.get(text) ?? eventsOf({ revision, text });
+  if (known.size >= mostKnown) known.clear();
+  known.set(text, events);
+  return events;
 }
 
 /** What outlives the processes: the store, the clock, what tools did, and what models were asked. */
@@ -124,7 +137,7 @@ export class MortalWorld {
       this.scenario.isCustom === true
         ? this.#customAgent(process, options)
         : createAgent({ ...options, model: this.#model(process), maxRetries: 0 });
-    return { process, agent };
+    return { process, agent: process.expose(agent) };
   }
 
   /** Waits until no dead process holds the thread any more. */
@@ -162,7 +175,8 @@ export class MortalWorld {
   }
 
   async events(): Promise<ThreadEvent[]> {
-    return eventsIn(this.#store, threadId);
+    const entries = await this.#store.read(threadId);
+    return entries.flatMap(readEvents);
   }
 
   async evidence(): Promise<Evidence> {
