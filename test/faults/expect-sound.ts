@@ -7,8 +7,9 @@ export const stride = Number(process.env['HOLDPOINT_CRASH_STRIDE'] ?? 1);
 
 /** Crashes a scenario everywhere, and expects that nothing was broken. */
 export async function expectSound(scenario: Scenario, step: number): Promise<void> {
-  const { points, runs, ends, broken } = await crashEverywhere(scenario, step);
-  console.log(`${scenario.name}: ${points} points, ${runs} runs,`, Object.fromEntries(ends));
+  const { points, runs, leftOut, ends, broken } = await crashEverywhere(scenario, step);
+  const counts = `${points} points, ${runs} runs, ${leftOut} pairs left out,`;
+  console.log(`${scenario.name}: ${counts}`, Object.fromEntries(ends));
   expect(broken).toEqual([]);
   const unknown = scenario.isAlwaysCompleted === true ? [] : ['indeterminate'];
   expect([...ends.keys()].toSorted()).toEqual(['completed', ...unknown]);
