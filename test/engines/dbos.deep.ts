@@ -8,6 +8,7 @@ import { agentWorkflow, wakeWorkflow } from 'holdpoint/dbos';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { Pool } from 'pg';
 import { afterAll, expect, test, vi } from 'vitest';
+import { statelessModel } from '../faults/stateless-model.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
@@ -224,11 +225,14 @@ const runs = async () =>
 test('the sweep leaves a run alone that waits for its turn on a full queue', async () => {
   const database = await prepared();
   const store = postgresStore(server.pool(database), { onWake: wakeWorkflow() });
-  const script = [{ calls: [book('c', 'Paris')] }, { calls: [book('c', 'Rome')] }];
-  const played = scriptedModel([...script, { text: 'Booked.' }, { text: 'Booked.' }]);
-  const world = travelWorld(played, () => store);
-  const agent = world.agent();
   const freed = Promise.withResolvers<void>();
+  const model = statelessModel([[['book', 'Paris']]], async (prompt, answer) => {
+    /* A run that has booked goes on in its thread until then. */
+    if (prompt.at(-1)?.role === 'tool') await freed.promise;
+    return answer();
+  });
+  const world = travelWorld({ model, requests: 0 }, () => store);
+  const agent = world.agent();
   await DBOS.shutdown({ deregister: true });
   const workflow = agentWorkflow({
     agent: {
@@ -236,11 +240,7 @@ test('the sweep leaves a run alone that waits for its turn on a full queue', asy
       /* What is due is overdue at once. */
       now: () => agent.now() + 10_000,
       thread: async (id) => agent.thread(id),
-      run: async (...input) => {
-        const isAnswered = Array.isArray(input[0]);
-        if (isAnswered) await freed.promise;
-        return agent.run(...input);
-      },
+      run: async (...input) => agent.run(...input),
     },
     store,
     name: 'crowded',
@@ -262,11 +262,22 @@ test('the sweep leaves a run alone that waits for its turn on a full queue', asy
     const answers = thread.activeApprovalRequests.map((request) => request.approve());
     await web.respond(answers, thread);
   }
-  await vi.waitUntil(async () => (await runs()).length === 2, inTime);
-  const waiting = (await runs()).find(({ status }) => status === 'ENQUEUED');
+  /* One run is under way in its thread; the other has no turn yet, and its thread is overdue. */
+  const waiting = await vi.waitUntil(async () => {
+    const [all, overdue, atWork] = await Promise.all([
+      runs(),
+      store.list({ agent: null, dueBefore: Date.now() }),
+      store.count({ status: 'running' }),
+    ]);
+    const queued = all.filter(({ status }) => status === 'ENQUEUED');
+    const isCrowded = all.length === 2 && queued.length === 1;
+    const isUnderWay = atWork === 1 && world.ran.length === 1;
+    const isOverdue = overdue.length === 1 && overdue[0]?.status !== 'running';
+    return isCrowded && isUnderWay && isOverdue && queued[0];
+  }, inTime);
   const { sweep } = workflow;
   await sweep(new Date());
-  const parent = await DBOS.getWorkflowStatus(waiting?.parentWorkflowID ?? '');
+  const parent = await DBOS.getWorkflowStatus(waiting.parentWorkflowID ?? '');
   expect(parent).toMatchObject({ status: 'PENDING' });
   expect(parent?.queueName).toBe(undefined);
   freed.resolve();
