@@ -1,3 +1,3 @@
 /* What the rest of the package may use of `events/`; `thread-event.ts` has the union. Nothing in `thread` imports this. */
-export { requestAfter, withEdit } from './events/changed-request.ts';
+export { applyToRequest, withEdit } from './events/changed-request.ts';
 export type { ParentCall } from './events/fields.ts';

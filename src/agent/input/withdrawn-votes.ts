@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { votesOfOthers } from '../../content/vote.ts';
-import { requestAfter } from '../../thread/events.ts';
+import { applyToRequest } from '../../thread/events.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
 
 type Withdrawn = ThreadEventOf<'vote-withdrawn'>;
@@ -14,7 +14,7 @@ export function withdrawVotes(
   const gone = (request.votes ?? []).find(({ person }) => people.has(person));
   if (gone === undefined) return { request, withdrawn: [] };
   const event = makeWithdrawn(request, gone.person, at);
-  const rest = withdrawVotes(requestAfter(request, event), people, at);
+  const rest = withdrawVotes(applyToRequest(request, event), people, at);
   return { request: rest.request, withdrawn: [event, ...rest.withdrawn] };
 }
 

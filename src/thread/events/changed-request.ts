@@ -56,8 +56,8 @@ export function withEdit(
   return { ...asked, toolCall: { ...toolCall, input }, text, digest, edit: made };
 }
 
-/** The open request after a vote, a withdrawal or a reassignment. */
-export function requestAfter(
+/** Applies a vote, a withdrawal or a reassignment to the open request. */
+export function applyToRequest(
   request: ApprovalRequest,
   event: Voted | Withdrawn | Reassigned,
 ): ApprovalRequest {

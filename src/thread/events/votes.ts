@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { approvalResponseSchema } from '../../content/approval.ts';
-import { requestAfter } from './changed-request.ts';
+import { applyToRequest } from './changed-request.ts';
 import { always, by, editSchema, mirrored, voter } from './fields.ts';
 import { requireOpenApproval, type HeadDraft, makeTamperedError } from './head-draft.ts';
 
@@ -25,7 +25,7 @@ export function applyVoted(event: z.infer<typeof requestVoted>, draft: HeadDraft
   const { response } = event;
   const { open, request } = requireOpenApproval(draft, event, response.requestId);
   if (!response.approved) throw makeTamperedError(event, 'a rejection decides the request');
-  const voted = requestAfter(request, event);
+  const voted = applyToRequest(request, event);
   if ((voted.votes?.length ?? 0) >= (request.quorum ?? 1)) {
     throw makeTamperedError(event, `request ${request.requestId} has enough approvals`);
   }
@@ -53,7 +53,7 @@ export function applyVoteWithdrawn(event: z.infer<typeof voteWithdrawn>, draft: 
   if (endsEdit === true && request.edit === undefined) {
     throw makeTamperedError(event, `request ${requestId} is not edited`);
   }
-  draft.requests.set(requestId, { ...open, request: requestAfter(request, event) });
+  draft.requests.set(requestId, { ...open, request: applyToRequest(request, event) });
 }
 
 /** An approver (`from`, as text) asked another to answer instead: `to` is a name, role or team, as in the request's `approvers`. */
@@ -70,7 +70,7 @@ const requestReassigned = z.strictObject({
 export function applyReassigned(event: z.infer<typeof requestReassigned>, draft: HeadDraft): void {
   const { requestId } = event;
   const { open, request } = requireOpenApproval(draft, event, requestId);
-  draft.requests.set(requestId, { ...open, request: requestAfter(request, event) });
+  draft.requests.set(requestId, { ...open, request: applyToRequest(request, event) });
 }
 
 export const voteSchemas = [requestVoted, voteWithdrawn, requestReassigned] as const;

@@ -1,4 +1,4 @@
-import { requestAfter, withEdit } from '../../../thread/events.ts';
+import { applyToRequest, withEdit } from '../../../thread/events.ts';
 import type { PreliminaryResult } from '../../../agent/calls.ts';
 import type { UIMessageChunk } from 'ai';
 import { pickToolCall, type ToolCall, type ToolCallRecord } from '../../../content/tool-call.ts';
@@ -64,7 +64,7 @@ export class CallChunks {
   /** Somebody has voted, withdrawn a vote, or asked somebody else to answer: the request is shown as it is now, and is still open. */
   progress(event: RequestProgress): UIMessageChunk[] {
     this.#changes += 1;
-    return this.#showAfter((request) => requestAfter(request, event));
+    return this.#showAfter((request) => applyToRequest(request, event));
   }
 
   #showAfter(change: (request: ApprovalRequest) => ApprovalRequest): UIMessageChunk[] {
@@ -212,7 +212,7 @@ export class RequestChunks {
   /** Somebody has voted, withdrawn a vote, or asked somebody else to answer. */
   progress(event: RequestProgress): UIMessageChunk[] {
     if (this.#request.type !== 'approval-request') return [];
-    this.#request = requestAfter(this.#request, event);
+    this.#request = applyToRequest(this.#request, event);
     return this.#part({});
   }
 
