@@ -10,5 +10,5 @@ export {
   toolCallSchema,
 } from './content/tool-call.ts';
 export { eventsOf } from './thread/log-entry.ts';
-export { sentMessages } from './thread/sent-messages.ts';
+export { sentMessages } from './thread/finished-steps.ts';
 export { threadEventSchema } from './thread/thread-event.ts';

@@ -1,6 +1,6 @@
 import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
-import { parseThreadJson, verifyEntries } from '../thread/parse-thread-json.ts';
+import { parseThreadJson, verifyEntries } from '../thread/thread-json.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import type { ParentCall } from '../thread/events.ts';
 import { ThreadLog, type ThreadLogOptions } from '../thread/thread-log.ts';

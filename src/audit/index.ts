@@ -2,7 +2,7 @@ import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { applyEntry } from '../thread/apply-events.ts';
 import { readEntry } from '../thread/log-entry.ts';
-import { parseThreadJson, verifyEntries } from '../thread/parse-thread-json.ts';
+import { parseThreadJson, verifyEntries } from '../thread/thread-json.ts';
 import { listCalls, makeEmptyThread } from '../thread/thread-state.ts';
 import { type AuditTrail, makeAuditTrail } from './audit-trail.ts';
 

@@ -1,7 +1,7 @@
 import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
 import { type EntryContent, verifyEntry } from '../thread/log-entry.ts';
-import { parseThreadJson } from '../thread/parse-thread-json.ts';
+import { parseThreadJson } from '../thread/thread-json.ts';
 import type { ThreadJson } from '../thread/thread-json.ts';
 import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
 

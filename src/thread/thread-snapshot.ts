@@ -1,19 +1,36 @@
 import { z } from 'zod';
 import { hashText } from '../content/sha256.ts';
 import { HoldpointError } from '../errors.ts';
-import { makeEmptyThread, EventList, measureThread, type ThreadState } from './thread-state.ts';
+import { applyEntry } from './apply-events.ts';
 import { readEntryMark } from './log-entry.ts';
 import { parseTaggedJson, toJson } from './tagged-json.ts';
 import type { EndedRequest, ThreadHead } from './thread-head.ts';
-import type { LogEntry } from './thread-store.ts';
+import { makeEmptyThread, EventList, measureThread, type ThreadState } from './thread-state.ts';
+import type { LogEntry, ThreadStore } from './thread-store.ts';
 
 /* A snapshot is the state of a thread as text. The entry after it records its digest, so the chain of hashes vouches for it. */
+
+/*
+ * A snapshot costs as much as the thread is long, so it is written when the thread has grown by an eighth: what an append pays on average
+ * doesn't depend on the length. Short threads open as fast without one.
+ */
+const growth = 1 / 8;
+
+/** Whether a snapshot is to be written with the next append to a thread. */
+export function isSnapshotDue(
+  snapshots: NonNullable<ThreadStore['snapshots']>,
+  state: Readonly<ThreadState>,
+): boolean {
+  if (!state.head.created) return false;
+  const grown = measureThread(state) - state.snapshotSize;
+  return grown >= Math.max(snapshots.every ?? 64, state.snapshotSize * growth);
+}
 
 /**
  * The version of the snapshots that are written. Raise it with every change of what a snapshot contains, `ThreadHead` above all: a snapshot
  * of another version is not read, and the thread is read whole.
  */
-export const snapshotVersion = 4;
+const snapshotVersion = 4;
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const objects = z.array(z.custom<object>(isObject));
@@ -66,7 +83,7 @@ interface SnapshotContent {
 }
 
 /** A snapshot as it is stored, and its digest for the entry after it. */
-export interface Snapshot {
+interface Snapshot {
   text: string;
   digest: string;
 }
@@ -84,7 +101,7 @@ export async function takeSnapshot(state: Readonly<ThreadState>): Promise<Snapsh
 }
 
 /** The content of the snapshot of a thread. */
-export function makeSnapshotContent({
+function makeSnapshotContent({
   threadId,
   head,
   entries,
@@ -108,18 +125,22 @@ export function makeSnapshotContent({
 }
 
 /**
- * The thread at a snapshot; `undefined` if `text` is not the snapshot of which the last of `entries` tells, or has another version. That
- * entry remains to be verified and applied. Throws `log-tampered` for a snapshot that is vouched for and invalid, or another thread's.
+ * The thread at its snapshot; `undefined` if the store has none, if it is not the one of which the last of these entries tells, or has
+ * another version. `entries` are all of the log; the one that tells of the snapshot remains to be verified and applied. Throws
+ * `log-tampered` for a snapshot that is vouched for and invalid, or another thread's.
  */
-export async function parseSnapshotState(
+export async function readSnapshotState(
+  { snapshots }: Pick<ThreadStore, 'snapshots'>,
   threadId: string,
-  text: string,
   entries: readonly LogEntry[],
 ): Promise<ThreadState | undefined> {
-  const behind = entries.slice(0, -1);
+  const count = entries.findLastIndex((entry) => readEntryMark(entry).snapshot !== undefined);
+  const text = count === -1 ? undefined : await snapshots?.read(threadId);
+  if (text === undefined) return undefined;
+  const behind = entries.slice(0, count);
   const marks = behind.map(readEntryMark);
   const end = marks.at(-1);
-  const told = entries.slice(-1).map(readEntryMark)[0]?.snapshot;
+  const told = entries.slice(count).map(readEntryMark)[0]?.snapshot;
   if (end === undefined || told !== (await digestSnapshot(text))) return undefined;
   const content = readContent(threadId, text);
   if (content === undefined) return undefined;
@@ -165,7 +186,42 @@ function makeSnapshotError(threadId: string): HoldpointError {
   );
 }
 
+/**
+ * Compares the latest snapshot of a log with the state that the entries before it add up to. The thread was read without its snapshot. Throws
+ * `log-tampered` if they differ.
+ */
+export async function verifySnapshot(
+  { threadId, entries, events }: Readonly<ThreadState>,
+  text: string | undefined,
+): Promise<void> {
+  const count = entries.findLastIndex(({ snapshot }) => snapshot !== undefined);
+  if (text === undefined || (await digestSnapshot(text)) !== entries[count]?.snapshot) return;
+  const json: unknown = JSON.parse(text);
+  /* Another holdpoint wrote it, and this one opens no thread from it. */
+  if (Reflect.get(Object(json), 'v') !== snapshotVersion) return;
+  const state = makeEmptyThread(threadId);
+  for (const { revision, hash } of entries.slice(0, count)) {
+    applyEntry(state, { events: events.slice(state.events.length, revision), hash });
+  }
+  if (stringifySorted(json) === stringifySorted(toJson(makeSnapshotContent(state)))) return;
+  throw new HoldpointError(
+    'log-tampered',
+    `The snapshot of thread ${threadId} at revision ${state.events.length} differs from the log before it. Restore the thread from a backup.`,
+  );
+}
+
+/* The same state may have its keys in another order. */
+function stringifySorted(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(
+          Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        )
+      : part,
+  );
+}
+
 /** The digest of a snapshot. */
-export async function digestSnapshot(text: string): Promise<string> {
+async function digestSnapshot(text: string): Promise<string> {
   return hashText(`holdpoint/snapshot/v1\0${text}`);
 }

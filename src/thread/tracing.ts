@@ -1,5 +1,4 @@
 /* What the rest of the package may use of `tracing/`: agents report, OpenTelemetry listens. Nothing in `thread` imports this. */
-export { runInConversation } from './tracing/guarded-conversation.ts';
 export {
   type CallFacts,
   type InvokedMessage,
@@ -11,6 +10,7 @@ export {
   type TraceMessage,
 } from './tracing/trace-message.ts';
 export {
+  runInConversation,
   traceAnswerDelivery,
   traceCall,
   traceFailure,
@@ -18,5 +18,5 @@ export {
   traceRun,
   tracesModel,
   traceStep,
+  tracingChannel,
 } from './tracing/trace-operations.ts';
-export { tracingChannel } from './tracing/tracing-channel.ts';

@@ -80,7 +80,7 @@ export const keptMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'verify compares the snapshot with the log',
-    file: 'thread/verify-snapshot.ts',
+    file: 'thread/thread-snapshot.ts',
     from: 'if (stringifySorted(json) === stringifySorted(toJson(makeSnapshotContent(state)))) return;',
     to: 'if (state.events.length > 0) return;',
     suite: [snapshots, 'a forged log vouches'],

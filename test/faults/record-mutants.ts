@@ -150,7 +150,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a standing approval is revoked and its end recorded at once',
-    file: 'thread/append-once.ts',
+    file: 'thread/thread-log.ts',
     from: "changes.push({ type: 'revoke', grantId: event.grantId });",
     to: 'return [];',
     suite: ['policy/revoked-grants', 'and the thread that made it says so'],

@@ -2,7 +2,7 @@ import type { FlexibleSchema, ModelMessage } from 'ai';
 import { readErrorText } from '../../content/error-text.ts';
 import type { RequestDecision } from '../../content/request-decision.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
-import { describeDecision } from '../../thread/decisions.ts';
+import { describeDecision } from '../../thread/agent-thread.ts';
 import { freezeDeep } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadHead } from '../../thread/thread-head.ts';

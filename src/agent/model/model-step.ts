@@ -13,9 +13,8 @@ import {
 } from 'ai';
 import { readErrorText } from '../../content/error-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import type { PreparedRecord } from '../../thread/prepared-record.ts';
 import { endsHere, listAssistantParts, type ProviderRequest } from '../../thread/proposed-calls.ts';
-import type { StepMetadata } from '../../thread/step-metadata.ts';
+import type { StepMetadata, PreparedRecord } from '../../thread/events.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type ModelAnswer, readModelName, traceModel, tracesModel } from '../../thread/tracing.ts';
 import type { ProviderResponse } from './collected-response.ts';

@@ -1,11 +1,15 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai';
 import { freezeDeep } from '../../thread/deep-freeze.ts';
 import { listAssistantParts } from '../../thread/proposed-calls.ts';
-import { listHistory, listNextMessages, type SentMessage } from '../../thread/next-messages.ts';
 import { toJson } from '../../thread/tagged-json.ts';
-import type { PreparedRecord, SentPart } from '../../thread/prepared-record.ts';
+import type { PreparedRecord, SentPart } from '../../thread/events.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { turnSteps } from '../../thread/turn-steps.ts';
+import {
+  turnSteps,
+  listHistory,
+  listNextMessages,
+  type SentMessage,
+} from '../../thread/finished-steps.ts';
 import { type PreparedStep, type PrepareStep, stepSettingNames } from './step-settings.ts';
 
 const preparedNames = new Set<string>([...stepSettingNames, 'model', 'instructions', 'messages']);

@@ -1,7 +1,7 @@
 import type { Instructions, LanguageModel, ModelMessage, PrepareStepResult, ToolSet } from 'ai';
-import type { PreparedRecord } from '../../thread/prepared-record.ts';
+import type { PreparedRecord } from '../../thread/events.ts';
 import { readModelName } from '../../thread/tracing.ts';
-import type { FinishedStep } from '../../thread/turn-steps.ts';
+import type { FinishedStep } from '../../thread/finished-steps.ts';
 
 /** The settings of one step that `prepareStep` may return; all others are those of the agent and the run. */
 export type PreparedStep<TOOLS extends ToolSet = ToolSet> = Omit<

@@ -1,7 +1,7 @@
 import { callGuarded } from '../../content/call-guarded.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { turnSteps } from '../../thread/turn-steps.ts';
+import { turnSteps } from '../../thread/finished-steps.ts';
 import { pickModelSettings } from '../model/model-step.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunOverrides } from './run-settings.ts';

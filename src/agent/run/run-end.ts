@@ -1,5 +1,5 @@
 import type { LanguageModelUsage } from 'ai';
-import type { StepMetadata } from '../../thread/step-metadata.ts';
+import type { StepMetadata } from '../../thread/events.ts';
 import { isModelDue, computeThreadStatus } from '../../thread/thread-status.ts';
 import { endsTurn } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';

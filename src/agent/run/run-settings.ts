@@ -1,5 +1,5 @@
 import type { TimeoutConfiguration, ToolSet } from 'ai';
-import type { FinishedStep } from '../../thread/turn-steps.ts';
+import type { FinishedStep } from '../../thread/finished-steps.ts';
 import type { ModelSettings } from '../model/model-step.ts';
 import type { PrepareStep, stepSettingNames } from '../model/step-settings.ts';
 

@@ -1,11 +1,10 @@
 import type { AssistantModelMessage, LanguageModelUsage } from 'ai';
 import { awaitUntilAborted } from '../../content/until-aborted.ts';
 import { copyAsLogged } from '../../thread/tagged-json.ts';
-import type { PreparedRecord } from '../../thread/prepared-record.ts';
-import type { StepMetadata } from '../../thread/step-metadata.ts';
+import type { PreparedRecord, StepMetadata } from '../../thread/events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { turnSteps } from '../../thread/turn-steps.ts';
+import { turnSteps } from '../../thread/finished-steps.ts';
 import { takeTurns, applyVerdict } from '../calls/check-due-calls.ts';
 import { decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
 import { listModelTools } from '../calls/tool-definitions.ts';

@@ -1,12 +1,72 @@
+import type { ProviderMetadata, Instructions, ModelMessage, ToolChoice, ToolSet } from 'ai';
 import { z } from 'zod';
-import type { PreparedRecord } from '../prepared-record.ts';
 import { listProposedCalls } from '../proposed-calls.ts';
-import { isObject, stepMetadataSchema } from '../step-metadata.ts';
 import { always } from './fields.ts';
 import { type HeadDraft, makeTamperedError } from './head-draft.ts';
 import { messageSchema } from './messages.ts';
 
 /* Replies of the model. */
+
+/**
+ * How a step's request to the model differed from the thread's messages and the agent's settings: what `prepareStep` returned, or the run's
+ * options.
+ */
+export interface PreparedRecord {
+  messages?: readonly SentPart[];
+  /** How many messages the thread had; recorded with `messages`. */
+  messageCount?: number;
+  instructions?: Instructions | undefined;
+  /** The id of the model. */
+  model?: string | undefined;
+  activeTools?: readonly string[] | undefined;
+  toolChoice?: ToolChoice<ToolSet> | undefined;
+}
+
+/**
+ * Messages that a step sent, in order: those of the thread from index `from` up to `to` (exclusive), the one that an earlier `step` recorded
+ * at `index` of its list, or a `message` that is not in the thread.
+ */
+export type SentPart =
+  | { from: number; to: number }
+  | { step: number; index: number }
+  | { message: ModelMessage };
+
+/** What a provider returned with a step besides the assistant message. It is kept for the record, and not sent to the model again. */
+export interface StepMetadata {
+  /** The provider's id of its response, and the model that made it. */
+  response?: { id?: string | undefined; modelId?: string | undefined } | undefined;
+  providerMetadata?: ProviderMetadata | undefined;
+  /** The sources that the model cited. */
+  sources?: Source[] | undefined;
+}
+
+/** A source that a model cited, as in the AI SDK. */
+export type Source =
+  | {
+      type: 'source';
+      sourceType: 'url';
+      id: string;
+      url: string;
+      title?: string;
+      providerMetadata?: ProviderMetadata;
+    }
+  | {
+      type: 'source';
+      sourceType: 'document';
+      id: string;
+      mediaType: string;
+      title: string;
+      filename?: string;
+      providerMetadata?: ProviderMetadata;
+    };
+
+const stepMetadataSchema: z.ZodType<StepMetadata> = z.strictObject({
+  response: z
+    .strictObject({ id: z.string().optional(), modelId: z.string().optional() })
+    .optional(),
+  providerMetadata: z.custom<ProviderMetadata>(isObject).optional(),
+  sources: z.array(z.custom<Source>(isObject)).optional(),
+});
 
 const usageSchema = z.strictObject({
   inputTokens: z.number().optional(),
@@ -64,6 +124,10 @@ export function applyStepFinished(
     throw makeTamperedError(event, 'two of its calls have the same id');
   }
   newlyPast.toolCallIds.push(...toolCallIds);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export const stepSchemas = [stepFinished] as const;

@@ -1,15 +1,24 @@
+import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import type { Proposal } from '../proposal.ts';
+import { freezeDeep } from '../deep-freeze.ts';
 import { traceparentSchema } from '../events/fields.ts';
-import type { ThreadEvent } from '../thread-event.ts';
-import { describeTraceMessage } from './trace-message-of-event.ts';
-import type { TraceMessage } from './trace-message.ts';
-import { tracingChannel } from './tracing-channel.ts';
+import type { Proposal } from '../proposal.ts';
+import { isQuiet } from '../quiet-events.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
+import { callAt, type ThreadHead } from '../thread-head.ts';
+import type { EventSearch } from '../thread-state.ts';
+import {
+  callFacts,
+  describeRequestFacts,
+  publishAtOnce,
+  findTraceparent,
+  tracingChannel,
+} from './trace-operations.ts';
+import type { TraceMessage, AnsweredMessage, RequestFacts } from './trace-message.ts';
 
 /** Appends events and returns them as they are stored; `undefined` after a concurrent append. */
-export type Append = (
-  events: readonly ThreadEvent[],
-) => Promise<readonly ThreadEvent[] | undefined>;
+type Append = (events: readonly ThreadEvent[]) => Promise<readonly ThreadEvent[] | undefined>;
 
 /** Appends the events of a proposal, and publishes each as an operation. */
 export async function appendTraced(proposal: Proposal, append: Append): ReturnType<Append> {
@@ -17,7 +26,7 @@ export async function appendTraced(proposal: Proposal, append: Append): ReturnTy
   try {
     const stored = await append(events);
     publishEnd(messages, stored === undefined ? { error: makeConcurrentAppendError() } : {});
-    if (stored !== undefined) for (const each of announcements) publishStart(each);
+    if (stored !== undefined) for (const each of announcements) publishAtOnce(each);
     return stored;
   } catch (error) {
     publishEnd(messages, { error });
@@ -40,17 +49,12 @@ function publishStarts({ state, head, events: proposed }: Proposal): {
     const message = describeTraceMessage(event, context);
     if (message?.type === 'indeterminate') announcements.push(message);
     else if (message !== undefined) {
-      publishStart(message);
+      publishAtOnce(message);
       messages.push(message);
     }
     events.push(withTraceparent(event, message));
   }
   return { events, messages, announcements };
-}
-
-function publishStart(message: TraceMessage): void {
-  tracingChannel?.start.publish(message);
-  tracingChannel?.end.publish(message);
 }
 
 function publishEnd(messages: readonly TraceMessage[], failure: { error?: unknown }): void {
@@ -72,4 +76,127 @@ function withTraceparent(event: ThreadEvent, message: TraceMessage | undefined):
 
 function makeConcurrentAppendError(): HoldpointError {
   return new HoldpointError('revision-conflict', 'Concurrent append; retrying.');
+}
+
+/** The thread to which an event is about to be appended. */
+interface EventContext {
+  threadId: string;
+  /** The thread's head after the append. */
+  head: ThreadHead;
+  /** The events before it: those of the same append, then the thread's. */
+  log: readonly EventSearch[];
+}
+
+/** The trace message for an event that is about to be appended, if it has one. */
+function describeTraceMessage(event: ThreadEvent, context: EventContext): TraceMessage | undefined {
+  if (isQuiet(event)) return undefined;
+  switch (event.type) {
+    case 'request-opened': {
+      const facts = requestFacts(context, event.request.requestId);
+      return facts && { type: 'requested', ...facts };
+    }
+    case 'request-answered':
+      return traceAnswered(event, context);
+    case 'request-closed':
+      return traceClosed(event, context);
+    case 'call-ended':
+      return traceFinished(event, context);
+    case 'call-lost': {
+      const call = findTracedCall(event, context);
+      const follows = findTraceparent('request-answered', call?.requestId, context.log);
+      return call && { type: 'indeterminate', ...callFacts(context.threadId, call), follows };
+    }
+    case 'message-added':
+    case 'message-retracted':
+    case 'step-finished':
+    case 'request-voted':
+    case 'vote-withdrawn':
+    case 'request-reassigned':
+    case 'grant-used':
+    case 'call-started':
+    case 'call-deferred':
+      return undefined;
+  }
+}
+
+function traceAnswered(
+  { at, response, channel, principal }: ThreadEventOf<'request-answered'>,
+  context: EventContext,
+): TraceMessage | undefined {
+  const facts = requestFacts(context, response.requestId);
+  if (facts === undefined) return undefined;
+  return {
+    type: 'answered',
+    ...facts,
+    decision: nameDecision(response),
+    waitedMs: Math.max(0, at - facts.request.createdAt),
+    channel,
+    principal: freezeDeep(principal),
+    response: freezeDeep(response),
+    follows: findTraceparent('request-opened', response.requestId, context.log),
+  };
+}
+
+function traceClosed(
+  { at, requestId, cause, channel, principal }: ThreadEventOf<'request-closed'>,
+  context: EventContext,
+): TraceMessage | undefined {
+  const { head, log } = context;
+  const facts = requestFacts(context, requestId);
+  if (facts === undefined) return undefined;
+  const answered = findTraceparent('request-answered', requestId, log);
+  return {
+    type: 'closed',
+    ...facts,
+    cause,
+    wasAnswered: isAnswered(head, requestId),
+    waitedMs: Math.max(0, at - facts.request.createdAt),
+    channel,
+    principal: freezeDeep(principal),
+    follows: answered ?? findTraceparent('request-opened', requestId, log),
+  };
+}
+
+function traceFinished(
+  event: ThreadEventOf<'call-ended'>,
+  context: EventContext,
+): TraceMessage | undefined {
+  const { outcome, source, channel, principal } = event;
+  const call = findTracedCall(event, context);
+  if (call === undefined) return undefined;
+  return {
+    type: 'finished',
+    ...callFacts(context.threadId, call),
+    status: outcome.status,
+    source,
+    channel,
+    principal: freezeDeep(principal),
+    outcome: freezeDeep(outcome),
+  };
+}
+
+function nameDecision(response: UserInputResponseContent): AnsweredMessage['decision'] {
+  if (response.type === 'question-response') return response.status;
+  return response.approved ? 'approved' : 'rejected';
+}
+
+/* One append may open, answer and close a request, and complete the step of a call. */
+function requestFacts(
+  { head: { openRequests, newlyPast } }: EventContext,
+  requestId: string,
+): RequestFacts | undefined {
+  const found = [...openRequests, ...newlyPast.requests].find(
+    (other) => other.request.requestId === requestId,
+  );
+  return found && describeRequestFacts(found.request);
+}
+
+/* For a request that has been closed. */
+function isAnswered({ newlyPast }: ThreadHead, requestId: string): boolean {
+  const closed = newlyPast.requests.findLast(({ request }) => request.requestId === requestId);
+  return closed?.response !== undefined;
+}
+
+function findTracedCall(place: CallPlace, { head }: EventContext): ToolCallRecord | undefined {
+  return callAt({ calls: [...head.calls, ...head.newlyPast.calls] }, place);
 }

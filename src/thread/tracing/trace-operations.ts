@@ -1,12 +1,10 @@
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { findConversation } from './guarded-conversation.ts';
-import { callFacts, describeRequestFacts, findTraceparent } from './trace-facts.ts';
-import { tracingChannel } from './tracing-channel.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
 import { freezeDeep } from '../deep-freeze.ts';
-import type { ThreadEvent } from '../thread-event.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { UnsentAnswer } from '../thread-head.ts';
-import type { ThreadState } from '../thread-state.ts';
+import type { ThreadState, EventSearch } from '../thread-state.ts';
 import type {
   InvokedMessage,
   ModelAnswer,
@@ -14,7 +12,41 @@ import type {
   PromptedMessage,
   SteppedMessage,
   TraceMessage,
+  CallFacts,
+  RequestFacts,
 } from './trace-message.ts';
+
+/** The tracing channel `holdpoint`; `undefined` on platforms without `node:diagnostics_channel`. */
+export const tracingChannel = globalThis.process
+  ?.getBuiltinModule?.('node:diagnostics_channel')
+  ?.tracingChannel<unknown, TraceMessage>('holdpoint');
+
+/** Whether anybody receives the trace. */
+export function isTraced(): boolean {
+  return tracingChannel?.hasSubscribers ?? false;
+}
+
+interface GuardedLog {
+  /** The thread that records the call. */
+  threadId: string;
+  /** The conversation that the call belongs to. */
+  conversationId: string;
+}
+
+/* An async context rather than a parameter, because other code treats the thread of a guarded call like any thread. */
+const hooks = globalThis.process?.getBuiltinModule?.('node:async_hooks');
+const guardedLog = hooks && new hooks.AsyncLocalStorage<GuardedLog>();
+
+/** Runs the work of a guarded call, so that its trace messages name the conversation. */
+export function runInConversation<RESULT>(log: GuardedLog, work: () => RESULT): RESULT {
+  return guardedLog === undefined ? work() : guardedLog.run(log, work);
+}
+
+/** The conversation of a guarded call, for the thread that records the call. */
+function findConversation(threadId: string): string | undefined {
+  const log = guardedLog?.getStore();
+  return log?.threadId === threadId ? log.conversationId : undefined;
+}
 
 /** The part of a run's result that is traced. */
 type RunResult = Pick<InvokedMessage, 'finishReason' | 'usage'> & { status: string };
@@ -107,17 +139,6 @@ export function traceFailure(agentName: string | undefined, failure: SettingFail
   publishAtOnce({ type: 'setting-failed', ...about, ...(error === undefined ? {} : { error }) });
 }
 
-/** Publishes a message that has no `asyncEnd`. */
-function publishAtOnce(message: TraceMessage): void {
-  tracingChannel?.start.publish(message);
-  tracingChannel?.end.publish(message);
-}
-
-/** Whether anybody receives the trace. */
-export function isTraced(): boolean {
-  return tracingChannel?.hasSubscribers ?? false;
-}
-
 /** Traces work as one operation. */
 function traceWork<RESULT>(message: TraceMessage, work: () => Promise<RESULT>): Promise<RESULT> {
   const enter = (): Promise<RESULT> => {
@@ -143,4 +164,51 @@ function beginWithin<RESULT>(
     });
   }
   return beginOnce();
+}
+
+/** Publishes the start of an operation, or a message that has no `asyncEnd`. */
+export function publishAtOnce(message: TraceMessage): void {
+  tracingChannel?.start.publish(message);
+  tracingChannel?.end.publish(message);
+}
+
+/** The fields of every trace message about a call. */
+export function callFacts(
+  threadId: string,
+  { toolCallId, toolName, requestId, attempts: attempt, input }: ToolCallRecord,
+): CallFacts {
+  const conversationId = findConversation(threadId);
+  const call = { toolCallId, toolName, requestId, attempt, input: freezeDeep(input) };
+  return { threadId, conversationId, ...call };
+}
+
+/** The `traceparent` that is stored with a request, or with its answer. */
+export function findTraceparent(
+  type: 'request-opened' | 'request-answered',
+  requestId: string | undefined,
+  log: readonly EventSearch[],
+): string | undefined {
+  for (const events of log) {
+    const found = events.findLast(
+      (event): event is ThreadEventOf<'request-opened' | 'request-answered'> =>
+        event.type === type && readEventRequestId(event) === requestId,
+    );
+    if (found !== undefined && 'traceparent' in found) return found.traceparent;
+  }
+  return undefined;
+}
+
+function readEventRequestId(
+  event: ThreadEventOf<'request-opened' | 'request-answered'>,
+): string | undefined {
+  return event.type === 'request-opened' ? event.request.requestId : event.response.requestId;
+}
+
+/** The fields of every trace message about a request. */
+export function describeRequestFacts(found: UserInputRequest): RequestFacts {
+  const request = freezeDeep(found);
+  const { threadId, requestId, type: requestType, toolCall } = request;
+  const { toolCallId, toolName } = toolCall ?? {};
+  const conversationId = findConversation(threadId);
+  return { threadId, conversationId, requestId, requestType, toolCallId, toolName, request };
 }

@@ -6,7 +6,7 @@ import { parseJson } from '../../../content/parse-json.ts';
 import { refuseUnknown } from '../../../content/refuse-unknown.ts';
 import { makeErrorResponse, makeRefusalResponse } from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
-import { SerialWork } from '../../../thread/serial-work.ts';
+import { SerialWork } from '../../../content/serial-work.ts';
 import { readCapability } from '../callback-url.ts';
 import { readRemoteServer } from '../remote-server.ts';
 import { parseCallback } from './callback-message.ts';

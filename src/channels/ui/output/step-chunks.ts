@@ -3,7 +3,7 @@ import type { ProviderMetadata, ToolCallPart, UIMessageChunk } from 'ai';
 import type { ToolCall } from '../../../content/tool-call.ts';
 import { makeFileUrl } from '../../../content/file-url.ts';
 import { type AssistantPart, listAssistantParts } from '../../../thread/proposed-calls.ts';
-import type { Source } from '../../../thread/step-metadata.ts';
+import type { Source } from '../../../thread/events.ts';
 import { type CallEnd, readResult, type FinishedStepEvent } from '../../../view/items.ts';
 import {
   endText,
