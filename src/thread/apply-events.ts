@@ -1,4 +1,3 @@
-import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import type { EntryContent } from './log-entry.ts';
 import { callPerEvent, type PerEvent, type ThreadEvent } from './thread-event.ts';
@@ -116,15 +115,17 @@ export function adopt(
   for (const toolCallId of toolCallIds) state.toolCallIds.add(toolCallId);
   for (const event of events) state.events.push(event);
   state.entries.push({ revision: state.events.length, hash, snapshot });
-  state.head = { ...head, calls: withKeys(head.calls, hash), newlyPast: makeNewlyPast() };
-}
-
-/*
- * The key of a call is derived from the log: from the hash of the entry that proposed it, which no two threads and no two steps share,
- * and from its place. So every copy of the thread gives the call the same key, long before it starts.
- */
-function withKeys(calls: ToolCallRecord[], hash: string): ToolCallRecord[] {
-  /* All calls of a step are proposed by one entry. */
-  if (calls[0]?.idempotencyKey !== undefined) return calls;
-  return calls.map((call) => ({ ...call, idempotencyKey: `${hash}.${call.step}.${call.index}` }));
+  /*
+   * The key of a call is derived from the log: from the hash of the entry that proposed it, which no two threads and no two steps share,
+   * and from its place. So every copy of the thread gives the call the same key, long before it starts. All calls of a step are proposed by
+   * one entry.
+   */
+  const keyed =
+    head.calls[0]?.idempotencyKey === undefined
+      ? head.calls.map((call) => ({
+          ...call,
+          idempotencyKey: `${hash}.${call.step}.${call.index}`,
+        }))
+      : head.calls;
+  state.head = { ...head, calls: keyed, newlyPast: makeNewlyPast() };
 }

@@ -66,14 +66,14 @@ const contents = new WeakMap<LogEntry, EntryContent>();
 const verified = new WeakMap<LogEntry, string>();
 
 /**
- * Makes the entry that appends `events` to a log that ends here; `snapshot` is the digest of a snapshot of the thread before it. It freezes
- * the events, so that memory and store stay equal. Throws `invalid-input` for events that could not be read again.
+ * Makes the entry that appends `events` to a log that ends here, and its content; `snapshot` is the digest of a snapshot of the thread
+ * before it. It freezes the events, so that memory and store stay equal. Throws `invalid-input` for events that could not be read again.
  */
 export async function writeEntry(
   events: readonly ThreadEvent[],
   { revision, hash: previous }: LogEnd,
   snapshot?: string,
-): Promise<LogEntry> {
+): Promise<{ entry: LogEntry; content: EntryContent }> {
   refuseUnreadable(events);
   const json = toJson(events);
   const noted = snapshot === undefined ? '' : `${snapshotKey}${snapshot}"`;
@@ -82,8 +82,10 @@ export async function writeEntry(
   const entry = sealEntry(revision + events.length, `${body}${hashKey}${hash}"}`);
   verified.set(entry, previous);
   /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
-  if (json === events) contents.set(entry, { events: freezeDeep(events), snapshot, hash });
-  return entry;
+  if (json !== events) return { entry, content: readEntry(entry) };
+  const content = { events: freezeDeep(events), snapshot, hash };
+  contents.set(entry, content);
+  return { entry, content };
 }
 
 /** A frozen entry. */

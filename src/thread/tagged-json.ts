@@ -24,12 +24,8 @@ export function toJson(value: unknown, depth = 0): unknown {
 }
 
 /** Copies a value into the form in which the log returns it, so that memory and store are equal. */
-export function copyAsLogged<VALUE>(value: VALUE): VALUE {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this decodes what is encoded here.
-  return copyDecoded(value) as VALUE;
-}
-
-function copyDecoded(value: unknown): unknown {
+export function copyAsLogged<VALUE>(value: VALUE): VALUE;
+export function copyAsLogged(value: unknown): unknown {
   const form = classifyForm(value, depthInLog);
   if (form === plain) return copyPlain(value);
   const json: unknown = JSON.parse(JSON.stringify(form === tags ? tagValue(value) : value));

@@ -13,7 +13,7 @@ import {
   readSnapshotState,
   verifySnapshot,
 } from './thread-snapshot.ts';
-import { makeEmptyThread, readLastHash, type ThreadState } from './thread-state.ts';
+import { makeEmptyThread, type ThreadState } from './thread-state.ts';
 import { summarizeThread } from './thread-status.ts';
 import type { LogEnd, LogEntry, ThreadStore, GrantChange, ThreadSummary } from './thread-store.ts';
 import { appendTraced } from './tracing/trace-append.ts';
@@ -83,35 +83,33 @@ export class ThreadLog {
 
   /**
    * Appends what `decide` proposes for the newest state, and returns its events once they are durable. `decide` is called again
-   * after a concurrent append. When it throws, or proposes nothing, nothing is written.
+   * after a concurrent append. When it throws, or proposes nothing, nothing is written. A fact is recorded even if the thread now belongs to
+   * another agent.
    */
-
-  commit(decide: Decide): Promise<readonly ThreadEvent[]> {
-    return this.#work.run(() => this.#commit(decide));
-  }
-
-  /** As `commit`, for facts that decide nothing: they are recorded even if the thread now belongs to another agent. */
-  commitFact(decide: Decide): Promise<readonly ThreadEvent[]> {
-    return this.#work.run(() => this.#commit(decide, { isFact: true }));
-  }
-
-  async #commit(decide: Decide, { isFact = false } = {}): Promise<readonly ThreadEvent[]> {
-    for (;;) {
-      const proposal = new Proposal(this.state, this.#options.origin);
-      if (!isFact) this.#options.refuse(this.state);
-      decide(proposal);
-      const { events, head } = proposal;
-      if (events.length === 0) {
+  commit(decide: Decide, { isFact = false } = {}): Promise<readonly ThreadEvent[]> {
+    return this.#work.run(async () => {
+      for (;;) {
+        const proposal = new Proposal(this.state, this.#options.origin);
+        if (!isFact) this.#options.refuse(this.state);
+        decide(proposal);
+        const { events, head } = proposal;
+        if (events.length === 0) {
+          await this.#checkEnd();
+          return [];
+        }
+        const appended = isTraced()
+          ? await appendTraced(proposal, (traced) => this.#append(traced, head))
+          : await this.#append(events, head);
+        if (appended !== undefined) return appended;
+        await this.#readNew();
         await this.#checkEnd();
-        return [];
       }
-      const appended = isTraced()
-        ? await appendTraced(proposal, (traced) => this.#append(traced, head))
-        : await this.#append(events, head);
-      if (appended !== undefined) return appended;
-      await this.#readNew();
-      await this.#checkEnd();
-    }
+    });
+  }
+
+  /** As `commit`, for facts that decide nothing. */
+  commitFact(decide: Decide): Promise<readonly ThreadEvent[]> {
+    return this.commit(decide, { isFact: true });
   }
 
   /** Writes a whole thread that the store does not have. If this fails, this log must not be used any more. */
@@ -164,8 +162,7 @@ export class ThreadLog {
     const isDue =
       grants === undefined && snapshots !== undefined && isSnapshotDue(snapshots, this.state);
     const snapshot = isDue ? await takeSnapshot(this.state) : undefined;
-    const entry = await writeEntry(proposed, end, snapshot?.digest);
-    const content = readEntry(entry);
+    const { entry, content } = await writeEntry(proposed, end, snapshot?.digest);
     const summary = summarizeThread(threadId, head, {
       end: { revision: entry.revision, hash: content.hash },
       now: this.#options.now(),
@@ -216,7 +213,8 @@ export class ThreadLog {
 
   /** Where the next entry goes. */
   #end(): LogEnd {
-    return { revision: this.revision, hash: readLastHash(this.state) };
+    const { revision, hash } = this.state.entries.at(-1) ?? { revision: 0, hash: '' };
+    return { revision, hash };
   }
 
   /*

@@ -33,8 +33,8 @@ export const keptMutants: readonly SourceMutant[] = [
   {
     promise: 'nobody can change the events that are kept',
     file: 'thread/log-entry.ts',
-    from: 'contents.set(entry, { events: freezeDeep(events), snapshot, hash });',
-    to: 'contents.set(entry, { events, snapshot, hash });',
+    from: 'const content = { events: freezeDeep(events), snapshot, hash };',
+    to: 'const content = { events, snapshot, hash };',
     suite: [kept, 'reaches no other handle'],
     sentence: failed,
   },

@@ -153,7 +153,10 @@ const callEnded = z.strictObject({
 
 export function applyCallEnded(event: z.infer<typeof callEnded>, draft: HeadDraft): void {
   const call = openCallAt(draft, event, event, openCallStatuses);
-  refuseForeignEnd(event, call);
+  const { status } = event.outcome;
+  if (!mayEnd(call, status)) {
+    throw makeTamperedError(event, `call ${call.step}.${call.index} can't be ${status}`);
+  }
   /* Somebody has found out what happened: earlier failures of the run no longer count. */
   if (event.source !== undefined) {
     draft.head.failure = undefined;
@@ -161,21 +164,15 @@ export function applyCallEnded(event: z.infer<typeof callEnded>, draft: HeadDraf
   }
   if (event.source === 'delivered') draft.head.isStopped = false;
   endAsking(draft, event, event);
-  call.status = event.outcome.status;
+  call.status = status;
   call.outcome = event.outcome;
   if (draft.head.calls.every(({ outcome }) => outcome !== undefined)) completeStep(draft);
 }
 
 /**
- * A call that the provider runs ends here once the provider's request is answered: with `forwarded` only after an approval, and never
- * with a result.
+ * Whether a call may end so. One that the provider runs ends here once the provider's request is answered: with `forwarded` only after an
+ * approval, and never with a result.
  */
-function refuseForeignEnd(event: z.infer<typeof callEnded>, call: ToolCallRecord): void {
-  const { status } = event.outcome;
-  if (mayEnd(call, status)) return;
-  throw makeTamperedError(event, `call ${call.step}.${call.index} can't be ${status}`);
-}
-
 function mayEnd(call: ToolCallRecord, status: ToolCallOutcome['status']): boolean {
   const isProviders = call.providerApprovalId !== undefined;
   switch (status) {
