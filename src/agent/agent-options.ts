@@ -4,7 +4,7 @@ import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { MayAnswer } from './input/run-input.ts';
 import type { ModelSettings } from './model/model-step.ts';
-import type { PrepareStep } from './model/step-settings.ts';
+import type { PrepareStep } from './model/prepare-step.ts';
 import type { UnrecordedOutcome } from './run/agent-context.ts';
 import type { RetryOptions } from './run/retry-time.ts';
 import type { RunOverrides } from './run/run-settings.ts';

@@ -41,6 +41,6 @@ export {
   type PreliminaryResult,
   type ToolRunOptions,
 } from './calls/execute-call.ts';
-export type { Execution, Reporting } from './calls/execution.ts';
+export type { Execution, Reporting } from './calls/delegation.ts';
 export { asking, type Question, type QuestionResult } from './calls/question-call.ts';
 export { checkTools, defineToolsOnce, type ToolDefinitions } from './calls/tool-definitions.ts';

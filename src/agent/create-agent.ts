@@ -5,8 +5,7 @@ import type { AgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';
 import { makeAgent } from './make-agent.ts';
-import { pickModelSettings } from './model/model-step.ts';
-import { makeModelSteps } from './model/model-steps.ts';
+import { pickModelSettings, makeModelSteps } from './model/model-step.ts';
 
 /**
  * Creates an agent: a language model with a loop that runs its tools, asks people where a rule says so, and keeps everything in threads.

@@ -1,5 +1,5 @@
 export { createCustomAgent, type CustomAgentOptions } from './custom/create-custom-agent.ts';
-export type { CustomRequest, CustomStep, CustomStepInput } from './custom/custom-step.ts';
+export type { CustomRequest, CustomStep } from './custom/custom-step.ts';
 export {
   answersOf,
   choice,
@@ -7,3 +7,4 @@ export {
   type QuestionToAsk,
   textQuestion,
 } from './custom/questions.ts';
+export type { CustomStepInput } from './custom/take-custom-step.ts';

@@ -3,7 +3,7 @@ import type { EventBuffer } from '../content/event-buffer.ts';
 import type { Grant } from '../content/grant.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
-import { identifyStrictly, whyNobody } from '../policy/principal-id.ts';
+import { identifyStrictly, whyNobody } from '../policy/same-person.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ParentCall } from '../thread/events.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
@@ -12,10 +12,9 @@ import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
-import { askDuringCall } from './calls/ask-during-call.ts';
+import { askDuringCall } from './calls/question-call.ts';
 import type { Question } from './calls/question-call.ts';
-import { requestApproval } from './calls/request-approval.ts';
-import type { RequestedApproval } from './calls/requested-approval.ts';
+import { requestApproval, type RequestedApproval } from './calls/make-request.ts';
 import {
   cancelForParent,
   type ChildThread,

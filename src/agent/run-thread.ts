@@ -2,7 +2,7 @@ import type { EventBuffer } from '../content/event-buffer.ts';
 import { callGuarded } from '../content/call-guarded.ts';
 import { awaitUntilAborted } from '../content/until-aborted.ts';
 import { HoldpointError } from '../errors.ts';
-import { isSamePrincipal } from '../policy/principal-id.ts';
+import { isSamePrincipal } from '../policy/same-person.ts';
 import type { RunCause } from '../policy/run-context.ts';
 import { type AgentThread, listDecisions } from '../thread/agent-thread.ts';
 import { freezeDeep } from '../thread/deep-freeze.ts';

@@ -1,4 +1,4 @@
-import { readIdField } from '../policy/id-field.ts';
+import { readIdField } from '../policy/same-person.ts';
 
 /** What the app's `authorize` says of a request for a thread. */
 interface SignIn {

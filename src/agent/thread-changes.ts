@@ -1,4 +1,4 @@
-import { describeClosedBy } from '../policy/closed-by.ts';
+import { describeClosedBy } from '../policy/same-person.ts';
 import { readMessageId } from '../thread/app-messages.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { type Decide, Proposal } from '../thread/proposal.ts';
@@ -14,7 +14,7 @@ import {
 import { cancelEvents, type FollowUps } from './calls/close-requests.ts';
 import type { ParentCancellation } from './child-agent.ts';
 import type { CheckedAnswers } from './calls/delegation.ts';
-import { followUpsFor } from './calls/follow-ups.ts';
+import { followUpsFor } from './calls/ask-again.ts';
 import type { EndingInput } from './input/accept-outcome.ts';
 import { acceptInput } from './input/accept-input.ts';
 import { allowEndings, allowInput } from './input/allow-input.ts';

@@ -12,7 +12,7 @@ import {
 import { pickTerms } from '../content/approval-terms.ts';
 import type { CallPlace, ToolCallOutcome } from '../content/tool-call.ts';
 import { toCanonicalText } from '../policy/digest.ts';
-import type { PrincipalId } from '../policy/principal-id.ts';
+import type { PrincipalId } from '../policy/same-person.ts';
 import { isCausedByRequesters, type RunCause } from '../policy/run-context.ts';
 import { makePlaceKey } from '../thread/calls-by-place.ts';
 import { applyEntry } from '../thread/apply-events.ts';

@@ -4,7 +4,7 @@ import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import type { ProviderPart } from '../agent/model.ts';
 import { HoldpointError } from '../errors.ts';
-import { isSamePrincipal } from '../policy/principal-id.ts';
+import { isSamePrincipal } from '../policy/same-person.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { readMessageId } from '../thread/app-messages.ts';
 import { answersByApprovalId, ApprovalIds, isRejection } from '../thread/approval-ids.ts';

@@ -1,5 +1,5 @@
 import { type Requested, listRequesters } from '../content/requesters.ts';
-import { isSamePrincipal, type PrincipalId } from './principal-id.ts';
+import { isSamePrincipal, type PrincipalId } from './same-person.ts';
 
 /** Who caused a run. */
 export interface RunCause {

@@ -25,7 +25,7 @@ export const contextMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nor somebody who is the same person only loosely',
-    file: 'policy/principal-id.ts',
+    file: 'policy/same-person.ts',
     from: 'const person = identifyStrictly(one, principalId);',
     to: `if (findPrincipalName(one, principalId) === findPrincipalName(other, principalId)) return true;
   const person = identifyStrictly(one, principalId);`,

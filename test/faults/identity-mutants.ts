@@ -80,7 +80,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a standing approval for one person decides only what that person alone asked for',
-    file: 'policy/principal-id.ts',
+    file: 'policy/same-person.ts',
     from: 'people.every((person) => person === people[0]) ? people[0]',
     to: 'people.length > 0 ? people.at(-1)',
     suite: [shared, 'does not run on Ada'],
@@ -104,7 +104,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'two spellings of a name are one person',
-    file: 'agent/input/answer-voter.ts',
+    file: 'policy/same-person.ts',
     from: 'normalizeName(one.name) === normalizeName(other.name)',
     to: 'one.name === other.name',
     suite: [same, 'do not fill a quorum of two'],
@@ -152,7 +152,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an object is nobody for sure without principalId',
-    file: 'policy/principal-id.ts',
+    file: 'policy/same-person.ts',
     from: "principalId === undefined && typeof principal !== 'string'",
     to: 'principalId === undefined && principal === null',
     suite: [same, 'for an object without principalId'],
@@ -160,7 +160,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a standing approval is compared by today’s principalId',
-    file: 'agent/calls/former-names.ts',
+    file: 'agent/calls/find-grant.ts',
     from: 'return requestedBy === undefined ? person :',
     to: 'return requestedBy !== null ? person :',
     suite: [same, 'a standing approval follows its person'],
@@ -200,7 +200,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an object without an id names nobody who could be signed in',
-    file: 'policy/principal-id.ts',
+    file: 'policy/same-person.ts',
     from: "typeof principal === 'string' || readIdField(principal) !== undefined) return undefined",
     to: 'principal !== undefined) return undefined',
     suite: ['policy/nobody-signed-in', 'as an object that has no id'],
@@ -208,7 +208,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'whom principalId does not name is nobody',
-    file: 'policy/principal-id.ts',
+    file: 'policy/same-person.ts',
     from: 'return findPrincipalName(principal, principalId) === undefined',
     to: 'return false',
     suite: ['policy/nobody-signed-in', 'as an object without what principalId reads'],

@@ -96,7 +96,7 @@ export const keptMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a tool does not get the schema of another one',
-    file: 'agent/calls/schema-json.ts',
+    file: 'agent/calls/input-validation.ts',
     from: 'const known = new WeakMap<object, SchemaTexts>();',
     to: 'const known = { kept: undefined, get() { return this.kept; }, set(key, texts) { this.kept = texts; } };',
     suite: ['agent/shared-schemas', 'a schema of its own'],
@@ -104,7 +104,7 @@ export const keptMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a schema that the app may change is not kept',
-    file: 'agent/calls/schema-json.ts',
+    file: 'agent/calls/input-validation.ts',
     from: 'const isFixed = isStandardSchema(inputSchema);',
     to: "const isFixed = typeof inputSchema === 'object' && inputSchema !== null;",
     suite: ['agent/shared-schemas', 'a schema object that the app changes'],
@@ -112,7 +112,7 @@ export const keptMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'what a provider changes in a schema is not kept',
-    file: 'agent/calls/schema-json.ts',
+    file: 'agent/calls/input-validation.ts',
     from: 'return { schema: JSON.parse(plain), canonical };',
     to: 'return { schema: (Object(parseSchemaTexts)[plain] ??= JSON.parse(plain)), canonical };',
     suite: ['agent/shared-schemas', 'what a provider changes'],

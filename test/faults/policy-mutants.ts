@@ -83,7 +83,7 @@ export const policyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a reference is never to another document',
-    file: 'agent/calls/read-json-schema.ts',
+    file: 'agent/calls/json-schema-check.ts',
     from: 'if (found !== undefined) return found;',
     to: 'return found ?? true;',
     suite: [schemas, 'a schema elsewhere'],
@@ -91,7 +91,7 @@ export const policyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a keyword that the validator would misread makes a schema unreadable',
-    file: 'agent/calls/read-json-schema.ts',
+    file: 'agent/calls/json-schema-check.ts',
     from: 'parsePart(exclusive, part);',
     to: '',
     suite: [schemas, 'a limit of draft 4'],
@@ -107,7 +107,7 @@ export const policyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'only formats of the specification are checked',
-    file: 'agent/calls/read-json-schema.ts',
+    file: 'agent/calls/json-schema-check.ts',
     from: '!formats.has(format)) delete part.format;',
     to: 'false) delete part.format;',
     suite: [schemas, 'a format that the validator does not have'],

@@ -39,7 +39,7 @@ const endingMutants: readonly Pick<SourceMutant, 'promise' | 'file' | 'from' | '
   },
   {
     promise: 'who ends a request is recorded',
-    file: 'policy/closed-by.ts',
+    file: 'policy/same-person.ts',
     from: '...(principal === undefined ? {} : { principal }),',
     to: '',
   },

@@ -40,7 +40,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a schema that takes other fields is no reason to ask',
-    file: 'policy/schema-fields.ts',
+    file: 'policy/input-reads.ts',
     from: "['additionalProperties', 'unevaluatedProperties', 'patternProperties'];",
     to: "['unevaluatedProperties'];",
     suite: [misread, 'that takes other fields'],
@@ -48,7 +48,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nor is a field that a part of the schema has',
-    file: 'policy/schema-fields.ts',
+    file: 'policy/input-reads.ts',
     from: '...listComposedSchemas(all, root, seen),',
     to: '',
     suite: [misread, 'lists the field in a condition'],
@@ -104,7 +104,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'so is one that would be escalated to approvers whom nobody knows',
-    file: 'policy/why-unanswerable.ts',
+    file: 'agent/calls/make-request.ts',
     from: '(terms.approvers ?? next?.approvers) !== undefined',
     to: 'terms.approvers !== undefined',
     suite: [unanswerable, 'by escalating'],
@@ -112,7 +112,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'and one that is asked again by an agent without a mayAnswer',
-    file: 'agent/calls/follow-ups.ts',
+    file: 'agent/calls/ask-again.ts',
     from: 'if (unanswerable !== undefined) return { why: unanswerable };',
     to: '',
     suite: [unanswerable, 'denies its call when it'],
@@ -120,7 +120,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'also just before its call starts',
-    file: 'agent/calls/ask-instead.ts',
+    file: 'agent/calls/ask-again.ts',
     from: `if (why !== undefined)
     return makeUnrunEvents`,
     to: "if (why === '') return makeUnrunEvents",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { identifyLoosely, identifyStrictly } from '../../src/policy/principal-id.ts';
+import { identifyLoosely, identifyStrictly } from '../../src/policy/same-person.ts';
 
 const bySubject = (principal: unknown): string => JSON.stringify(principal);
 

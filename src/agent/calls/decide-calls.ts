@@ -1,4 +1,5 @@
 import type { ModelMessage } from 'ai';
+import { listRequesters } from '../../content/requesters.ts';
 import {
   type CallPlace,
   pickToolCall,
@@ -6,10 +7,14 @@ import {
   type ToolCallOutcome,
   type ToolCallRecord,
 } from '../../content/tool-call.ts';
-import { listRequesters } from '../../content/requesters.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { whyNotNameless } from '../../policy/approval-rule.ts';
-import { type CausedRun, chooseRunContext, type RunContext } from '../../policy/run-context.ts';
+import {
+  type CausedRun,
+  chooseRunContext,
+  type RunContext,
+  noContext,
+} from '../../policy/run-context.ts';
 import { freezeDeep } from '../../thread/deep-freeze.ts';
 import { listCalls, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
@@ -20,6 +25,7 @@ import {
   makeProviderRunner,
   type RequestMaking,
   refuseUnanswerable,
+  renderAskedText,
 } from './make-request.ts';
 import { type Asking, makeCallQuestion } from './question-call.ts';
 import { makeOwnRunner, type ToolDefinition, type ToolDefinitions } from './tool-definitions.ts';
@@ -176,7 +182,7 @@ export function makeDecisionInput(
 }
 
 /** What the rules see of a thread whose model request had the first `messageCount` messages. */
-export function makeRuleInput(
+function makeRuleInput(
   { toolApproval, tools, toolsContext, now, report: reportOf }: AgentRules,
   state: ThreadState,
   { context, messageCount }: { context: RunContext; messageCount: number },
@@ -196,4 +202,21 @@ export function readFirstMessages(
 ): () => readonly ModelMessage[] {
   let messages: readonly ModelMessage[] | undefined;
   return () => (messages ??= freezeDeep(state.messages.slice(0, count)));
+}
+
+/**
+ * The question about a call of the open step with an edited input, as the rule asks it for that input; the default text if the rule would
+ * not ask. The rule has no `runtimeContext`, as in a worker: that of the run which asked is over.
+ */
+export async function renderEditedText(
+  rules: AgentRules,
+  state: Readonly<ThreadState>,
+  { definition, call }: { definition: ToolDefinition; call: ToolCall & CallPlace },
+): Promise<string> {
+  const messageCount = state.messages.length - 1;
+  const seen = makeRuleInput(rules, state, { context: noContext, messageCount });
+  const decision = await applyRules(seen, definition, call);
+  const reporting = { threadId: state.threadId, report: rules.report };
+  const about = { toolCall: call, runner: makeOwnRunner(definition) };
+  return renderAskedText(reporting, decision.type === 'ask' ? decision : {}, about);
 }

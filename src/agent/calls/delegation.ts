@@ -1,12 +1,19 @@
 import type { Tool, ToolSet } from 'ai';
 import type { ApprovalRequest } from '../../content/approval.ts';
-import type { CallPlace, ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
+import type {
+  CallPlace,
+  ToolCall,
+  ToolCallRecord,
+  ToolCallOutcome,
+} from '../../content/tool-call.ts';
 import type {
   AskedAnswer,
   UserInputRequest,
   UserInputResponseContent,
 } from '../../content/user-input.ts';
 import type { RunCause } from '../../policy/run-context.ts';
+import type { Decide, Proposal } from '../../thread/proposal.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
   callAt,
   type EndedRequest,
@@ -14,12 +21,9 @@ import {
   type OpenRequest,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
-import type { Decide } from '../../thread/proposal.ts';
-import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
-import type { Execution, Reporting } from './execution.ts';
 import type { MayStand } from './find-grant.ts';
 
 /** A call that is delegated to a sub-agent. */
@@ -247,3 +251,15 @@ export function findAskingDelegation(
   const delegation = call && findDelegation(tools, call);
   return delegation && beside && { delegation, call: makeDelegatedCall(threadId, call), beside };
 }
+
+/** The result of executing a call: its outcome, or that it continues elsewhere. */
+export type Execution =
+  | { type: 'ended'; outcome: ToolCallOutcome; requests?: Reporting }
+  | { type: 'deferred'; expiresAfterMs?: number }
+  /** Its outcome is unknown: it ignored its time limit, or its agent could not be reached. */
+  | { type: 'lost'; error?: string }
+  /** An agent works on it, and waits: `events` records that. */
+  | { type: 'delegated'; events: Reporting };
+
+/** Makes the events to record about a delegated call, from the newest state of its thread. */
+export type Reporting = (proposal: Proposal, at: number) => ThreadEvent[];

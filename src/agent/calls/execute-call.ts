@@ -4,10 +4,10 @@ import { readErrorText } from '../../content/error-text.ts';
 import { readMcpError } from '../../content/mcp-tool.ts';
 import { copyPlain } from '../../content/plain-copy.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import { type PrincipalId, findSoleRequester } from '../../policy/principal-id.ts';
+import { type PrincipalId, findSoleRequester } from '../../policy/same-person.ts';
 import { copyAsLogged, depthInLog, toJson } from '../../thread/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import type { Execution } from './execution.ts';
+import type { Execution } from './delegation.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
 /** Where a call is made, and for whom, as its tool gets it. */

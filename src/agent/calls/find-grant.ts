@@ -1,17 +1,21 @@
 import { isKeptByStore } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
-import type { Grant, StandingAnswer } from '../../content/grant.ts';
+import { type Grant, type StandingAnswer, grantSchema } from '../../content/grant.ts';
+import { normalizeName } from '../../content/loose-name.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import { normalizeName } from '../../content/loose-name.ts';
 import type { Asked } from '../../policy/approval-rule.ts';
 import { digestTerms } from '../../policy/digest.ts';
 import { coversInput, whyTooWide } from '../../policy/match-grant.ts';
-import { identifyLoosely, type PrincipalId, findSoleRequester } from '../../policy/principal-id.ts';
+import {
+  identifyLoosely,
+  type PrincipalId,
+  findSoleRequester,
+  identifyStrictly,
+} from '../../policy/same-person.ts';
 import { findLatestTime } from '../../thread/proposal.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { StoredGrant, ThreadStoreGrants } from '../../thread/thread-store.ts';
-import { findFormerNames, parseStoredGrant, findGrantPerson } from './former-names.ts';
 
 /** A standing approval for a call, and how many more calls it decides: any number if `usesLeft` is absent. */
 export interface GrantUse {
@@ -202,5 +206,76 @@ function parseUsableGrant(
     }
     case 'thread':
       return [];
+  }
+}
+
+/** Where an agent's standing approvals are, and how it names people. */
+interface Names {
+  grants: ThreadStoreGrants;
+  agent: string;
+  principalId: PrincipalId;
+}
+
+/** The names under which the store has a person's standing approvals, by the name that they have today. */
+type FormerNames = ReadonlyMap<string, ReadonlySet<string>>;
+
+const pageSize = 100;
+/* Read once for each store, `principalId` and agent: a process has the same `principalId` as long as it runs. */
+const known = new WeakMap<ThreadStoreGrants, WeakMap<object, Map<string, Promise<FormerNames>>>>();
+const byDefault = {};
+
+/**
+ * The other names under which the store may have a person's standing approvals: the app's `principalId` has changed since they were made.
+ */
+async function findFormerNames(names: Names, person: string): Promise<readonly string[]> {
+  const { grants, agent, principalId = byDefault } = names;
+  const ofStore = known.get(grants) ?? new WeakMap<object, Map<string, Promise<FormerNames>>>();
+  known.set(grants, ofStore);
+  const ofAgents = ofStore.get(principalId) ?? new Map<string, Promise<FormerNames>>();
+  ofStore.set(principalId, ofAgents);
+  const reading = ofAgents.get(agent) ?? readFormerNames(names);
+  ofAgents.set(agent, reading);
+  try {
+    return [...((await reading).get(person) ?? [])];
+  } catch (error) {
+    ofAgents.delete(agent);
+    throw error;
+  }
+}
+
+async function readFormerNames({ grants, agent, principalId }: Names): Promise<FormerNames> {
+  const former = new Map<string, Set<string>>();
+  let after: string | undefined;
+  do {
+    const page: StoredGrant[] = await grants.list({
+      agent,
+      limit: pageSize,
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const { text, person } of page) {
+      const grant = parseStoredGrant(text);
+      const today = grant && findGrantPerson(grant, principalId);
+      if (person === null || today === undefined || today === person) continue;
+      former.set(today, (former.get(today) ?? new Set()).add(person));
+    }
+    after = page.length < pageSize ? undefined : page.at(-1)?.grantId;
+  } while (after !== undefined);
+  return former;
+}
+
+/** The person of a standing approval of the scope `principal`, by today's `principalId`; of an older one, as it is recorded. */
+function findGrantPerson(
+  { person, requestedBy }: Grant,
+  principalId: PrincipalId,
+): string | undefined {
+  return requestedBy === undefined ? person : identifyStrictly(requestedBy, principalId);
+}
+
+/** The grant in a stored text; `undefined` for what can't be read. */
+function parseStoredGrant(text: string): Grant | undefined {
+  try {
+    return grantSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
   }
 }

@@ -1,8 +1,9 @@
 import { asSchema, type Schema, type Tool } from 'ai';
 import { z } from 'zod';
 import { readErrorText } from '../../content/error-text.ts';
-import type { SettingFailure } from '../../content/setting-failure.ts';
 import { makeOnce } from '../../content/once.ts';
+import type { SettingFailure } from '../../content/setting-failure.ts';
+import { toCanonicalText } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { type SchemaCheck, compileSchemaCheck } from './json-schema-check.ts';
 
@@ -100,4 +101,45 @@ function toValidationResult(
   return fault === undefined
     ? { success: true, value }
     : { success: false, error: new Error(fault) };
+}
+
+/** The JSON Schema of a tool's input. */
+export interface SchemaJson {
+  /** A copy for one agent: providers may change it. */
+  schema: unknown;
+  /** Its canonical text (RFC 8785). */
+  canonical: string;
+}
+
+/** The texts of the JSON Schema of one schema object. */
+interface SchemaTexts {
+  plain: string;
+  canonical: string;
+}
+
+/*
+ * Making the JSON Schema of a Zod schema takes most of the time of creating an agent, and a server may create one for each request. Texts
+ * are kept, not objects, so that nobody can change what another agent shows and hashes.
+ */
+const known = new WeakMap<object, SchemaTexts>();
+
+/** The JSON Schema of a tool's input. It is made once for a schema that does not change. */
+export async function readSchemaJson(inputSchema: Tool['inputSchema']): Promise<SchemaJson> {
+  const isFixed = isStandardSchema(inputSchema);
+  const texts = isFixed ? known.get(inputSchema) : undefined;
+  if (texts !== undefined) return parseSchemaTexts(texts);
+  const schema: unknown = await asSchema(inputSchema).jsonSchema;
+  const canonical = toCanonicalText(schema);
+  if (isFixed) known.set(inputSchema, { plain: JSON.stringify(schema), canonical });
+  return { schema, canonical };
+}
+
+function parseSchemaTexts({ plain, canonical }: SchemaTexts): SchemaJson {
+  return { schema: JSON.parse(plain), canonical };
+}
+
+/* These, such as Zod's, don't change. The AI SDK's `jsonSchema` wraps an object that an app may change. */
+function isStandardSchema(inputSchema: unknown): inputSchema is object {
+  const isObject = typeof inputSchema === 'object' && inputSchema !== null;
+  return isObject && '~standard' in inputSchema;
 }

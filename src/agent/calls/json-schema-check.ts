@@ -1,5 +1,23 @@
-import { type OutputUnit, validate } from '@cfworker/json-schema';
-import { readSchema, type SchemaPart } from './read-json-schema.ts';
+import {
+  type OutputUnit,
+  validate,
+  dereference,
+  type Schema,
+  type SchemaDraft,
+} from '@cfworker/json-schema';
+import { z } from 'zod';
+import { makeOnce } from '../../content/once.ts';
+
+/** A JSON Schema, or a part of one. */
+type SchemaPart = Schema | boolean;
+
+/** A JSON Schema that the validator understands. */
+interface ReadableSchema {
+  root: SchemaPart;
+  draft: SchemaDraft;
+  /** Its parts by the URIs to which `$ref` refers. */
+  parts: Record<string, SchemaPart>;
+}
 
 /** Why a value does not fit a JSON Schema; `undefined` if it fits. The value must be strict JSON; it is not changed. */
 export type SchemaCheck = (value: unknown) => string | undefined;
@@ -83,4 +101,166 @@ function describeField(location: string): string {
     .slice(1)
     .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'));
   return names.length === 0 ? 'the input' : `field ${JSON.stringify(names.join('.'))}`;
+}
+
+const drafts = new Map<string, SchemaDraft>([
+  ['json-schema.org/draft-04/schema', '4'],
+  ['json-schema.org/draft-06/schema', '7'],
+  ['json-schema.org/draft-07/schema', '7'],
+  ['json-schema.org/draft/2019-09/schema', '2019-09'],
+  ['json-schema.org/draft/2020-12/schema', '2020-12'],
+]);
+
+/* Those of the specification that the validator has. It would take the names of an object's methods for formats too. */
+const formats = new Set(
+  (
+    'date date-time duration email hostname ipv4 ipv6 json-pointer regex relative-json-pointer time ' +
+    'uri uri-reference uri-template uuid'
+  ).split(' '),
+);
+
+/**
+ * Reads a JSON Schema, which must be a copy: the validator adds hidden fields to it. Nothing is fetched. Throws for what the validator
+ * would get wrong or would notice only at some inputs: an unknown dialect, a reference to nothing or in a circle, a regular expression
+ * that JavaScript doesn't have, a keyword with a value of the wrong type.
+ */
+function readSchema(schema: unknown): ReadableSchema {
+  if (!isPart(schema)) throw new Error('it is neither an object nor a boolean');
+  const draft = readSchemaDraft(schema);
+  const parts = dereference(schema);
+  checkParts({ root: schema, draft, parts });
+  return { root: schema, draft, parts };
+}
+
+function readSchemaDraft(root: SchemaPart): SchemaDraft {
+  const dialect: unknown = typeof root === 'boolean' ? undefined : root.$schema;
+  if (dialect === undefined) return '2020-12';
+  const name = typeof dialect === 'string' ? dialect.replaceAll(/^https?:\/\/|#$/g, '') : '';
+  const draft = drafts.get(name);
+  if (draft === undefined) throw new Error(`unknown $schema ${JSON.stringify(dialect)}`);
+  return draft;
+}
+
+/* Made at the first use, as most tools have a schema that validates. */
+const keywords = makeOnce(() => {
+  const part = z.custom<SchemaPart>(isPart, 'not a schema');
+  const one = part.transform((each) => [each]);
+  const list = z.array(part);
+  const byName = z.record(z.string(), part).transform((each) => Object.values(each));
+  const names = z.array(z.string());
+  const pattern = z.string().refine(isPattern, 'not a regular expression of JavaScript');
+  const count = z.int().min(0);
+  const type = z.enum(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
+  const unsupported = z.undefined('not supported');
+  return {
+    /** Schemas for the same value: in a circle of them, validating would never end. */
+    sameValue: z
+      .object({
+        ...Object.fromEntries(['not', 'if', 'then', 'else'].map((name) => [name, one])),
+        allOf: list,
+        anyOf: list,
+        oneOf: list,
+        dependentSchemas: byName,
+        dependencies: z
+          .record(z.string(), z.union([names.transform(() => []), one]))
+          .transform((each) => Object.values(each).flat()),
+      })
+      .partial(),
+    innerValues: z
+      .object({
+        additionalItems: one,
+        additionalProperties: one,
+        contains: one,
+        items: z.union([list, one]),
+        prefixItems: list,
+        properties: byName,
+        patternProperties: z.record(pattern, part).transform((each) => Object.values(each)),
+        propertyNames: one,
+        unevaluatedItems: one,
+        unevaluatedProperties: one,
+      })
+      .partial(),
+    plain: z
+      .object({
+        $ref: z.string(),
+        $dynamicRef: unsupported,
+        $recursiveRef: unsupported,
+        type: z.union([type, z.array(type)]),
+        enum: z.array(z.unknown()),
+        required: names,
+        dependentRequired: z.record(z.string(), names),
+        pattern,
+        format: z.string(),
+        minimum: z.number(),
+        maximum: z.number(),
+        multipleOf: z.number().positive(),
+        minLength: count,
+        maxLength: count,
+        minItems: count,
+        maxItems: count,
+        minContains: count,
+        maxContains: count,
+        minProperties: count,
+        maxProperties: count,
+        uniqueItems: z.boolean(),
+      })
+      .partial(),
+    /** A draft 4 schema has `true` where later ones have the limit itself. */
+    limits: (draft: SchemaDraft) => {
+      const limit = draft === '4' ? z.boolean() : z.number();
+      return z.object({ exclusiveMinimum: limit, exclusiveMaximum: limit }).partial();
+    },
+  };
+});
+
+/** Checks the parts that an input can meet. */
+function checkParts({ root, draft, parts }: ReadableSchema): void {
+  const { plain, limits, sameValue, innerValues } = keywords();
+  const exclusive = limits(draft);
+  const checked = new Set<SchemaPart>();
+  const waiting: SchemaPart[] = [root];
+  function check(part: SchemaPart, above: readonly SchemaPart[]): void {
+    if (typeof part === 'boolean' || checked.has(part)) return;
+    if (above.includes(part)) throw new Error('its references form a circle');
+    const { $ref, format } = parsePart(plain, part);
+    parsePart(exclusive, part);
+    if (format !== undefined && !formats.has(format)) delete part.format;
+    waiting.push(...Object.values(parsePart(innerValues, part)).flat());
+    const next = Object.values(parsePart(sameValue, part)).flat();
+    if ($ref !== undefined) next.push(resolveReference(part, $ref));
+    for (const each of next) check(each, [...above, part]);
+    checked.add(part);
+  }
+  function resolveReference({ __absolute_ref__: uri = '' }: Schema, $ref: string): SchemaPart {
+    const found = parts[uri];
+    if (found !== undefined) return found;
+    throw new Error(`$ref ${JSON.stringify($ref)} is not in the schema`);
+  }
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    check(next, []);
+  }
+}
+
+/* The reason names the place of the part within the schema. */
+function parsePart<VALUE>(shape: z.ZodType<VALUE>, part: Schema): VALUE {
+  const { success, data, error } = shape.safeParse(part);
+  if (success) return data;
+  const [issue] = error.issues;
+  const { __absolute_uri__: uri = '' } = part;
+  const [, pointer = ''] = uri.split('#');
+  const place = [`#${pointer}`, ...(issue?.path ?? [])].join('/');
+  throw new Error(`${place}: ${issue?.message}`);
+}
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(source, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+function isPart(value: unknown): value is SchemaPart {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject || typeof value === 'boolean';
 }

@@ -13,8 +13,8 @@ import {
   type InputValidation,
   makeInputValidation,
   type ReportUnreadable,
+  readSchemaJson,
 } from './input-validation.ts';
-import { readSchemaJson } from './schema-json.ts';
 
 /** A tool of the agent, prepared once. */
 export interface ToolDefinition {

@@ -5,8 +5,12 @@ import type { Agent } from '../agent.ts';
 import { runsAtProvider } from '../calls/tool-definitions.ts';
 import { refuseUnknownSettings, sharedSettings } from '../known-settings.ts';
 import { makeAgent } from '../make-agent.ts';
-import type { CustomStep, CustomStepInput } from './custom-step.ts';
-import { makeCustomSteps, makeExpiredApprovalEvents } from './custom-steps.ts';
+import type { CustomStep } from './custom-step.ts';
+import {
+  type CustomStepInput,
+  makeCustomSteps,
+  makeExpiredApprovalEvents,
+} from './take-custom-step.ts';
 
 /** The options of `createCustomAgent`: the function that takes a step, and those of `createAgent` that don't concern a model. */
 export interface CustomAgentOptions<

@@ -1,35 +1,20 @@
-import type { LanguageModelUsage, ModelMessage } from 'ai';
-import type { RequestDecision } from '../../content/request-decision.ts';
-import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
-import type { Question } from '../calls/question-call.ts';
-import type { RequestedApproval } from '../calls/requested-approval.ts';
-
-/** What a custom agent's function gets for a step. */
-export interface CustomStepInput<
-  PROGRESS = unknown,
-  CALL extends ToolCall = ToolCall,
-  RUNTIME_CONTEXT = Record<string, unknown>,
-> {
-  threadId: string;
-  /** The number of the step in its thread, from 0. It is the same when the step is repeated after a failure or a crash. */
-  stepNumber: number;
-  /** The whole history of the thread. */
-  messages: readonly ModelMessage[];
-  /** The app's messages since the previous step, which `messages` has too. Empty when the step follows an answer or a result. */
-  input: readonly ModelMessage[];
-  /** What the previous step returned as its `progress`; `undefined` if it returned none. */
-  progress: PROGRESS | undefined;
-  /** How the requests of the previous step were decided, by their keys. All of them have ended. */
-  decisions: ReadonlyMap<string, RequestDecision>;
-  /** The calls of the previous step, in order, each with its outcome. */
-  toolCalls: readonly ToolCallRecord<CALL>[];
-  /** The `runtimeContext` of `agent.run`; `{}` in a worker, and where somebody other than the requesters continues the turn. */
-  runtimeContext: RUNTIME_CONTEXT;
-  /** Aborts when the run ends early. */
-  abortSignal: AbortSignal;
-  /** Streams a piece of the reply in `agent.stream`. Provisional: if the step returns a `text`, that is recorded instead. */
-  write: (text: string) => void;
-}
+import { type LanguageModelUsage, asSchema, type FlexibleSchema, type ToolSet } from 'ai';
+import { z } from 'zod';
+import { readErrorText } from '../../content/error-text.ts';
+import type { ToolCall } from '../../content/tool-call.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
+import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import { copyAsLogged } from '../../thread/tagged-json.ts';
+import {
+  type RequestedApproval,
+  whyNotKey,
+  requestedApprovalSchema,
+  makeRequest,
+  type RequestMaking,
+  parseRequestedApproval,
+} from '../calls/make-request.ts';
+import { type Question, makeQuestion } from '../calls/question-call.ts';
+import type { ModelStep, ProposedCall } from '../model/model-step.ts';
 
 /** What a custom agent's function returns: everything in it is recorded together, or not at all. */
 export interface CustomStep<PROGRESS = unknown, CALL extends ToolCall = ToolCall> {
@@ -48,7 +33,7 @@ export interface CustomStep<PROGRESS = unknown, CALL extends ToolCall = ToolCall
 }
 
 /** A call that a custom agent makes. The second part keeps the inferred `toolName` a literal. */
-export type NewToolCall<CALL extends ToolCall = ToolCall> = NewCallOf<CALL> & {
+type NewToolCall<CALL extends ToolCall = ToolCall> = NewCallOf<CALL> & {
   toolName: CALL['toolName'];
 };
 
@@ -61,7 +46,214 @@ export type CustomRequest =
   | ({ type: 'approval-request' } & Omit<RequestedApproval, 'key'>)
   | ({ type: 'question-request' } & Question);
 
-/** Takes one step of a custom agent. */
-export type TakeCustomStep = (
-  input: CustomStepInput<unknown, ToolCall, unknown>,
-) => Promise<CustomStep>;
+const tokens = z.number().optional();
+
+/* The fields of a question are checked when it is made. */
+const requestSchema = z.discriminatedUnion('type', [
+  requestedApprovalSchema.extend({
+    type: z.literal('approval-request'),
+    text: z.string().regex(/\S/, 'must not be blank'),
+  }),
+  z.looseObject({ type: z.literal('question-request') }),
+]);
+
+const stepSchema = z.strictObject({
+  text: z.string().optional(),
+  toolCalls: z.array(z.strictObject({ toolName: z.string(), input: z.unknown() })).optional(),
+  requests: z.custom<NonNullable<CustomStep['requests']>>().superRefine(refuseRequests).optional(),
+  progress: z.unknown().optional(),
+  continues: z.boolean().optional(),
+  usage: z
+    .looseObject({ inputTokens: tokens, outputTokens: tokens, totalTokens: tokens })
+    .optional(),
+});
+
+/* By hand, because the schema of a record skips the key `__proto__`: that request would be lost. */
+function refuseRequests(requests: unknown, context: z.RefinementCtx): void {
+  const refuse = (message: string): void => context.addIssue({ code: 'custom', message });
+  if (!isPlainObject(requests)) return refuse('must be a plain object');
+  for (const [key, request] of Object.entries(requests)) {
+    const fault = key === '__proto__' ? 'A key must not be __proto__' : whyNotKey(key);
+    if (fault !== undefined) refuse(fault);
+    if (request === undefined) continue;
+    const { error } = requestSchema.safeParse(request);
+    if (error !== undefined) refuse(`request ${JSON.stringify(key)}: ${z.prettifyError(error)}`);
+  }
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/**
+ * What the function returned, with a copy of its progress. Throws a `TypeError` for anything that could not be recorded, and for progress
+ * that the next step could not read.
+ */
+export async function checkStep(
+  returned: unknown,
+  schema: FlexibleSchema<unknown> | undefined,
+): Promise<CustomStep> {
+  const { success, data, error } = stepSchema.safeParse(returned);
+  if (!success) {
+    throw new TypeError(`The step of a custom agent is invalid: ${z.prettifyError(error)}`);
+  }
+  if (data.progress === undefined) return data;
+  const progress = copyPresent(data.progress);
+  const fault = whyNotStrictJson(progress);
+  if (fault !== undefined) throw new TypeError(`The progress of a step must be JSON: ${fault}.`);
+  const copy = copyAsLogged(progress);
+  const mismatch = (await parseProgress(copy, schema)).error;
+  if (mismatch !== undefined) {
+    throw new TypeError(
+      `The step of a custom agent is invalid: its progress does not match progressSchema: ${readErrorText(mismatch)}`,
+      { cause: mismatch },
+    );
+  }
+  return { ...data, progress: copy };
+}
+
+/** The progress as the schema parses it, or the schema's error. */
+export async function parseProgress(
+  progress: unknown,
+  schema: FlexibleSchema<unknown> | undefined,
+): Promise<{ value: unknown; error?: Error }> {
+  const value = structuredClone(progress);
+  const result = schema && (await asSchema(schema).validate?.(value));
+  if (result === undefined) return { value };
+  return result.success ? { value: result.value } : { value, error: result.error };
+}
+
+/* A property that is undefined is absent, as in JSON. Anything that is not plain data is left for the check. */
+function copyPresent(value: unknown, depth = 0): unknown {
+  if (depth > 64) return value;
+  if (Array.isArray(value)) return value.map((item) => copyPresent(item, depth + 1));
+  if (!isPlainObject(value)) return value;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(entries.map(([key, item]) => [key, copyPresent(item, depth + 1)]));
+}
+
+/** What the function returned, as a step that the run can record. */
+export async function toModelStep(
+  returned: CustomStep,
+  tools: ToolSet,
+  making: RequestMaking,
+): Promise<ModelStep> {
+  const calls = await parseStepCalls(returned, tools, making.generateId);
+  return makeModelStep(returned, { calls, requests: await makeStepRequests(returned, making) });
+}
+
+/** The calls, with inputs that their tools' schemas have accepted. A call with another input fails, and the next step gets the error. */
+async function parseStepCalls(
+  { toolCalls = [] }: CustomStep,
+  tools: ToolSet,
+  generateId: () => string,
+): Promise<ProposedCall[]> {
+  const schemas = new Map(Object.entries(tools).map(([name, tool]) => [name, tool.inputSchema]));
+  return Promise.all(
+    toolCalls.map(async (call): Promise<ProposedCall> => ({
+      toolCallId: generateId(),
+      toolName: call.toolName,
+      ...(await checkCallInput(call, schemas.get(call.toolName))),
+    })),
+  );
+}
+
+/** The input as its schema parses it, or why it is invalid. A schema may also throw. */
+async function checkCallInput(
+  { input }: NewToolCall,
+  schema: ToolSet[string]['inputSchema'] | undefined,
+): Promise<Pick<ProposedCall, 'input' | 'error'>> {
+  const invalid = (error: unknown) => ({
+    input,
+    error: `Not run: invalid input: ${readErrorText(error)}`,
+  });
+  try {
+    const result = schema && (await asSchema(schema).validate?.(input));
+    if (result === undefined) return { input };
+    return result.success ? { input: result.value } : invalid(result.error);
+  } catch (error) {
+    return invalid(error);
+  }
+}
+
+async function makeStepRequests(
+  { requests = {} }: CustomStep,
+  making: RequestMaking,
+): Promise<UserInputRequest[]> {
+  return Promise.all(
+    Object.entries(requests).flatMap(([key, asked]) =>
+      asked === undefined ? [] : [makeStepRequest(key, asked, making)],
+    ),
+  );
+}
+
+async function makeStepRequest(
+  key: string,
+  asked: CustomRequest,
+  making: RequestMaking,
+): Promise<UserInputRequest> {
+  if (asked.type === 'approval-request') {
+    const { type: _approval, ...requested } = asked;
+    const parsed = requestedApprovalSchema.parse(requested);
+    return makeRequest(making, { ...parseRequestedApproval(parsed), key });
+  }
+  const { type: _type, ...question } = asked;
+  try {
+    return { ...makeQuestion(making, question), key };
+  } catch (error) {
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : readErrorText(error);
+    throw new TypeError(`Question ${JSON.stringify(key)} can't be asked: ${why}`, { cause: error });
+  }
+}
+
+function makeModelStep(
+  { text = '', progress, continues, usage }: CustomStep,
+  { calls, requests }: { calls: ProposedCall[]; requests: UserInputRequest[] },
+): ModelStep {
+  const content = [
+    ...(text === '' ? [] : [{ type: 'text' as const, text: text.toWellFormed() }]),
+    ...calls.map(({ toolCallId, toolName, input }) => ({
+      type: 'tool-call' as const,
+      toolCallId,
+      toolName,
+      input,
+    })),
+  ];
+  return {
+    ...(content.length === 0 ? {} : { message: { role: 'assistant', content } }),
+    calls,
+    finishReason: calls.length === 0 ? 'stop' : 'tool-calls',
+    usage: completeUsage(usage),
+    metadata: {},
+    custom: {
+      requests,
+      ...(progress === undefined ? {} : { progress }),
+      ...(continues === true ? { continues } : {}),
+    },
+  };
+}
+
+const noUsage: LanguageModelUsage = {
+  inputTokens: undefined,
+  inputTokenDetails: {
+    noCacheTokens: undefined,
+    cacheReadTokens: undefined,
+    cacheWriteTokens: undefined,
+  },
+  outputTokens: undefined,
+  outputTokenDetails: { textTokens: undefined, reasoningTokens: undefined },
+  totalTokens: undefined,
+};
+
+/** The usage with all the fields that the sum of a run needs. */
+function completeUsage(usage: CustomStep['usage']): LanguageModelUsage {
+  const { inputTokenDetails, outputTokenDetails } = usage ?? {};
+  return {
+    ...noUsage,
+    ...usage,
+    inputTokenDetails: { ...noUsage.inputTokenDetails, ...inputTokenDetails },
+    outputTokenDetails: { ...noUsage.outputTokenDetails, ...outputTokenDetails },
+  };
+}

@@ -6,9 +6,8 @@ import {
 import { isAnswererLimited } from '../../content/approval-terms.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { describeClosedBy } from '../../policy/closed-by.ts';
 import { isEqualJson } from '../../policy/digest.ts';
-import type { PrincipalId } from '../../policy/principal-id.ts';
+import { type PrincipalId, describeClosedBy } from '../../policy/same-person.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {

@@ -7,9 +7,8 @@ import {
   type ToolCallStatus,
 } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import { describeClosedBy } from '../../policy/closed-by.ts';
 import { isEqualJson } from '../../policy/digest.ts';
-import type { PrincipalId } from '../../policy/principal-id.ts';
+import { type PrincipalId, describeClosedBy } from '../../policy/same-person.ts';
 import { callOfId, refuseUnless, type ThreadState } from '../../thread/thread-state.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';

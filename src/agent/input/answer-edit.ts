@@ -11,7 +11,7 @@ import { editDigest, isEqualJson } from '../../policy/digest.ts';
 import { callAt, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { renderEditedText } from '../calls/edited-text.ts';
+import { renderEditedText } from '../calls/decide-calls.ts';
 import { makeDefaultText } from '../calls/make-request.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AnswerContext } from './answer-context.ts';

@@ -6,7 +6,7 @@ import { listRequesters } from '../../content/requesters.ts';
 import { HoldpointError } from '../../errors.ts';
 import { digestShown, digestTerms } from '../../policy/digest.ts';
 import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
-import { identifyStrictly, findSoleRequester } from '../../policy/principal-id.ts';
+import { findSoleRequester, identifyStrictly, type Person } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type ToolDefinitions,
 } from '../calls/tool-definitions.ts';
 import type { AnswerContext } from './answer-context.ts';
-import { type Person, listPeopleBehind } from './answer-voter.ts';
+import { listPeopleBehind } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** What a standing approval is made from. */

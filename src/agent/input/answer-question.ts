@@ -9,7 +9,7 @@ import { copyAsLogged } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { type QuestionResult, refusePromise } from '../calls/question-call.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
-import { inputMessageSchemas } from '../model/model-step.ts';
+import { inputMessageSchemas } from '../model/message-schemas.ts';
 import { hasContent } from './parse-input.ts';
 
 /** Throws `invalid-answer` for a response that does not answer the question. */

@@ -1,21 +1,19 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { isAnswererLimited } from '../../content/approval-terms.ts';
-import { quoteInertLine } from '../../content/inert-text.ts';
-import { normalizeName } from '../../content/loose-name.ts';
 import { type Requested, listRequesters } from '../../content/requesters.ts';
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
-import { identifyStrictly, findPrincipalName } from '../../policy/principal-id.ts';
+import {
+  explainSamePerson,
+  findPrincipalName,
+  identifyStrictly,
+  isSamePerson,
+  type Person,
+} from '../../policy/same-person.ts';
 import type { AnswerContext, Answering } from './answer-context.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 type Identifying = Pick<AnswerContext, 'principalId'>;
-
-/** A person who answers or for whom somebody answers: as today's `principalId` names them, or else as they are recorded. */
-export interface Person {
-  name: string;
-  principal?: unknown;
-}
 
 /**
  * Who answers a request, as it is recorded. Throws `not-allowed` for somebody whom the request excludes, or who can't be told from others.
@@ -70,19 +68,6 @@ export function listPeopleBehind(
   return people.flatMap(({ name, ...known }) => (name === undefined ? [] : [{ name, ...known }]));
 }
 
-/** Whether two people count as one. */
-export function isSamePerson(one: Person, other: Person): boolean {
-  return normalizeName(one.name) === normalizeName(other.name);
-}
-
-/** Says that two people count as one, and what to do if they are two. */
-export function tellSameness(one: Person, other: Person): string {
-  return (
-    `${quoteInertLine(one.name)} counts as the same person as ${quoteInertLine(other.name)}. ` +
-    'If they are two people, give the agent a principalId that tells them apart'
-  );
-}
-
 function refuseRequesters(
   context: Identifying,
   request: ApprovalRequest,
@@ -110,7 +95,7 @@ function refuseRequesters(
       strictly !== undefined && strictly === identifyStrictly(principal, principalId);
     throw makeNotAllowedError(
       requestId,
-      isCertain ? why : `${why}: ${tellSameness(same, requester)}`,
+      isCertain ? why : `${why}: ${explainSamePerson(same, requester)}`,
     );
   }
 }

@@ -1,6 +1,10 @@
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { findAskingDelegation, type MirroredCall, readShownRequests } from '../calls/delegation.ts';
-import type { Reporting } from '../calls/execution.ts';
+import {
+  findAskingDelegation,
+  type MirroredCall,
+  readShownRequests,
+  type Reporting,
+} from '../calls/delegation.ts';
 import type { AnswerContext } from './answer-context.ts';
 import type { ParsedInput } from './parse-input.ts';
 

@@ -1,6 +1,6 @@
 import { type ApprovalRequest, approve } from '../../content/approval.ts';
 import { HoldpointError } from '../../errors.ts';
-import { findPrincipalName } from '../../policy/principal-id.ts';
+import { findPrincipalName } from '../../policy/same-person.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isOverdue, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';

@@ -1,13 +1,8 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { type Vote, type Voter, votesOfOthers } from '../../content/vote.ts';
+import { explainSamePerson, isSamePerson, type Person } from '../../policy/same-person.ts';
 import type { AnswerContext } from './answer-context.ts';
-import {
-  isSamePerson,
-  makeNotAllowedError,
-  listPeopleBehind,
-  type Person,
-  tellSameness,
-} from './answer-voter.ts';
+import { listPeopleBehind, makeNotAllowedError } from './answer-voter.ts';
 
 /** The votes of a request, as they count beside an answer. */
 interface VoteCount {
@@ -67,6 +62,6 @@ function refuseOtherName(
   if (one === undefined || other === undefined) return;
   throw makeNotAllowedError(
     requestId,
-    `this person has already approved it: ${tellSameness(one, other)}`,
+    `this person has already approved it: ${explainSamePerson(one, other)}`,
   );
 }

@@ -8,7 +8,7 @@ import type {
 import type { z } from 'zod';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { importedMessageSchemas } from '../model/imported-messages.ts';
+import { importedMessageSchemas } from '../model/message-schemas.ts';
 import { findFileFault, hasContent } from './parse-input.ts';
 
 /** An unvalidated message of a history, and its position. */

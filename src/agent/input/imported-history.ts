@@ -5,7 +5,7 @@ import { isEqualJson } from '../../policy/digest.ts';
 import { listImportedMessages, withMessageId } from '../../thread/app-messages.ts';
 import { copyAsLogged, toJson } from '../../thread/tagged-json.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { convertFromUIMessage } from '../model/imported-messages.ts';
+import { convertFromUIMessage } from '../model/message-schemas.ts';
 import {
   type AtPosition,
   HistoryCheck,

@@ -12,9 +12,8 @@ import { readMessageId, withMessageId } from '../../thread/app-messages.ts';
 import { copyAsLogged } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
-import type { CheckedAnswers, MirroredCall } from '../calls/delegation.ts';
-import type { Reporting } from '../calls/execution.ts';
-import { inputMessageSchemas } from '../model/model-step.ts';
+import type { CheckedAnswers, MirroredCall, Reporting } from '../calls/delegation.ts';
+import { inputMessageSchemas } from '../model/message-schemas.ts';
 import type { AnswerOptions } from './run-input.ts';
 
 /** The input of a run, checked as far as possible without the thread. */

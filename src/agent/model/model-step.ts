@@ -6,9 +6,7 @@ import {
   type LanguageModelUsage,
   type ModelMessage,
   type Output,
-  systemModelMessageSchema,
   type ToolSet,
-  userModelMessageSchema,
   wrapLanguageModel,
 } from 'ai';
 import { readErrorText } from '../../content/error-text.ts';
@@ -17,21 +15,21 @@ import { endsHere, listAssistantParts, type ProviderRequest } from '../../thread
 import type { StepMetadata, PreparedRecord } from '../../thread/events.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type ModelAnswer, readModelName, traceModel, tracesModel } from '../../thread/tracing.ts';
-import type { ProviderResponse } from './collected-response.ts';
+import {
+  type PreparedStep,
+  type PrepareStep,
+  stepSettingNames,
+  prepare,
+  recordSettings,
+} from './prepare-step.ts';
 import { mapAnswerableRequests, carriesApproval } from './provider-requests.ts';
-import { type PreparedStep, type PrepareStep, stepSettingNames } from './step-settings.ts';
 import {
   type DeltaReceiver,
   unwrapProviderError,
   wrapStreaming,
   resolveModel,
+  type ProviderResponse,
 } from './streaming-model.ts';
-
-/** The AI SDK's schemas of messages that are accepted from outside. */
-export const inputMessageSchemas = {
-  user: userModelMessageSchema,
-  system: systemModelMessageSchema,
-};
 
 const settingNames = [
   ...stepSettingNames,
@@ -56,25 +54,6 @@ export function pickModelSettings(options: ModelSettings): ModelSettings {
 export interface StepSettings {
   settings?: ModelSettings;
   prepareStep?: PrepareStep<ToolSet, unknown> | undefined;
-}
-
-/** The input of a model step. */
-export interface ModelStepInput {
-  model: LanguageModel;
-  /** For tracing. */
-  place: ModelPlace;
-  instructions?: Instructions | undefined;
-  settings: ModelSettings;
-  tools: ToolSet;
-  messages: ModelMessage[];
-  /** What `prepareStep` returned; its `messages` are sent instead. */
-  prepared?: PreparedStep | undefined;
-  output?: Output.Output | undefined;
-  /** Telemetry gets the part that `telemetry.includeRuntimeContext` names. */
-  runtimeContext?: unknown;
-  signal?: AbortSignal | undefined;
-  /** Receives the model's deltas; without it, the model does not stream. */
-  receiver?: DeltaReceiver | undefined;
 }
 
 /** A call as the model proposed it, parsed and repaired by the AI SDK. */
@@ -127,8 +106,65 @@ export interface StepRequest {
 /** Makes the steps of an agent. */
 export type StepSource = (request: StepRequest) => Promise<ModelStep>;
 
+/** What an agent's model steps have in common. */
+interface FixedSettings extends Pick<ModelStepInput, 'model' | 'settings' | 'output'> {
+  instructions: Instructions | undefined;
+  prepareStep: PrepareStep<ToolSet, unknown> | undefined;
+  toolsContext: Readonly<Record<string, unknown>>;
+}
+
+/** The steps that a language model makes. */
+export function makeModelSteps({
+  prepareStep: ofAgent,
+  toolsContext,
+  ...fixed
+}: FixedSettings): StepSource {
+  return async ({ state, own, onPrepared, ...request }) => {
+    const { settings, prepareStep = ofAgent } = own ?? {};
+    const context = { toolsContext, runtimeContext: request.runtimeContext };
+    const { prepared, sent } =
+      prepareStep === undefined ? {} : await prepare({ ...fixed, ...context, prepareStep }, state);
+    if (prepared || settings) {
+      onPrepared({ ...sent, ...recordSettings(prepared ?? {}, settings ?? {}) });
+    }
+    return generateStep({
+      ...fixed,
+      ...request,
+      settings: settings === undefined ? fixed.settings : { ...fixed.settings, ...settings },
+      place: { threadId: state.threadId, step: state.head.steps },
+      messages: state.messages.slice(),
+      prepared,
+    });
+  };
+}
+
+/** The input of a model step. */
+interface ModelStepInput {
+  model: LanguageModel;
+  /** For tracing. */
+  place: ModelPlace;
+  instructions?: Instructions | undefined;
+  settings: ModelSettings;
+  tools: ToolSet;
+  messages: ModelMessage[];
+  /** What `prepareStep` returned; its `messages` are sent instead. */
+  prepared?: PreparedStep | undefined;
+  output?: Output.Output | undefined;
+  /** Telemetry gets the part that `telemetry.includeRuntimeContext` names. */
+  runtimeContext?: unknown;
+  signal?: AbortSignal | undefined;
+  /** Receives the model's deltas; without it, the model does not stream. */
+  receiver?: DeltaReceiver | undefined;
+}
+
+/** The step and thread that a model request is for. */
+interface ModelPlace {
+  threadId: string;
+  step: number;
+}
+
 /** Performs one model step: one call of the AI SDK, with tools that have no `execute`. */
-export async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
+async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
   const result = await generate(stepInput);
   const message = result.responseMessages.find(({ role }) => role === 'assistant');
   const requests = mapAnswerableRequests(listAssistantParts(message), stepInput.messages);
@@ -248,12 +284,6 @@ export function addUsage(
 
 function sum(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0);
-}
-
-/** The step and thread that a model request is for. */
-interface ModelPlace {
-  threadId: string;
-  step: number;
 }
 
 /** The model with its requests traced; without a subscriber, the model itself. */

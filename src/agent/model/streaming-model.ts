@@ -6,14 +6,18 @@ import {
   type TextStreamPart,
   type ToolSet,
   wrapLanguageModel,
+  type AssistantModelMessage,
 } from 'ai';
 import { awaitUntilAborted } from '../../content/until-aborted.ts';
-import {
-  CollectedResponse,
-  type ProviderResponse,
-  type ProviderPart,
-  type ProviderStream,
-} from './collected-response.ts';
+
+type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v4' }>;
+/** The response of a model that does not stream. */
+export type ProviderResponse = Awaited<ReturnType<ProviderModel['doGenerate']>>;
+/** The response of a model that streams. */
+export type ProviderStream = Awaited<ReturnType<ProviderModel['doStream']>>;
+/** A part of the stream. */
+export type ProviderPart =
+  ProviderStream['stream'] extends ReadableStream<infer PART> ? PART : never;
 
 /**
  * A delta of the model's response, as in the AI SDK's streams. Provisional: it does not count before the step's `step-finished`, which
@@ -144,4 +148,126 @@ function toProviderError(error: unknown): Error {
     message: typeof message === 'string' ? message : 'The provider streamed an error.',
     data: error,
   });
+}
+
+type Part<TYPE extends ProviderPart['type']> = Extract<ProviderPart, { type: TYPE }>;
+type Block = Extract<ProviderResponse['content'][number], { type: 'text' | 'reasoning' }>;
+type BlockPart = Part<
+  'text-start' | 'text-delta' | 'text-end' | 'reasoning-start' | 'reasoning-delta' | 'reasoning-end'
+>;
+
+/** Collects the parts of a stream into the response that the model would have returned without streaming. */
+export class CollectedResponse {
+  readonly #content: ProviderResponse['content'] = [];
+  readonly #texts = new Map<string, Block>();
+  readonly #reasonings = new Map<string, Block>();
+  #warnings: ProviderResponse['warnings'] = [];
+  #response: Part<'response-metadata'> | undefined;
+  #finish: Part<'finish'> | undefined;
+
+  add(part: ProviderPart): void {
+    switch (part.type) {
+      case 'text-start':
+      case 'text-delta':
+      case 'text-end':
+        this.#addToBlock(this.#texts, 'text', part);
+        break;
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+        this.#addToBlock(this.#reasonings, 'reasoning', part);
+        break;
+      case 'tool-result':
+        /* A preview: the final result follows. */
+        if (part.preliminary !== true) this.#content.push(part);
+        break;
+      case 'tool-call':
+      case 'tool-approval-request':
+      case 'file':
+      case 'reasoning-file':
+      case 'source':
+        this.#content.push(part);
+        break;
+      case 'custom':
+        /* Anthropic's package marks the start of its stream with this part, which a complete response does not have. */
+        if (part.kind !== 'anthropic.message_start') this.#content.push(part);
+        break;
+      case 'stream-start':
+        this.#warnings = part.warnings;
+        break;
+      case 'response-metadata':
+        this.#response = part;
+        break;
+      case 'finish':
+        this.#finish = part;
+        break;
+      default:
+    }
+  }
+
+  /** The complete response. Throws if the stream ended without a finish part: the connection was lost. */
+  whole({ request, response }: ProviderStream): ProviderResponse {
+    const finish = this.#finish;
+    if (finish === undefined || finish.finishReason.unified === 'interrupted') {
+      throw new Error("The model's stream ended without a finish part.");
+    }
+    const { id, timestamp, modelId } = this.#response ?? {};
+    return {
+      content: this.#content,
+      finishReason: finish.finishReason,
+      usage: finish.usage,
+      providerMetadata: finish.providerMetadata,
+      request,
+      response: { ...response, id, timestamp, modelId },
+      warnings: this.#warnings,
+    };
+  }
+
+  /** A provider may attach metadata to a block at its start, in the middle, or at its end; the last one counts. */
+  #addToBlock(open: Map<string, Block>, type: Block['type'], part: BlockPart): void {
+    const block = open.get(part.id) ?? this.#openBlock(open, type, part.id);
+    if ('delta' in part) block.text += part.delta;
+    if (part.providerMetadata !== undefined) block.providerMetadata = part.providerMetadata;
+    if (part.type === 'text-end' && block.type === 'text') block.citations = part.citations;
+    if (part.type === 'text-end' || part.type === 'reasoning-end') open.delete(part.id);
+  }
+
+  #openBlock(open: Map<string, Block>, type: Block['type'], id: string): Block {
+    const block: Block = { type, text: '' };
+    this.#content.push(block);
+    open.set(id, block);
+    return block;
+  }
+}
+
+/** Keeps the text that a model streams, for a step that a person stops. */
+export class PartialText implements DeltaReceiver {
+  readonly #receiver: DeltaReceiver;
+  readonly #texts = new Map<string, string>();
+
+  constructor(receiver: DeltaReceiver) {
+    this.#receiver = receiver;
+  }
+
+  async ready(): Promise<void> {
+    await this.#receiver.ready();
+  }
+
+  push(delta: ModelDelta): void {
+    if (delta.type === 'text-delta') {
+      this.#texts.set(delta.id, (this.#texts.get(delta.id) ?? '') + delta.text);
+    }
+    this.#receiver.push(delta);
+  }
+
+  /**
+   * The text as a message; `undefined` without text. Reasoning and calls are left out: providers reject reasoning without its end, and a
+   * call that was cut off is incomplete.
+   */
+  get message(): AssistantModelMessage | undefined {
+    const texts = [...this.#texts.values()].filter((text) => text.trim() !== '');
+    if (texts.length === 0) return undefined;
+    const content = texts.map((text) => ({ type: 'text' as const, text: text.toWellFormed() }));
+    return { role: 'assistant', content };
+  }
 }

@@ -2,7 +2,7 @@ import type { Commit } from '../calls/delegation.ts';
 import type { ToolSet } from 'ai';
 import type { SettingFailure } from '../../content/setting-failure.ts';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import type { PrincipalId } from '../../policy/principal-id.ts';
+import type { PrincipalId } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadStoreGrants } from '../../thread/thread-store.ts';

@@ -17,7 +17,7 @@ import {
   reportUnrun,
   type PreliminaryResult,
 } from '../calls/execute-call.ts';
-import type { Execution, Reporting } from '../calls/execution.ts';
+import type { Execution, Reporting } from '../calls/delegation.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';
 import { makeDelegatedWork } from './delegated-work.ts';

@@ -1,6 +1,6 @@
 import type { ClosedBy } from '../../content/request-decision.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { describeClosedBy } from '../../policy/closed-by.ts';
+import { describeClosedBy } from '../../policy/same-person.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isAbandoned } from '../../thread/thread-head.ts';

@@ -14,16 +14,16 @@ import { isAbandoned, isRunning, isUnfinished, type ThreadHead } from '../../thr
 import { readLastHash } from '../../thread/thread-state.ts';
 import {
   checkAlone,
-  checkDueCalls,
+  checkStartableCalls,
   type CheckedCalls,
   takeTurns,
   listStillDue,
   resumeEvents,
-} from '../calls/check-due-calls.ts';
+} from '../calls/check-startable-calls.ts';
 import type { FollowUps } from '../calls/close-requests.ts';
 import { makeDecisionInput } from '../calls/decide-calls.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
-import { followUpsFor } from '../calls/follow-ups.ts';
+import { followUpsFor } from '../calls/ask-again.ts';
 import { type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
@@ -138,7 +138,7 @@ async function checkAndAcquire(
     const decisions = makeDecisionInput(context, state, run, state.messages.length - 1);
     const checking = Promise.all([
       isAnyLost ? makeRestartEvents(context, decisions, state) : [],
-      checkDueCalls(decisions, state, expected.head),
+      checkStartableCalls(decisions, state, expected.head),
     ]);
     [restarts, starts] = (await awaitUnlessAborted(checking, signal)) ?? [restarts, starts];
   }

@@ -4,7 +4,7 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { checkApproved, startEvent } from '../calls/check-due-calls.ts';
+import { checkApproved, startEvent } from '../calls/check-startable-calls.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import { applyRules } from '../calls/apply-rules.ts';
 import type { DecisionInput } from '../calls/decide-calls.ts';

@@ -1,7 +1,7 @@
 import type { TimeoutConfiguration, ToolSet } from 'ai';
 import type { FinishedStep } from '../../thread/finished-steps.ts';
 import type { ModelSettings } from '../model/model-step.ts';
-import type { PrepareStep, stepSettingNames } from '../model/step-settings.ts';
+import type { PrepareStep, stepSettingNames } from '../model/prepare-step.ts';
 
 /**
  * The AI SDK's `StopCondition`, such as `isStepCount(5)` or `hasToolCall('finish')`. `steps` are those of the turn, from the log:

@@ -5,7 +5,7 @@ import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { hasDueCalls, isModelDue } from '../../thread/thread-status.ts';
-import { startsDue } from '../calls/check-due-calls.ts';
+import { prepareStarts } from '../calls/check-startable-calls.ts';
 import { type DecisionInput, makeDecisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
@@ -196,7 +196,7 @@ export class Run {
   /** Starts the calls that pass a last check: approved ones, and those whose turn it is. Resumes the delegated calls that are due. */
   async #startDue(): Promise<boolean> {
     const { state } = this.#log;
-    const checking = startsDue(this.#decisions(), state);
+    const checking = prepareStarts(this.#decisions(), state);
     const starts = await awaitUnlessAborted(checking, this.#signal);
     if (starts === undefined) return true;
     if (starts.isEmpty) return false;

@@ -1,5 +1,5 @@
 import { waitForTimer } from '../../content/timer.ts';
-import { describeClosedBy } from '../../policy/closed-by.ts';
+import { describeClosedBy } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { needsRun } from '../../thread/thread-status.ts';

@@ -5,13 +5,12 @@ import type { PreparedRecord, StepMetadata } from '../../thread/events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { turnSteps } from '../../thread/finished-steps.ts';
-import { takeTurns, applyVerdict } from '../calls/check-due-calls.ts';
+import { applyVerdict, takeTurns } from '../calls/check-startable-calls.ts';
 import { decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
 import { listModelTools } from '../calls/tool-definitions.ts';
 import { addUsage, type ModelStep } from '../model/model-step.ts';
-import { PartialText } from '../model/partial-text.ts';
 import { recordStep } from '../model/record-step.ts';
-import type { DeltaReceiver } from '../model/streaming-model.ts';
+import { type DeltaReceiver, PartialText } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { RunEnd } from './run-end.ts';
 

@@ -3,9 +3,16 @@ import {
   convertToModelMessages,
   type ModelMessage,
   safeValidateUIMessages,
+  systemModelMessageSchema,
   toolModelMessageSchema,
+  userModelMessageSchema,
 } from 'ai';
-import { inputMessageSchemas } from './model-step.ts';
+
+/** The AI SDK's schemas of messages that are accepted from outside. */
+export const inputMessageSchemas = {
+  user: userModelMessageSchema,
+  system: systemModelMessageSchema,
+};
 
 /** The AI SDK's schemas of messages in a conversation that is imported. */
 export const importedMessageSchemas = {

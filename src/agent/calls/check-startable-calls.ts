@@ -14,7 +14,7 @@ import {
   askEdited,
   findEditDemands,
   makeUnrunEvents,
-} from './ask-instead.ts';
+} from './ask-again.ts';
 import { closeEvents, makeUnstartedOutcome } from './close-requests.ts';
 import { type CallVerdict, decideCall, type DecisionInput } from './decide-calls.ts';
 import type { GrantUse } from './find-grant.ts';
@@ -37,16 +37,19 @@ export function checkAlone(event: ThreadEvent): CheckedCall {
 export type CheckedCalls = ReadonlyMap<string, CheckedCall>;
 
 /** The calls that can start or resume now. */
-interface DueStarts {
+interface PreparedStarts {
   isEmpty: boolean;
   /** The events that record it, in a newer head. */
   events: (head: ThreadHead) => ThreadEvent[];
 }
 
 /** Checks which calls can start or resume now. Records nothing. */
-export async function startsDue(decisions: DecisionInput, state: ThreadState): Promise<DueStarts> {
+export async function prepareStarts(
+  decisions: DecisionInput,
+  state: ThreadState,
+): Promise<PreparedStarts> {
   const { tools, now, limit } = decisions;
-  const starts = await checkDueCalls(decisions, state, state.head);
+  const starts = await checkStartableCalls(decisions, state, state.head);
   const resumes = (head: ThreadHead): CheckedCall[] =>
     resumeEvents(head, tools, { at: now() }).map(checkAlone);
   return {
@@ -56,7 +59,7 @@ export async function startsDue(decisions: DecisionInput, state: ThreadState): P
 }
 
 /** Makes the last check of the calls in `head` that can start now. Records nothing. */
-export async function checkDueCalls(
+export async function checkStartableCalls(
   decisions: DecisionInput,
   state: ThreadState,
   head: ThreadHead,

@@ -1,0 +1,210 @@
+import type { FlexibleSchema, ModelMessage } from 'ai';
+import { readErrorText } from '../../content/error-text.ts';
+import type { RequestDecision } from '../../content/request-decision.ts';
+import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
+import { describeDecision } from '../../thread/agent-thread.ts';
+import { freezeDeep } from '../../thread/deep-freeze.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { isExpired, type ThreadHead } from '../../thread/thread-head.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import { traceStep } from '../../thread/tracing.ts';
+import { listUnusedApprovals } from '../calls/close-requests.ts';
+import { readFirstMessages } from '../calls/decide-calls.ts';
+import type { RequestMaking } from '../calls/make-request.ts';
+import type { StepRequest, StepSource } from '../model/model-step.ts';
+import type { DeltaReceiver } from '../model/streaming-model.ts';
+import { checkStep, toModelStep, type CustomStep, parseProgress } from './custom-step.ts';
+
+/** What a custom agent's function gets for a step. */
+export interface CustomStepInput<
+  PROGRESS = unknown,
+  CALL extends ToolCall = ToolCall,
+  RUNTIME_CONTEXT = Record<string, unknown>,
+> {
+  threadId: string;
+  /** The number of the step in its thread, from 0. It is the same when the step is repeated after a failure or a crash. */
+  stepNumber: number;
+  /** The whole history of the thread. */
+  messages: readonly ModelMessage[];
+  /** The app's messages since the previous step, which `messages` has too. Empty when the step follows an answer or a result. */
+  input: readonly ModelMessage[];
+  /** What the previous step returned as its `progress`; `undefined` if it returned none. */
+  progress: PROGRESS | undefined;
+  /** How the requests of the previous step were decided, by their keys. All of them have ended. */
+  decisions: ReadonlyMap<string, RequestDecision>;
+  /** The calls of the previous step, in order, each with its outcome. */
+  toolCalls: readonly ToolCallRecord<CALL>[];
+  /** The `runtimeContext` of `agent.run`; `{}` in a worker, and where somebody other than the requesters continues the turn. */
+  runtimeContext: RUNTIME_CONTEXT;
+  /** Aborts when the run ends early. */
+  abortSignal: AbortSignal;
+  /** Streams a piece of the reply in `agent.stream`. Provisional: if the step returns a `text`, that is recorded instead. */
+  write: (text: string) => void;
+}
+
+/** Takes one step of a custom agent. */
+type TakeCustomStep = (input: CustomStepInput<unknown, ToolCall, unknown>) => Promise<CustomStep>;
+
+/** What a custom agent's steps are made with. */
+interface CustomSteps extends Omit<RequestMaking, 'threadId' | 'requestedBy'> {
+  /** For tracing. */
+  agentName: string | undefined;
+  step: TakeCustomStep;
+  progressSchema: FlexibleSchema<unknown> | undefined;
+}
+
+/** The steps that a function of the app makes. */
+export function makeCustomSteps(custom: CustomSteps): StepSource {
+  return async (request) => {
+    const { state, tools } = request;
+    const { threadId, head } = state;
+    const returned = await takeStep(custom, request);
+    const { requestedBy, requesters } = head;
+    return toModelStep(returned, tools, { ...custom, threadId, requestedBy, requesters });
+  };
+}
+
+/** Calls the function. The text of the step is what it returned, or else what it has written. */
+async function takeStep(
+  { agentName, step, progressSchema }: CustomSteps,
+  request: StepRequest,
+): Promise<CustomStep> {
+  const { state, receiver, signal } = request;
+  const streamed = new StreamedStep(receiver, { step: state.head.steps, signal });
+  try {
+    const input = await makeStepInput(progressSchema, request, (text) => streamed.write(text));
+    const facts = { threadId: input.threadId, agentName, step: input.stepNumber };
+    const made = traceStep(facts, async () => step(input));
+    const returned = await checkStep(await made, progressSchema);
+    const { text = streamed.written } = returned;
+    streamed.end(text);
+    return { ...returned, text };
+  } finally {
+    streamed.close();
+  }
+}
+
+/** What the function gets for a step. */
+async function makeStepInput(
+  progressSchema: FlexibleSchema<unknown> | undefined,
+  { state, runtimeContext, signal }: StepRequest,
+  write: (text: string) => void,
+): Promise<CustomStepInput<unknown, ToolCall, unknown>> {
+  const { threadId, head, messages, pastCalls } = state;
+  return {
+    threadId,
+    stepNumber: head.steps,
+    messages: readFirstMessages(state, messages.length)(),
+    input: freezeDeep(listMessagesSinceStep(state)),
+    progress: await readSavedProgress(state, progressSchema),
+    decisions: mapDecisionsByKey(head),
+    toolCalls: freezeDeep(pastCalls.filter(({ step }) => step === head.steps - 1)),
+    runtimeContext,
+    abortSignal: signal,
+    write,
+  };
+}
+
+/** The messages from the app since the latest step, without those that were retracted. */
+function listMessagesSinceStep({ events }: Readonly<ThreadState>): ModelMessage[] {
+  const input: ModelMessage[] = [];
+  for (const event of events.slice(events.findLastIndex(isStep) + 1)) {
+    if (event.type === 'message-retracted') input.pop();
+    if (event.type === 'message-added' && event.place === undefined) input.push(event.message);
+  }
+  return input;
+}
+
+function isStep({ type }: ThreadEvent): boolean {
+  return type === 'step-finished';
+}
+
+/** The progress that the previous step saved. */
+async function readSavedProgress(
+  { threadId, head }: Readonly<ThreadState>,
+  schema: FlexibleSchema<unknown> | undefined,
+): Promise<unknown> {
+  if (head.progress === undefined) return undefined;
+  const { value, error } = await parseProgress(head.progress, schema);
+  if (error === undefined) return value;
+  throw new TypeError(
+    `The progress saved in thread ${threadId} does not match progressSchema: ${readErrorText(error)} ` +
+      'Make the schema accept what an older version of the app saved.',
+    { cause: error },
+  );
+}
+
+/** How the requests of the latest step were decided, by key. */
+function mapDecisionsByKey({ decided }: Readonly<ThreadHead>): CustomStepInput['decisions'] {
+  return new Map(
+    decided.flatMap((ended): [string, RequestDecision][] => {
+      const { key } = ended.request;
+      return key === undefined ? [] : [[key, describeDecision(ended)]];
+    }),
+  );
+}
+
+/** The text that a custom agent's step writes. */
+class StreamedStep {
+  readonly #receiver: DeltaReceiver | undefined;
+  readonly #signal: AbortSignal;
+  readonly #id: string;
+  #written = '';
+  #isOver = false;
+
+  /** Without a `receiver`, nothing is streamed. */
+  constructor(
+    receiver: DeltaReceiver | undefined,
+    { step, signal }: { step: number; signal: AbortSignal },
+  ) {
+    this.#receiver = receiver;
+    this.#signal = signal;
+    this.#id = `step-${step}`;
+  }
+
+  /** The text so far. */
+  get written(): string {
+    return this.#written;
+  }
+
+  /** Does nothing once the step is over: the function may still run after an abort. */
+  write(text: string): void {
+    if (typeof text !== 'string') {
+      throw new TypeError(`write takes a string; got ${typeof text}.`);
+    }
+    if (this.#isOver || this.#signal.aborted || text === '') return;
+    if (this.#written === '') this.#receiver?.push({ type: 'text-start', id: this.#id });
+    this.#written += text;
+    this.#receiver?.push({ type: 'text-delta', id: this.#id, text });
+  }
+
+  /** The step has returned this text. If it continues what was written, the rest is streamed. */
+  end(text: string): void {
+    if (text.startsWith(this.#written)) this.write(text.slice(this.#written.length));
+    this.close();
+  }
+
+  /** The step is over. */
+  close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#written !== '') this.#receiver?.push({ type: 'text-end', id: this.#id });
+  }
+}
+
+/** The events that close the latest step's approvals that have expired since they were given: they no longer count. */
+export function makeExpiredApprovalEvents(
+  { head }: Readonly<ThreadState>,
+  at: number,
+): ThreadEvent[] {
+  const reason = 'The approval expired before the next step.';
+  return listUnusedApprovals(head)
+    .filter(({ request }) => isExpired(request, at))
+    .map(({ request }) => ({
+      type: 'request-closed',
+      at,
+      requestId: request.requestId,
+      cause: 'expired',
+      reason,
+    }));
+}

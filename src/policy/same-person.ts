@@ -1,0 +1,154 @@
+import { quoteInertLine } from '../content/inert-text.ts';
+import { normalizeName } from '../content/loose-name.ts';
+import type { ClosedBy } from '../content/request-decision.ts';
+import { type Requested, listRequesters } from '../content/requesters.ts';
+import { toCanonicalText, isEqualJson } from './digest.ts';
+
+/* Who is the same person is two questions. What a person gets is found strictly, what they must not get twice loosely. */
+
+/** The agent's option of this name; absent without one. */
+export type PrincipalId = ((principal: unknown) => string) | undefined;
+
+/**
+ * Who a principal is where something is to be given to this person alone, such as a standing approval: the text of the app's `principalId`,
+ * or a string as it is. `undefined` for nobody, and for an object without `principalId`, as two people may have the same `id` or `sub`.
+ */
+export function identifyStrictly(principal: unknown, principalId: PrincipalId): string | undefined {
+  if (principalId === undefined && typeof principal !== 'string') return undefined;
+  return findPrincipalName(principal, principalId);
+}
+
+/**
+ * Who a principal is where a person must not count twice, or not count: what `findPrincipalName` gives, as `normalizeName` compares it.
+ * `undefined` for nobody.
+ */
+export function identifyLoosely(principal: unknown, principalId: PrincipalId): string | undefined {
+  const name = findPrincipalName(principal, principalId);
+  return name === undefined ? undefined : normalizeName(name);
+}
+
+/**
+ * Who a principal is, as text to record and to show: what `principalId` gives; without it a string as it is, an object's `id`, `subject`,
+ * `sub` or `email`, and otherwise the whole JSON. `undefined` for nobody: `null`, without `principalId` a boolean or a number, and where
+ * `principalId` throws or gives no text that can be seen.
+ */
+export function findPrincipalName(
+  principal: unknown,
+  principalId: PrincipalId,
+): string | undefined {
+  if (principal === undefined || principal === null) return undefined;
+  const name = callPrincipalId(principal, principalId ?? readPrincipalId);
+  return typeof name === 'string' && normalizeName(name) !== '' ? name : undefined;
+}
+
+/* It was written for the principals of today, and may throw for one that an older version of the app recorded. */
+function callPrincipalId(
+  principal: unknown,
+  principalId: (principal: unknown) => unknown,
+): unknown {
+  try {
+    return principalId(principal);
+  } catch {
+    return undefined;
+  }
+}
+
+/* A boolean or a number names nobody: they come from a mistake, such as `isSignedIn && user.email`. */
+function readPrincipalId(principal: unknown): string | undefined {
+  if (typeof principal === 'string') return principal;
+  return typeof principal === 'object'
+    ? (readIdField(principal) ?? toCanonicalText(principal))
+    : undefined;
+}
+
+/** The fields by which apps identify a person, the most reliable first. */
+const idFields = ['id', 'subject', 'sub', 'email'] as const;
+
+/** What the first of these fields that says something has, as text; `undefined` if a principal has none. */
+export function readIdField(principal: unknown): string | undefined {
+  if (typeof principal !== 'object' || principal === null) return undefined;
+  const fields = new Map<string, unknown>(Object.entries(principal));
+  for (const name of idFields) {
+    const value = fields.get(name);
+    if (typeof value === 'string' && value.trim() !== '') return value;
+    if (typeof value === 'number') return String(value);
+  }
+  return undefined;
+}
+
+/** Whether two principals are the same person, strictly: they are equal as JSON, or `identifyStrictly` gives the same text. */
+export function isSamePrincipal(one: unknown, other: unknown, principalId: PrincipalId): boolean {
+  if (isEqualJson(one, other)) return true;
+  const person = identifyStrictly(one, principalId);
+  return person !== undefined && person === identifyStrictly(other, principalId);
+}
+
+/** A person who answers or for whom somebody answers: as today's `principalId` names them, or else as they are recorded. */
+export interface Person {
+  name: string;
+  principal?: unknown;
+}
+
+/** Whether two people count as one, loosely: they must not count twice, or not count. */
+export function isSamePerson(one: Person, other: Person): boolean {
+  return normalizeName(one.name) === normalizeName(other.name);
+}
+
+/** Says that two people count as one, and what to do if they are two. */
+export function explainSamePerson(one: Person, other: Person): string {
+  return (
+    `${quoteInertLine(one.name)} counts as the same person as ${quoteInertLine(other.name)}. ` +
+    'If they are two people, give the agent a principalId that tells them apart'
+  );
+}
+
+/** The one person for whom something was asked, as `identifyStrictly` finds them; `undefined` unless every requester is that person. */
+export function findSoleRequester(
+  requested: Requested,
+  principalId: PrincipalId,
+): string | undefined {
+  const people = listRequesters(requested).map((each) => identifyStrictly(each, principalId));
+  return people.every((person) => person === people[0]) ? people[0] : undefined;
+}
+
+/** A person who ends a request, as it is recorded: with what people may be shown of them. */
+export function describeClosedBy(
+  { principal, channel }: Pick<ClosedBy, 'principal' | 'channel'>,
+  principalId: PrincipalId,
+): ClosedBy {
+  const person = findPrincipalName(principal, principalId);
+  return {
+    ...(principal === undefined ? {} : { principal }),
+    ...(channel === undefined ? {} : { channel }),
+    ...(person === undefined ? {} : { person }),
+  };
+}
+
+/** Whether a principal can be told from others: it is not `null`, and not a blank text. */
+export function isSomebody(principal: unknown): boolean {
+  const isBlank = typeof principal === 'string' && normalizeName(principal) === '';
+  return principal !== undefined && principal !== null && !isBlank;
+}
+
+/**
+ * Why a principal that a channel authenticated names nobody: it is neither a text that is not blank, nor an object that `principalId`, or
+ * without it an id field, names. Otherwise `undefined`. Quotes no values.
+ */
+export function whyNobody(principal: unknown, principalId: PrincipalId): string | undefined {
+  if (typeof principal === 'string' && normalizeName(principal) === '') return 'it is a blank text';
+  if (Array.isArray(principal)) return 'it is a list';
+  if (typeof principal !== 'string' && typeof principal !== 'object') {
+    return `it is a ${typeof principal}`;
+  }
+  if (principalId === undefined) {
+    if (typeof principal === 'string' || readIdField(principal) !== undefined) return undefined;
+    return `it is an object without ${quoteNames(idFields)}, and the agent has no principalId`;
+  }
+  return findPrincipalName(principal, principalId) === undefined
+    ? 'principalId gives no text for it'
+    : undefined;
+}
+
+function quoteNames(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(', ');
+}
