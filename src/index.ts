@@ -45,7 +45,7 @@ export type { UserInputRequestContent, UserInputResponseContent } from './conten
 export { HoldpointError, type HoldpointErrorCode } from './errors.ts';
 export type { Authorize } from './http/authorize.ts';
 export { createPostHandler, type PostHandlerOptions } from './http/create-post-handler.ts';
-export type { UserApproval } from './policy/approval-rule.ts';
+export type { UserApproval } from './policy/tool-approval.ts';
 export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';
 export { memoryStore } from './stores/memory.ts';
 export type { AgentThread } from './thread/agent-thread.ts';

@@ -146,7 +146,6 @@ const packages: Record<string, readonly string[]> = {
     'agent/model',
     'agent/calls/tool-definitions.ts',
     'agent/calls/input-validation.ts',
-    'agent/calls/input-validation.ts',
     'agent/custom',
     'middleware',
     'tools',

@@ -7,7 +7,7 @@ export {
   type DroppedCall,
   type SendOptions,
 } from './calls/answer-receiver.ts';
-export { checkRules } from './calls/apply-rules.ts';
+export { checkRules, checkTools } from './calls/check-rules.ts';
 export { closeEvents } from './calls/close-requests.ts';
 export {
   type CallVerdict,
@@ -43,4 +43,4 @@ export {
 } from './calls/execute-call.ts';
 export type { Execution, Reporting } from './calls/delegation.ts';
 export { asking, type Question, type QuestionResult } from './calls/question-call.ts';
-export { checkTools, defineToolsOnce, type ToolDefinitions } from './calls/tool-definitions.ts';
+export { defineToolsOnce, type ToolDefinitions } from './calls/tool-definitions.ts';

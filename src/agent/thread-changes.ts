@@ -11,10 +11,9 @@ import {
   makeResponse,
   makeIdleEnd,
 } from './agent-response.ts';
-import { cancelEvents, type FollowUps } from './calls/close-requests.ts';
+import { cancelEvents, type FollowUps, makeFollowUps } from './calls/close-requests.ts';
 import type { ParentCancellation } from './child-agent.ts';
 import type { CheckedAnswers } from './calls/delegation.ts';
-import { followUpsFor } from './calls/ask-again.ts';
 import type { EndingInput } from './input/accept-outcome.ts';
 import { acceptInput } from './input/accept-input.ts';
 import { allowEndings, allowInput } from './input/allow-input.ts';
@@ -43,7 +42,7 @@ export async function checkAnswers(
   accept(proposal, allowed);
   const record = async (): Promise<void> => {
     const recorded = await recordBelow(context, log, allowed);
-    const followUps = await followUpsFor(context, tools, log.state);
+    const followUps = await makeFollowUps(context, tools, log.state);
     await context.commitCancelled(log, (decided) => accept(decided, recorded, followUps));
   };
   return { text: allowed.passed?.[0]?.text ?? findAnsweredText(proposal, input), record };

@@ -90,7 +90,7 @@ export const contextMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a rule can’t change them',
-    file: 'agent/calls/apply-rules.ts',
+    file: 'agent/calls/decide-calls.ts',
     from: 'return freezeDeep(copyPlain(requesters));',
     to: 'return copyPlain(requesters);',
     suite: [context, 'a frozen copy of the requesters'],

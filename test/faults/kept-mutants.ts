@@ -113,8 +113,8 @@ export const keptMutants: readonly SourceMutant[] = [
   {
     promise: 'what a provider changes in a schema is not kept',
     file: 'agent/calls/input-validation.ts',
-    from: 'return { schema: JSON.parse(plain), canonical };',
-    to: 'return { schema: (Object(parseSchemaTexts)[plain] ??= JSON.parse(plain)), canonical };',
+    from: 'return { schema: JSON.parse(texts.plain), canonical: texts.canonical };',
+    to: 'return { schema: (Object(known)[texts.plain] ??= JSON.parse(texts.plain)), canonical: texts.canonical };',
     suite: ['agent/shared-schemas', 'what a provider changes'],
     sentence: failed,
   },

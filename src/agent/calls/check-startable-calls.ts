@@ -7,7 +7,6 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { listDueCalls, countFreeSlots, isResumable } from '../../thread/thread-status.ts';
-import { applyRules } from './apply-rules.ts';
 import {
   type ApprovedCall,
   askAgain,
@@ -16,21 +15,16 @@ import {
   makeUnrunEvents,
 } from './ask-again.ts';
 import { closeEvents, makeUnstartedOutcome } from './close-requests.ts';
-import { type CallVerdict, decideCall, type DecisionInput } from './decide-calls.ts';
+import { type CallVerdict, decideCall, type DecisionInput, applyRules } from './decide-calls.ts';
 import type { GrantUse } from './find-grant.ts';
-import { makeOpenedEvent, makeProviderRunner } from './make-request.ts';
-import { makeOwnRunner, type ToolDefinition, type ToolDefinitions } from './tool-definitions.ts';
+import { makeOpenedEvent, makeProviderRunner, makeOwnRunner } from './make-request.ts';
+import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
 
 /** What is recorded about a call together: its start or its end, and what led to it. */
 export interface CheckedCall {
   events: readonly ThreadEvent[];
   /** The standing approval that it uses, and how many more uses that had. */
   use?: GrantUse | undefined;
-}
-
-/** A checked call that records one event, and uses no standing approval. */
-export function checkAlone(event: ThreadEvent): CheckedCall {
-  return { events: [event] };
 }
 
 /** The results of the last check, by `makeCheckKey`. */
@@ -50,8 +44,7 @@ export async function prepareStarts(
 ): Promise<PreparedStarts> {
   const { tools, now, limit } = decisions;
   const starts = await checkStartableCalls(decisions, state, state.head);
-  const resumes = (head: ThreadHead): CheckedCall[] =>
-    resumeEvents(head, tools, { at: now() }).map(checkAlone);
+  const resumes = (head: ThreadHead) => listResumes(head, tools, { at: now() });
   return {
     isEmpty: starts.size === 0 && takeTurns(resumes(state.head), state.head, limit).length === 0,
     events: (head) => takeTurns([...listStillDue(head, starts), ...resumes(head)], head, limit),
@@ -230,19 +223,20 @@ export function startEvent(
   return { type, at, step, index, ...(isLimited ? { expiresAt: at + expiresAfterMs } : {}) };
 }
 
-/** The events that resume the delegated calls that are due by `until`. */
-export function resumeEvents(
+/** The delegated calls that are due by `until`, resumed. */
+export function listResumes(
   { calls }: ThreadHead,
   tools: ToolDefinitions,
   { at, until = at }: { at: number; until?: number },
-): ThreadEvent[] {
-  const events: ThreadEvent[] = [];
+): CheckedCall[] {
+  const resumes: CheckedCall[] = [];
   for (const call of calls) {
     if (call.agent === undefined || !isResumable(call, until)) continue;
     const definition = tools.get(call.toolName);
-    if (definition?.delegation !== undefined) events.push(startEvent(definition, call, at));
+    if (definition?.delegation !== undefined)
+      resumes.push({ events: [startEvent(definition, call, at)] });
   }
-  return events;
+  return resumes;
 }
 
 /* An approval counts for its own request only. */

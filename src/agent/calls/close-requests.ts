@@ -1,7 +1,9 @@
+import { type ApprovalRequest, undoEdit } from '../../content/approval.ts';
 import { describeExpiry } from '../../content/describe-expiry.ts';
 import type { ClosedBy } from '../../content/request-decision.ts';
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import { isUnstarted } from '../../thread/thread-status.ts';
 import {
@@ -13,8 +15,18 @@ import {
   computeRemindAt,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
-
-const questionExpired = 'The question expired unanswered.';
+import {
+  askAbout,
+  makeOpenedEvent,
+  makeOwnRunner,
+  makeProviderRunner,
+  makeRequest,
+  type OwnTool,
+  refuseUnanswerable,
+  repeatAsked,
+  type RequestMaking,
+  type Runner,
+} from './make-request.ts';
 
 /** For an expired request that is asked again: the events that open the next one, or why there is none. By the id of the expired one. */
 export type FollowUps = ReadonlyMap<string, ThreadEvent | { why: string }>;
@@ -44,7 +56,10 @@ function expire(
 ): ThreadEvent[] {
   const { request, place } = open;
   const { requestId } = request;
-  const reason = describeExpiryReason(request);
+  const reason =
+    request.type === 'question-request'
+      ? 'The question expired unanswered.'
+      : describeExpiry(request.onExpiry).reason;
   const closing = { cause: 'expired' as const, reason, at: now };
   if (!isAskedAgain(open)) return closeEvents(requestId, callAt(head, place), closing);
   const next = followUps?.get(requestId);
@@ -54,16 +69,82 @@ function expire(
   return closeEvents(requestId, callAt(head, place), failed);
 }
 
-function describeExpiryReason(request: UserInputRequest): string {
-  if (request.type === 'question-request') return questionExpired;
-  return describeExpiry(request.onExpiry).reason;
-}
-
 /** Whether another request follows when this one expires. A sub-agent does that itself for its own requests. */
-export function isAskedAgain({ request, beside }: OpenRequest): boolean {
+function isAskedAgain({ request, beside }: OpenRequest): boolean {
   if (request.type !== 'approval-request' || beside !== undefined) return false;
   if (request.onExpiry === undefined) return false;
   return describeExpiry(request.onExpiry).next !== undefined;
+}
+
+/** The requests that follow those of the thread that have expired, made before they are recorded; `undefined` if none can follow. */
+export async function makeFollowUps(
+  context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
+  tools: ReadonlyMap<string, OwnTool>,
+  state: Readonly<ThreadState>,
+): Promise<FollowUps | undefined> {
+  const askedAgain = state.head.openRequests.filter(isAskedAgain);
+  if (askedAgain.length === 0) return undefined;
+  const now = context.now();
+  const made = await Promise.all(
+    askedAgain
+      .filter(({ request }) => isExpired(request, now))
+      .map(async (open): Promise<[string, ThreadEvent | { why: string }]> => {
+        const { requestId } = open.request;
+        return [requestId, await makeFollowUp(context, tools, state, open)];
+      }),
+  );
+  return new Map(made);
+}
+
+async function makeFollowUp(
+  context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
+  tools: ReadonlyMap<string, OwnTool>,
+  { threadId, head }: Readonly<ThreadState>,
+  { request: expired, place, step }: OpenRequest,
+): Promise<ThreadEvent | { why: string }> {
+  if (expired.type !== 'approval-request') return { why: 'It was a question.' };
+  /* Too few people approved the edit. */
+  const request = undoEdit(expired);
+  const { requestedBy, requesters, toolCall, text } = request;
+  const { now, generateId, mayAnswer, report } = context;
+  const making = { threadId, requestedBy, requesters, now, generateId, mayAnswer, report };
+  const asked = { ...describeNextRequest(request), follows: request.requestId };
+  const setting = toolCall === undefined ? 'requestApproval' : `toolApproval.${toolCall.toolName}`;
+  const unanswerable = refuseUnanswerable(making, asked, { setting, toolCall });
+  if (unanswerable !== undefined) return { why: unanswerable };
+  const call = callAt(head, place);
+  if (call === undefined || toolCall === undefined) {
+    const next = await makeRequest(making, { ...asked, text });
+    return { type: 'request-opened', at: next.createdAt, step, request: next };
+  }
+  const runner = await findRunner(tools, call);
+  if (runner === undefined) {
+    return { why: `Nobody else was asked: this agent has no tool '${call.toolName}'.` };
+  }
+  const { step: callStep, index } = call;
+  const about = { toolCall, place: { step: callStep, index }, runner };
+  return makeOpenedEvent(call, await askAbout(making, asked, about));
+}
+
+/** What the next request asks: the same of the same people, or of those to whom it is escalated. */
+function describeNextRequest(request: ApprovalRequest): ReturnType<typeof repeatAsked> {
+  const again = repeatAsked(request);
+  const { approvers, expiresAfterMs, isLast } = describeExpiry(request.onExpiry).next ?? {};
+  return {
+    ...again,
+    ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }),
+    ...(approvers === undefined ? {} : { terms: { ...again.terms, approvers } }),
+    ...(isLast === true ? { onExpiry: undefined } : {}),
+  };
+}
+
+async function findRunner(
+  tools: ReadonlyMap<string, OwnTool>,
+  { toolName, providerApprovalId }: { toolName: string; providerApprovalId?: string | undefined },
+): Promise<Runner | undefined> {
+  if (providerApprovalId !== undefined) return makeProviderRunner(toolName, providerApprovalId);
+  const definition = tools.get(toolName);
+  return definition && makeOwnRunner(definition);
 }
 
 /** The events that remind of requests whose time has come. */

@@ -1,24 +1,33 @@
 import type { ModelMessage } from 'ai';
+import { copyPlain } from '../../content/plain-copy.ts';
 import { listRequesters } from '../../content/requesters.ts';
+import type { SettingFailure } from '../../content/setting-failure.ts';
 import {
   type CallPlace,
   pickToolCall,
   type ToolCall,
   type ToolCallOutcome,
   type ToolCallRecord,
+  type ToolCallStatus,
 } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { whyNotNameless } from '../../policy/approval-rule.ts';
+import { InputReads } from '../../policy/input-reads.ts';
 import {
   type CausedRun,
   chooseRunContext,
   type RunContext,
   noContext,
 } from '../../policy/run-context.ts';
+import {
+  whyNotNameless,
+  decide,
+  type Decision,
+  type Setting,
+  findOwnRule,
+} from '../../policy/tool-approval.ts';
 import { freezeDeep } from '../../thread/deep-freeze.ts';
 import { listCalls, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
-import { applyRules, nameRule, type RuleInput } from './apply-rules.ts';
 import { type FindGrant, findGrant, type GrantSources, type GrantUse } from './find-grant.ts';
 import {
   askAbout,
@@ -26,9 +35,10 @@ import {
   type RequestMaking,
   refuseUnanswerable,
   renderAskedText,
+  makeOwnRunner,
 } from './make-request.ts';
-import { type Asking, makeCallQuestion } from './question-call.ts';
-import { makeOwnRunner, type ToolDefinition, type ToolDefinitions } from './tool-definitions.ts';
+import { makeCallQuestion } from './question-call.ts';
+import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
 
 /** What happens to one call of a step. */
 export type CallVerdict =
@@ -48,6 +58,83 @@ export interface DecisionInput extends RequestMaking {
   findGrant: FindGrant;
   /** How many calls may run at once. */
   limit: number;
+}
+
+/** The agent's rules. */
+export interface AgentRules extends Pick<RuleInput, 'toolApproval' | 'tools' | 'toolsContext'> {
+  now: () => number;
+  report: RequestMaking['report'];
+}
+
+/** The agent's part of a decision. */
+type DecisionSources = AgentRules &
+  Pick<RequestMaking, 'generateId' | 'mayAnswer'> &
+  GrantSources & { toolCallConcurrency: number };
+
+/** The decision input for the calls of a step whose model request had the first `messageCount` messages. */
+export function makeDecisionInput(
+  context: DecisionSources,
+  state: ThreadState,
+  run: CausedRun & { tools: ToolDefinitions },
+  messageCount: number,
+): DecisionInput {
+  const { now, generateId, mayAnswer, report } = context;
+  const { threadId } = state;
+  const runContext = chooseRunContext(run, state.head, context.principalId);
+  return {
+    threadId,
+    requestedBy: state.head.requestedBy,
+    requesters: state.head.requesters,
+    tools: run.tools,
+    rules: makeRuleInput(context, state, { context: runContext, messageCount }),
+    name: context.name,
+    findGrant: async (asked, about) => findGrant(context, state, { asked, ...about }),
+    now,
+    generateId,
+    mayAnswer,
+    report,
+    limit: context.toolCallConcurrency,
+  };
+}
+
+/** The inputs of the rules. */
+export interface RuleInput {
+  /** The agent's options of these names, as the app passed them. */
+  toolApproval: unknown;
+  tools: unknown;
+  toolsContext: unknown;
+  context: RunContext;
+  /** Everybody for whom the agent works. */
+  requesters: readonly unknown[];
+  /** The messages of the model request, copied only for a rule that reads them. */
+  messages: () => readonly ModelMessage[];
+  /** The thread's calls before the one to decide on, copied only for a rule that reads them. */
+  calls: () => readonly ToolCallRecord[];
+  /** Reports what is wrong with a rule. */
+  report: (failure: Omit<SettingFailure, 'threadId'>) => void;
+}
+
+/** What the rules see of a thread whose model request had the first `messageCount` messages. */
+function makeRuleInput(
+  { toolApproval, tools, toolsContext, now, report: reportOf }: AgentRules,
+  state: ThreadState,
+  { context, messageCount }: { context: RunContext; messageCount: number },
+): RuleInput {
+  const messages = readFirstMessages(state, messageCount);
+  const calls = (): ToolCallRecord[] => listCalls(state, now());
+  const { threadId } = state;
+  const requesters = listRequesters(state.head);
+  const report: RuleInput['report'] = (failure) => reportOf({ threadId, ...failure });
+  return { toolApproval, tools, toolsContext, context, requesters, messages, calls, report };
+}
+
+/** The first messages of a thread; copied and frozen only for a rule or a tool that reads them. */
+export function readFirstMessages(
+  state: ThreadState,
+  count: number,
+): () => readonly ModelMessage[] {
+  let messages: readonly ModelMessage[] | undefined;
+  return () => (messages ??= freezeDeep(state.messages.slice(0, count)));
 }
 
 /** A verdict for each call of a step, in order. When in doubt, a call does not run. */
@@ -112,7 +199,12 @@ export async function decideCall(
     return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
   }
   /* A call that asks a question does nothing else, so it does not need an approval too. */
-  if (definition.asking !== undefined) return askPerson(input, definition.asking, toolCall);
+  if (definition.asking !== undefined) {
+    const asked = makeCallQuestion(input, definition.asking, toolCall);
+    return 'request' in asked
+      ? { type: 'ask', request: asked.request }
+      : makeFailedVerdict(asked.error);
+  }
   switch (decision.type) {
     case 'run':
       return { type: 'start', definition };
@@ -137,71 +229,129 @@ export async function decideCall(
   }
 }
 
-function askPerson(input: DecisionInput, asking: Asking, toolCall: ToolCall): CallVerdict {
-  const asked = makeCallQuestion(input, asking, toolCall);
-  return 'request' in asked
-    ? { type: 'ask', request: asked.request }
-    : makeFailedVerdict(asked.error);
+/** The decision of the app's rules and the tool's own `needsApproval` on a call. */
+export async function applyRules(
+  rules: RuleInput,
+  definition: ToolDefinition,
+  call: ToolCall & CallPlace,
+): Promise<Decision> {
+  const { toolApproval } = rules;
+  const { name, tool } = definition;
+  const input = { ...rules, calls: () => rules.calls().filter((other) => isBefore(other, call)) };
+  const asked = { input, definition, call };
+  const isForAll = typeof toolApproval === 'function';
+  const rule = (): unknown => (isForAll ? toolApproval : findOwnRule(toolApproval, name));
+  const mark = (): unknown => tool.needsApproval ?? false;
+  const pass = isForAll ? passToAllTools : passToTool;
+  return decide({
+    rule: makeSetting(asked, nameRule(toolApproval, name), rule, pass),
+    mark: makeSetting(asked, `tools.${name}.needsApproval`, mark, passToTool),
+  });
 }
 
-/** The agent's rules. */
-export interface AgentRules extends Pick<RuleInput, 'toolApproval' | 'tools' | 'toolsContext'> {
-  now: () => number;
-  report: RequestMaking['report'];
+/** The setting that holds the rule for a tool. */
+export function nameRule(toolApproval: unknown, toolName: string): string {
+  return typeof toolApproval === 'function' ? 'toolApproval' : `toolApproval.${toolName}`;
 }
 
-/** The agent's part of a decision. */
-type DecisionSources = AgentRules &
-  Pick<RequestMaking, 'generateId' | 'mayAnswer'> &
-  GrantSources & { toolCallConcurrency: number };
+/** What a rule is asked about. */
+interface AskedRule {
+  input: RuleInput;
+  definition: ToolDefinition;
+  call: ToolCall;
+}
 
-/** The decision input for the calls of a step whose model request had the first `messageCount` messages. */
-export function makeDecisionInput(
-  context: DecisionSources,
-  state: ThreadState,
-  run: CausedRun & { tools: ToolDefinitions },
-  messageCount: number,
-): DecisionInput {
-  const { now, generateId, mayAnswer, report } = context;
-  const { threadId } = state;
-  const runContext = chooseRunContext(run, state.head, context.principalId);
+/** A setting, read for one call: its value, or the function to ask, with what it reads recorded. `pass` makes its parameters. */
+function makeSetting(
+  asked: AskedRule,
+  name: string,
+  read: () => unknown,
+  pass: (asked: AskedRule, reads: InputReads, input: unknown) => unknown[],
+): Setting {
+  const { input: rules, definition, call } = asked;
+  const report: Setting['report'] = (fault) =>
+    rules.report({ ...fault, setting: name, toolCall: pickToolCall(call) });
+  let value: unknown;
+  try {
+    value = read();
+  } catch (error) {
+    /* If its getter throws, asking the setting throws the same error, as a rule that fails does. */
+    value = () => {
+      throw error;
+    };
+  }
+  if (typeof value !== 'function') return { report, value };
+  const reads = new InputReads(definition.inputSchema);
+  const ask = (): unknown =>
+    reads.during(call.input, (input) => Reflect.apply(value, undefined, pass(asked, reads, input)));
+  return { report, ask, reads, toolName: definition.name };
+}
+
+/** Whether a call counts as done when a rule decides on another: that one itself, and later ones that have not started, do not. */
+function isBefore({ step, index, status }: ToolCallRecord, call: CallPlace): boolean {
+  if (step !== call.step || index < call.index) return true;
+  return index > call.index && isDecided(status);
+}
+
+function isDecided(status: ToolCallStatus): boolean {
+  switch (status) {
+    case 'proposed':
+    case 'waiting':
+      return false;
+    case 'approved':
+    case 'started':
+    case 'deferred':
+    case 'indeterminate':
+    case 'succeeded':
+    case 'failed':
+    case 'denied':
+    case 'forwarded':
+      return true;
+  }
+}
+
+/** What the AI SDK passes to a single function for all tools. */
+function passToAllTools(
+  { input: rules, definition, call }: AskedRule,
+  reads: InputReads,
+  input: unknown,
+): unknown[] {
+  const { toolCallId, toolName } = call;
+  const dynamic = definition.tool.type === 'dynamic' ? { dynamic: true } : {};
+  const toolCall = { type: 'tool-call', toolCallId, toolName, input, ...dynamic };
+  const { tools, toolsContext } = rules;
+  return [withCircumstances(rules, reads, { toolCall, tools, toolsContext })];
+}
+
+/** What the AI SDK passes to a function for one tool. */
+function passToTool(
+  { input: rules, definition: { context }, call: { toolCallId } }: AskedRule,
+  reads: InputReads,
+  input: unknown,
+): unknown[] {
+  const options = { toolCallId, context, toolContext: context };
+  return [input, withCircumstances(rules, reads, options)];
+}
+
+/** What every rule gets besides its call. Copies are made only for a rule that reads them. */
+function withCircumstances(
+  { context, requesters, messages, calls }: RuleInput,
+  reads: InputReads,
+  options: object,
+): object {
   return {
-    threadId,
-    requestedBy: state.head.requestedBy,
-    requesters: state.head.requesters,
-    tools: run.tools,
-    rules: makeRuleInput(context, state, { context: runContext, messageCount }),
-    name: context.name,
-    findGrant: async (asked, about) => findGrant(context, state, { asked, ...about }),
-    now,
-    generateId,
-    mayAnswer,
-    report,
-    limit: context.toolCallConcurrency,
+    ...options,
+    runtimeContext: reads.watchedContext(context),
+    get requesters() {
+      return freezeDeep(copyPlain(requesters));
+    },
+    get messages() {
+      return messages();
+    },
+    get calls() {
+      return freezeDeep(calls());
+    },
   };
-}
-
-/** What the rules see of a thread whose model request had the first `messageCount` messages. */
-function makeRuleInput(
-  { toolApproval, tools, toolsContext, now, report: reportOf }: AgentRules,
-  state: ThreadState,
-  { context, messageCount }: { context: RunContext; messageCount: number },
-): RuleInput {
-  const messages = readFirstMessages(state, messageCount);
-  const calls = (): ToolCallRecord[] => listCalls(state, now());
-  const { threadId } = state;
-  const requesters = listRequesters(state.head);
-  const report: RuleInput['report'] = (failure) => reportOf({ threadId, ...failure });
-  return { toolApproval, tools, toolsContext, context, requesters, messages, calls, report };
-}
-
-/** The first messages of a thread; copied and frozen only for a rule or a tool that reads them. */
-export function readFirstMessages(
-  state: ThreadState,
-  count: number,
-): () => readonly ModelMessage[] {
-  let messages: readonly ModelMessage[] | undefined;
-  return () => (messages ??= freezeDeep(state.messages.slice(0, count)));
 }
 
 /**

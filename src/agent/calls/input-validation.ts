@@ -127,15 +127,13 @@ const known = new WeakMap<object, SchemaTexts>();
 export async function readSchemaJson(inputSchema: Tool['inputSchema']): Promise<SchemaJson> {
   const isFixed = isStandardSchema(inputSchema);
   const texts = isFixed ? known.get(inputSchema) : undefined;
-  if (texts !== undefined) return parseSchemaTexts(texts);
+  if (texts !== undefined) {
+    return { schema: JSON.parse(texts.plain), canonical: texts.canonical };
+  }
   const schema: unknown = await asSchema(inputSchema).jsonSchema;
   const canonical = toCanonicalText(schema);
   if (isFixed) known.set(inputSchema, { plain: JSON.stringify(schema), canonical });
   return { schema, canonical };
-}
-
-function parseSchemaTexts({ plain, canonical }: SchemaTexts): SchemaJson {
-  return { schema: JSON.parse(plain), canonical };
 }
 
 /* These, such as Zod's, don't change. The AI SDK's `jsonSchema` wraps an object that an app may change. */

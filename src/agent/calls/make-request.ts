@@ -12,7 +12,7 @@ import {
   parseDemands,
   type UserApproval,
   userApprovalSchema,
-} from '../../policy/approval-rule.ts';
+} from '../../policy/tool-approval.ts';
 import { digestProviderApproval, requestDigest } from '../../policy/digest.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
 import { isSomebody } from '../../policy/same-person.ts';
@@ -138,6 +138,19 @@ export interface Runner {
 /** The question about a call for which the rule has no text. */
 export function makeDefaultText(toolName: string): string {
   return `The agent wants to call ${toolName}.`;
+}
+
+/** A tool that runs its calls here, of which a request shows the name. */
+export interface OwnTool {
+  name: string;
+  tool: { title?: string | undefined };
+  digest: string;
+  inputSchema: unknown;
+}
+
+/** A tool of the agent. */
+export function makeOwnRunner({ name, tool, digest, inputSchema }: OwnTool): Runner {
+  return { text: makeDefaultText(tool.title ?? name), digest, tool: { name, inputSchema } };
 }
 
 /** The provider, whose request has this id. */

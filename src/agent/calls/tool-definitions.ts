@@ -7,7 +7,6 @@ import { listDueCalls, isResumable } from '../../thread/thread-status.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type AnswerReceiver, findAnswerReceiver } from './answer-receiver.ts';
 import { type Delegation, readDelegation } from './delegation.ts';
-import { makeDefaultText, type Runner } from './make-request.ts';
 import { type Asking, readAsking } from './question-call.ts';
 import {
   type InputValidation,
@@ -41,21 +40,6 @@ export interface ToolDefinition {
 
 /** The agent's tools by name. A map, so that a tool may be called `constructor` or `__proto__`. */
 export type ToolDefinitions = ReadonlyMap<string, ToolDefinition>;
-
-/** Throws a `TypeError` for tools that the agent could not guard. */
-export function checkTools(tools: ToolSet): void {
-  for (const [name, tool] of Object.entries(tools)) {
-    if (!runsAtProvider(tool) || tool.needsApproval === undefined) continue;
-    throw new TypeError(
-      `Tool '${name}' runs at the provider, where holdpoint can't hold it: remove its needsApproval.`,
-    );
-  }
-}
-
-/** Whether the provider runs the calls of a tool, and never this agent. */
-export function runsAtProvider(tool: Tool): boolean {
-  return tool.type === 'provider' && tool.isProviderExecuted;
-}
 
 /** Prepares the tools at the first call. A failure, for example of a schema that is fetched, is not kept. */
 export function defineToolsOnce(
@@ -160,11 +144,6 @@ async function validateToolContext(name: string, tool: Tool, context: unknown): 
       cause: result.error,
     },
   );
-}
-
-/** A tool of the agent. */
-export function makeOwnRunner({ name, tool, digest, inputSchema }: ToolDefinition): Runner {
-  return { text: makeDefaultText(tool.title ?? name), digest, tool: { name, inputSchema } };
 }
 
 /**

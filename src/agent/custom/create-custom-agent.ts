@@ -2,7 +2,7 @@ import type { FlexibleSchema, ToolSet } from 'ai';
 import type { ToolCall } from '../../content/tool-call.ts';
 import type { SharedAgentOptions } from '../agent-options.ts';
 import type { Agent } from '../agent.ts';
-import { runsAtProvider } from '../calls/tool-definitions.ts';
+import { runsAtProvider } from '../calls/check-rules.ts';
 import { refuseUnknownSettings, sharedSettings } from '../known-settings.ts';
 import { makeAgent } from '../make-agent.ts';
 import type { CustomStep } from './custom-step.ts';

@@ -17,12 +17,13 @@ import type { OpenRequest } from '../../thread/thread-head.ts';
 import { listAskedDuring, makeCloseDuringEvents, endEvents } from '../calls/close-requests.ts';
 import type { Commit } from '../calls/delegation.ts';
 import { makeOutcome } from '../calls/execute-call.ts';
-import { askAbout, type RequestMaking, makeOpenedEvent } from '../calls/make-request.ts';
 import {
+  askAbout,
+  type RequestMaking,
+  makeOpenedEvent,
   makeOwnRunner,
-  type ToolDefinition,
-  type ToolDefinitions,
-} from '../calls/tool-definitions.ts';
+} from '../calls/make-request.ts';
+import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import { parseAnswerer, type RefuseEnding } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 

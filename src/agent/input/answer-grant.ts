@@ -9,11 +9,8 @@ import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
 import { findSoleRequester, identifyStrictly, type Person } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
-import {
-  makeMissingToolError,
-  makeOwnRunner,
-  type ToolDefinitions,
-} from '../calls/tool-definitions.ts';
+import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { makeOwnRunner } from '../calls/make-request.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { listPeopleBehind } from './answer-voter.ts';
 import type { AnswerOptions } from './run-input.ts';

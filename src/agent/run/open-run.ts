@@ -13,17 +13,16 @@ import {
 import { isAbandoned, isRunning, isUnfinished, type ThreadHead } from '../../thread/thread-head.ts';
 import { readLastHash } from '../../thread/thread-state.ts';
 import {
-  checkAlone,
   checkStartableCalls,
+  type CheckedCall,
   type CheckedCalls,
   takeTurns,
   listStillDue,
-  resumeEvents,
+  listResumes,
 } from '../calls/check-startable-calls.ts';
-import type { FollowUps } from '../calls/close-requests.ts';
+import { type FollowUps, makeFollowUps } from '../calls/close-requests.ts';
 import { makeDecisionInput } from '../calls/decide-calls.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
-import { followUpsFor } from '../calls/ask-again.ts';
 import { type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
@@ -50,7 +49,7 @@ interface Starts {
   /** The calls that may start, or the reasons why they may not. */
   starts: CheckedCalls;
   /** The starts of delegated calls that resume. */
-  resumes: readonly ThreadEvent[];
+  resumes: readonly CheckedCall[];
   /** How many calls may run at once. */
   limit: number;
   /** Whether a person resumes a turn that was stopped. */
@@ -68,7 +67,7 @@ export async function openRun(
   onEvents: (events: readonly ThreadEvent[]) => void,
 ): Promise<readonly ThreadEvent[] | undefined> {
   const { log, tools, signal } = run;
-  const followUps = await followUpsFor(context, tools, log.state);
+  const followUps = await makeFollowUps(context, tools, log.state);
   if (isAbandoned(log.state.head, context.now())) {
     /* Bad input is refused before anything is recorded. */
     accept(context, run, new Proposal(log.state), { input, followUps });
@@ -88,7 +87,7 @@ export async function openAgain(
   run: Opening,
 ): Promise<readonly ThreadEvent[]> {
   const input: ParsedInput = { messages: [], answers: [], by: {} };
-  const followUps = await followUpsFor(context, run.tools, run.log.state);
+  const followUps = await makeFollowUps(context, run.tools, run.log.state);
   return takeThread(context, run, { input, followUps, isAgain: true });
 }
 
@@ -155,7 +154,7 @@ async function checkAndAcquire(
     const found = {
       restarts: isCurrent ? restarts : [],
       starts,
-      resumes: resumeEvents(proposal.head, tools, { at: now, until }),
+      resumes: listResumes(proposal.head, tools, { at: now, until }),
       limit: context.toolCallConcurrency,
       resumeStopped,
     };
@@ -197,8 +196,5 @@ function makeOpeningEvents(
   const isResumed = resumeStopped === true && isStoppedBeforeReply(head);
   const isWanted = isResumed || restarts.length + resumes.length > 0 || needsRun(head, now);
   if (isRunning(head, now) || restarts.length !== lost.length || !isWanted) return undefined;
-  return [
-    ...restarts,
-    ...takeTurns([...resumes.map(checkAlone), ...listStillDue(head, starts)], head, limit),
-  ];
+  return [...restarts, ...takeTurns([...resumes, ...listStillDue(head, starts)], head, limit)];
 }

@@ -6,7 +6,7 @@ import { isSamePlace, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { checkApproved, startEvent } from '../calls/check-startable-calls.ts';
 import { endEvents } from '../calls/close-requests.ts';
-import { applyRules } from '../calls/apply-rules.ts';
+import { applyRules } from '../calls/decide-calls.ts';
 import type { DecisionInput } from '../calls/decide-calls.ts';
 import { type ToolDefinitions } from '../calls/tool-definitions.ts';
 import {
