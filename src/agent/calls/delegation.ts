@@ -36,6 +36,18 @@ export interface DelegatedCall extends ToolCall {
   expiresAt?: number | undefined;
 }
 
+/** The result of executing a call: its outcome, or that it continues elsewhere. */
+export type Execution =
+  | { type: 'ended'; outcome: ToolCallOutcome; requests?: Reporting }
+  | { type: 'deferred'; expiresAfterMs?: number }
+  /** Its outcome is unknown: it ignored its time limit, or its agent could not be reached. */
+  | { type: 'lost'; error?: string }
+  /** An agent works on it, and waits: `events` records that. */
+  | { type: 'delegated'; events: Reporting };
+
+/** Makes the events to record about a delegated call, from the newest state of its thread. */
+export type Reporting = (proposal: Proposal, at: number) => ThreadEvent[];
+
 /** The circumstances in which a sub-agent works on a delegated call. */
 export interface DelegatedWork {
   /** The parent thread. */
@@ -251,15 +263,3 @@ export function findAskingDelegation(
   const delegation = call && findDelegation(tools, call);
   return delegation && beside && { delegation, call: makeDelegatedCall(threadId, call), beside };
 }
-
-/** The result of executing a call: its outcome, or that it continues elsewhere. */
-export type Execution =
-  | { type: 'ended'; outcome: ToolCallOutcome; requests?: Reporting }
-  | { type: 'deferred'; expiresAfterMs?: number }
-  /** Its outcome is unknown: it ignored its time limit, or its agent could not be reached. */
-  | { type: 'lost'; error?: string }
-  /** An agent works on it, and waits: `events` records that. */
-  | { type: 'delegated'; events: Reporting };
-
-/** Makes the events to record about a delegated call, from the newest state of its thread. */
-export type Reporting = (proposal: Proposal, at: number) => ThreadEvent[];

@@ -221,7 +221,10 @@ type FormerNames = ReadonlyMap<string, ReadonlySet<string>>;
 
 const pageSize = 100;
 /* Read once for each store, `principalId` and agent: a process has the same `principalId` as long as it runs. */
-const known = new WeakMap<ThreadStoreGrants, WeakMap<object, Map<string, Promise<FormerNames>>>>();
+const formerNamesByStore = new WeakMap<
+  ThreadStoreGrants,
+  WeakMap<object, Map<string, Promise<FormerNames>>>
+>();
 const byDefault = {};
 
 /**
@@ -229,8 +232,9 @@ const byDefault = {};
  */
 async function findFormerNames(names: Names, person: string): Promise<readonly string[]> {
   const { grants, agent, principalId = byDefault } = names;
-  const ofStore = known.get(grants) ?? new WeakMap<object, Map<string, Promise<FormerNames>>>();
-  known.set(grants, ofStore);
+  const ofStore =
+    formerNamesByStore.get(grants) ?? new WeakMap<object, Map<string, Promise<FormerNames>>>();
+  formerNamesByStore.set(grants, ofStore);
   const ofAgents = ofStore.get(principalId) ?? new Map<string, Promise<FormerNames>>();
   ofStore.set(principalId, ofAgents);
   const reading = ofAgents.get(agent) ?? readFormerNames(names);

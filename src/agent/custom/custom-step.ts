@@ -141,7 +141,12 @@ export async function toModelStep(
   making: RequestMaking,
 ): Promise<ModelStep> {
   const calls = await parseStepCalls(returned, tools, making.generateId);
-  return makeModelStep(returned, { calls, requests: await makeStepRequests(returned, making) });
+  const requests = await Promise.all(
+    Object.entries(returned.requests ?? {}).flatMap(([key, asked]) =>
+      asked === undefined ? [] : [makeStepRequest(key, asked, making)],
+    ),
+  );
+  return makeModelStep(returned, { calls, requests });
 }
 
 /** The calls, with inputs that their tools' schemas have accepted. A call with another input fails, and the next step gets the error. */
@@ -176,17 +181,6 @@ async function checkCallInput(
   } catch (error) {
     return invalid(error);
   }
-}
-
-async function makeStepRequests(
-  { requests = {} }: CustomStep,
-  making: RequestMaking,
-): Promise<UserInputRequest[]> {
-  return Promise.all(
-    Object.entries(requests).flatMap(([key, asked]) =>
-      asked === undefined ? [] : [makeStepRequest(key, asked, making)],
-    ),
-  );
 }
 
 async function makeStepRequest(

@@ -108,15 +108,12 @@ async function makeStepInput(
 /** The messages from the app since the latest step, without those that were retracted. */
 function listMessagesSinceStep({ events }: Readonly<ThreadState>): ModelMessage[] {
   const input: ModelMessage[] = [];
-  for (const event of events.slice(events.findLastIndex(isStep) + 1)) {
+  const lastStep = events.findLastIndex(({ type }) => type === 'step-finished');
+  for (const event of events.slice(lastStep + 1)) {
     if (event.type === 'message-retracted') input.pop();
     if (event.type === 'message-added' && event.place === undefined) input.push(event.message);
   }
   return input;
-}
-
-function isStep({ type }: ThreadEvent): boolean {
-  return type === 'step-finished';
 }
 
 /** The progress that the previous step saved. */
