@@ -303,7 +303,7 @@ const switchesWithDefault = [
   'agent/model/streaming-model.ts',
   'agent/model/streaming-model.ts',
   'channels/ag-ui/input/client-history.ts',
-  'channels/rap/tool-server/handle-request.ts',
+  'channels/rap/tool-server/create-tool-server.ts',
   'channels/terminal/entry-list.ts',
   'channels/terminal/free-text.ts',
   'channels/terminal/request-frame.ts',

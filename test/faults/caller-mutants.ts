@@ -49,7 +49,7 @@ export const callerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'who signs a message stops no other caller’s calls',
-    file: `${server}/handle-request.ts`,
+    file: `${server}/create-tool-server.ts`,
     from: ': caller === signer;',
     to: ': caller !== undefined;',
     suite: [tenants, 'is answered as if the ids never existed'],
@@ -57,7 +57,7 @@ export const callerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'where nothing is signed, only who knows a call’s callback URL stops it',
-    file: `${server}/handle-request.ts`,
+    file: `${server}/create-tool-server.ts`,
     from: 'callbackUrl === callback_url',
     to: 'callback_url === undefined || callbackUrl.split("?")[0] === callback_url?.split("?")[0]',
     suite: [tenants, 'is answered as if the ids never existed'],
@@ -65,7 +65,7 @@ export const callerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a message that names a user is about no other user',
-    file: `${server}/handle-request.ts`,
+    file: `${server}/create-tool-server.ts`,
     from: '(user_id ?? user[0]) === user[0]',
     to: 'user_id !== user',
     suite: [tenants, 'is about that user alone'],
@@ -89,7 +89,7 @@ export const callerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a tool server hears of one user only where one person asked',
-    file: 'channels/rap/to-server/send-call.ts',
+    file: 'channels/rap/remote-server.ts',
     from: 'if (requester !== undefined && requester',
     to: 'if (requester === undefined) return undefined;\n  if (requester',
     suite: ['rap/for-whom', 'people who ask together'],
@@ -97,7 +97,7 @@ export const callerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'somebody unknown may be anybody, on a tool server too',
-    file: 'channels/rap/to-server/send-call.ts',
+    file: 'channels/rap/remote-server.ts',
     from: 'requesters.includes(null) ? idempotencyKey : null',
     to: 'null',
     suite: ['rap/for-whom', 'may be anybody'],
@@ -113,7 +113,7 @@ export const callerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a call is known by each URL that it may have',
-    file: 'channels/rap/to-server/call-messages.ts',
+    file: 'channels/rap/remote-server.ts',
     from: 'return urls.map(',
     to: 'return urls.slice(0, 1).map(',
     suite: ['rap/for-whom', 'stops and finds its own calls'],

@@ -67,7 +67,7 @@ export const routeMutants: readonly SourceMutant[] = [
       ['createAgUiHandler', 'channels/ag-ui/create-ag-ui-handler.ts', 'agUiHandlerSettings'],
       [
         'createCallbackHandler',
-        'channels/rap/from-server/create-callback-handler.ts',
+        'channels/rap/create-callback-handler.ts',
         'callbackHandlerSettings',
       ],
       ['createToolServer', 'channels/rap/tool-server/create-tool-server.ts', 'toolServerSettings'],

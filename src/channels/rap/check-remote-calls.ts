@@ -1,9 +1,9 @@
 import type { ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { isCallLost, lostCallOutcome } from './to-server/call-messages.ts';
+import { isCallLost, lostCallOutcome } from './remote-server.ts';
 import { readRemoteServer } from './remote-server.ts';
-import { isCallEnded } from './from-server/record-callback.ts';
+import { isCallEnded } from './create-callback-handler.ts';
 
 /** Options of `checkRemoteCalls`. */
 interface RemoteCallCheck {

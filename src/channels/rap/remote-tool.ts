@@ -1,4 +1,4 @@
-import type { FlexibleSchema, Tool } from 'ai';
+import type { FlexibleSchema, Tool, ToolResultPart } from 'ai';
 import {
   answering,
   type AnswerReceiver,
@@ -10,11 +10,9 @@ import { checkMs } from '../../content/checked-number.ts';
 import { refuseUnknown } from '../../content/refuse-unknown.ts';
 import { waitForTimer } from '../../content/timer.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-url.ts';
-import { sendCall } from './to-server/send-call.ts';
+import { sendCall, sendAnswer, sendCancellation } from './remote-server.ts';
 import { remote, type RemoteServer } from './remote-server.ts';
-import { toModelResultOutput } from './from-server/callback-message.ts';
-import { sendAnswer } from './to-server/send-answer.ts';
-import { sendCancellation } from './to-server/call-messages.ts';
+import { type ResultPart, resultPartsSchema } from './messages.ts';
 import { listAllowedOrigins, makeRouteUrl, parseServerUrl } from './url-checks.ts';
 import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts';
 
@@ -151,4 +149,18 @@ function makeRemoteServer(
     fetch: options.fetch ?? (async (...request) => fetch(...request)),
     wait,
   };
+}
+
+/** A result in the form that the model reads. */
+function toModelResultOutput(output: unknown): ToolResultPart['output'] {
+  if (typeof output === 'string') return { type: 'text', value: output };
+  return { type: 'content', value: resultPartsSchema.parse(output).map(toModelPart) };
+}
+
+type ModelPart = Extract<ToolResultPart['output'], { type: 'content' }>['value'][number];
+
+function toModelPart(part: ResultPart): ModelPart {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  const { data, mediaType } = part;
+  return { type: 'file', data: { type: 'data', data }, mediaType };
 }

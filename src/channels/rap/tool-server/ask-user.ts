@@ -1,14 +1,18 @@
 import { inertLine } from '../../../content/inert-text.ts';
 import { HoldpointError } from '../../../errors.ts';
-import { lookDifferent, normalizeVisible } from '../visible-text.ts';
-import type { SessionGrants } from './grant-store.ts';
-import type { Caller } from './running-calls.ts';
-import type { SendCallback } from './send-callback.ts';
-import { type CallAddress, callIds, selectionSchema } from './runtime-messages.ts';
+import {
+  lookDifferent,
+  normalizeVisible,
+  type CallAddress,
+  callIds,
+  selectionSchema,
+} from '../messages.ts';
+import type { Caller, SendCallback } from './callers.ts';
 import type {
   ChoicePrompt,
   Selection,
   ServedCall,
+  SessionGrants,
   SessionPermission,
 } from './tool-server-options.ts';
 import { makeRandomId } from '../../../content/random-id.ts';

@@ -1,6 +1,18 @@
+import { makeRandomId } from '../../../content/random-id.ts';
+import { type Poster, postWithRetries } from '../post-json.ts';
 import { WebhookSignatures } from '../webhook-signatures.ts';
-import type { Caller } from './running-calls.ts';
 import type { ToolServerOptions } from './tool-server-options.ts';
+
+/** Whoever sends messages to a tool server, and owns the calls among them. */
+export interface Caller {
+  /**
+   * The name of whoever holds the secret that signed, `null` where all callers share one; where nothing is signed, the origin of the callbacks,
+   * which anybody can claim. The same after a restart, and with a new secret.
+   */
+  id: readonly ['secret', string | null] | readonly ['origin', string];
+  /** Signs what is sent to the caller. */
+  signatures: WebhookSignatures | undefined;
+}
 
 /** The callers that have a secret; `undefined` where nothing is signed. Throws a `TypeError` without a secret or for an invalid one. */
 export function listSignedCallers(
@@ -50,4 +62,26 @@ export function findSigner(
 /** The caller that gets its callbacks at a URL, where nothing is signed. */
 export function makeUnsignedCaller(callbackUrl: URL): Caller {
   return { id: ['origin', callbackUrl.origin], signatures: undefined };
+}
+
+/** Sends a message to a runtime. Rejects if it could not be delivered or `signal` aborts. */
+export type SendCallback = (url: string, message: object, signal: AbortSignal) => Promise<void>;
+
+const longestPauseMs = 60_000;
+
+/** Creates a `SendCallback` for a caller. It gives each message a new id, signs it for the caller, and retries it. */
+export function makeCallbackSender(
+  poster: Omit<Poster, 'signatures'>,
+  retries: number,
+): (caller: Caller) => SendCallback {
+  return ({ signatures }) =>
+    async (url, body, signal) => {
+      const post = { id: `msg_${makeRandomId()}`, url, body, signal };
+      await postWithRetries({ ...poster, signatures }, post, {
+        retries,
+        pauseMs: (retried) => Math.min(1_000 * 2 ** retried, longestPauseMs),
+        wait: poster.timer,
+        fault: 'The runtime did not accept the message',
+      });
+    };
 }

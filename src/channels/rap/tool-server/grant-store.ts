@@ -1,23 +1,6 @@
-import type { Caller, OwnedCall } from './running-calls.ts';
-
-/**
- * Stores what people permitted for a session. The tool server keeps these grants; the agent does not. Both texts are opaque:
- * `conversation` names the caller and its `group_id`, `key` the user and what is permitted.
- */
-export interface GrantStore {
-  /** Whether `key` was permitted in this conversation. Only `true` counts. */
-  get(conversation: string, key: string): boolean | PromiseLike<boolean>;
-  /** Permits `key` in this conversation. */
-  set(conversation: string, key: string): unknown;
-  /** Deletes the grants of a closed conversation. */
-  clear?(conversation: string): unknown;
-}
-
-/** The grants of the conversation of a call. */
-export interface SessionGrants {
-  get(key: string): Promise<boolean>;
-  set(key: string): Promise<void>;
-}
+import type { Caller } from './callers.ts';
+import type { OwnedCall } from './running-calls.ts';
+import type { GrantStore, SessionGrants } from './tool-server-options.ts';
 
 /** The grants of one user in one conversation, so that a tool can't use those of another by mistake. */
 export function makeSessionGrants(

@@ -1,16 +1,5 @@
 import { checkLimit } from '../../../content/checked-number.ts';
-import type { WebhookSignatures } from '../webhook-signatures.ts';
-
-/** Whoever sends messages to a tool server, and owns the calls among them. */
-export interface Caller {
-  /**
-   * The name of whoever holds the secret that signed, `null` where all callers share one; where nothing is signed, the origin of the callbacks,
-   * which anybody can claim. The same after a restart, and with a new secret.
-   */
-  id: readonly ['secret', string | null] | readonly ['origin', string];
-  /** Signs what is sent to the caller. */
-  signatures: WebhookSignatures | undefined;
-}
+import type { Caller } from './callers.ts';
 
 /** A call, and whose it is. */
 export interface OwnedCall {

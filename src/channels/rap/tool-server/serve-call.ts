@@ -1,12 +1,17 @@
 import { asSchema } from 'ai';
 import { z } from 'zod';
 import { readMcpError } from '../../../content/mcp-tool.ts';
-import type { SendCallback } from './send-callback.ts';
+import type { Caller, SendCallback } from './callers.ts';
 import { type OpenPrompts, makeSessionAsker, makeUserAsker } from './ask-user.ts';
-import { type GrantStore, makeSessionGrants } from './grant-store.ts';
-import { type CallAddress, callIds, invocationSchema } from './runtime-messages.ts';
-import type { Caller, OwnedCall } from './running-calls.ts';
-import type { ServedCall, ServedTool, ToolServerOptions } from './tool-server-options.ts';
+import { makeSessionGrants } from './grant-store.ts';
+import { type CallAddress, callIds, contentSchema, invocationSchema } from '../messages.ts';
+import type { OwnedCall } from './running-calls.ts';
+import type {
+  GrantStore,
+  ServedCall,
+  ServedTool,
+  ToolServerOptions,
+} from './tool-server-options.ts';
 
 /** The settings that all calls of a server share. */
 export interface Serving extends Required<
@@ -155,13 +160,6 @@ function makeToolRunner(name: string, tool: ServedTool<unknown>): RunTool {
 function describeValidationError(error: Error): string {
   return error instanceof z.core.$ZodError ? z.prettifyError(error) : error.message;
 }
-
-const partSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('text'), text: z.string() }),
-  /** `data` is base64. */
-  z.strictObject({ type: z.literal('image'), data: z.string(), mediaType: z.string() }),
-]);
-const contentSchema = z.strictObject({ content: z.array(partSchema).min(1) });
 
 /** The content of a `tool_result`. */
 type ToolResult = { text: string } | z.infer<typeof contentSchema>;

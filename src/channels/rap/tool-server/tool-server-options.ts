@@ -1,6 +1,5 @@
 import type { FlexibleSchema } from 'ai';
 import type { SigningOptions } from '../webhook-signatures.ts';
-import type { GrantStore, SessionGrants } from './grant-store.ts';
 
 /** A prompt for a person, with choices to pick from. */
 export interface ChoicePrompt {
@@ -29,6 +28,12 @@ export interface SessionPermission {
   prompt: string;
   /** The tool's name for what is permitted, such as `delete:/tmp`. */
   key: string;
+}
+
+/** The grants of the conversation of a call. */
+export interface SessionGrants {
+  get(key: string): Promise<boolean>;
+  set(key: string): Promise<void>;
 }
 
 /** The call that a tool is running. */
@@ -91,6 +96,19 @@ interface CallerSecrets {
    */
   callers: Readonly<Record<string, SigningOptions['secret']>>;
   secret?: never;
+}
+
+/**
+ * Stores what people permitted for a session. The tool server keeps these grants; the agent does not. Both texts are opaque:
+ * `conversation` names the caller and its `group_id`, `key` the user and what is permitted.
+ */
+export interface GrantStore {
+  /** Whether `key` was permitted in this conversation. Only `true` counts. */
+  get(conversation: string, key: string): boolean | PromiseLike<boolean>;
+  /** Permits `key` in this conversation. */
+  set(conversation: string, key: string): unknown;
+  /** Deletes the grants of a closed conversation. */
+  clear?(conversation: string): unknown;
 }
 
 /** Options of `createToolServer`. */
