@@ -302,7 +302,7 @@ test('no file is longer than 400 lines', () => {
 const switchesWithDefault = [
   'agent/model/streaming-model.ts',
   'agent/model/streaming-model.ts',
-  'channels/ag-ui/input/client-history.ts',
+  'channels/ag-ui/input/client-messages.ts',
   'channels/rap/tool-server/create-tool-server.ts',
   'channels/terminal/entry-list.ts',
   'channels/terminal/free-text.ts',

@@ -186,7 +186,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nor an interrupt',
-    file: 'channels/ag-ui/output/interrupts.ts',
+    file: 'channels/ag-ui/output/requests.ts',
     from: '= hidePrincipals(content)',
     to: '= { ...content }',
     suite: [secrets, 'that the worker has open'],

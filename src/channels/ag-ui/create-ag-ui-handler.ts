@@ -1,18 +1,25 @@
-import { checkHold } from '../../agent/held-stream.ts';
+import type { AgentResponse } from '../../agent/agent-response.ts';
+import type { AgentStream } from '../../agent/agent-stream.ts';
+import { checkPolling, followThread } from '../../agent/follow-thread.ts';
+import { checkHold, HeldStream } from '../../agent/held-stream.ts';
 import { checkHistoryOption } from '../../agent/import-from-client.ts';
-import { checkPolling } from '../../agent/follow-thread.ts';
+import { type InputSchemas, readInputSchemas } from '../../agent/input-schemas.ts';
+import type { RunOptions } from '../../agent/run.ts';
 import { checkMs } from '../../content/checked-number.ts';
 import { refuseUnknown } from '../../content/refuse-unknown.ts';
 import { waitForTimer } from '../../content/timer.ts';
 import { makeErrorResponse, makeRefusalResponse } from '../../http/error-response.ts';
 import { checkOrigins } from '../../http/foreign-origin.ts';
 import { receivePost } from '../../http/receive-post.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
 import { type AgUiHandlerOptions, agUiHandlerSettings } from './ag-ui-handler-options.ts';
-import { makeEventStreamResponse, type KeepAlive } from './event-stream-response.ts';
-import { EventBacklog } from './event-backlog.ts';
-import { streamRun } from './stream-run.ts';
-import { openWithHistory } from './input/client-history.ts';
-import { parseRunAgentInput } from './input/run-agent-input.ts';
+import { makeEventStreamResponse, type KeepAlive, EventBacklog } from './event-stream.ts';
+import { openWithHistory, listClientResults } from './input/client-messages.ts';
+import { readClientInput } from './input/client-input.ts';
+import { parseRunAgentInput, type RunAgentInput } from './input/run-agent-input.ts';
+import type { AgUiEvent } from './output/ag-ui-event.ts';
+import { toReadableRefusal, runError } from './output/run-end.ts';
+import { RunEvents } from './output/run-events.ts';
 
 /* In characters. A client that is further behind gets the rest at the end. */
 const maximumBacklog = 262_144;
@@ -95,4 +102,120 @@ function checkKeepAlive({
   wait = waitForTimer,
 }: Partial<KeepAlive>): KeepAlive {
   return { keepAliveMs: checkMs(keepAliveMs, 'keepAliveMs', 0), wait };
+}
+
+/** A run that a client has requested. */
+interface RequestedRun<RUNTIME_CONTEXT> {
+  options: AgUiHandlerOptions<RUNTIME_CONTEXT>;
+  runOptions: RunOptions<RUNTIME_CONTEXT>;
+  input: RunAgentInput;
+  /** The latest state that was read: polling a thread that another worker runs returns a new handle each time. */
+  thread: AgentThread;
+  backlog: EventBacklog;
+  /** Aborted when the client has disconnected. */
+  disconnected: AbortSignal;
+}
+
+/** Runs the thread at its own pace and puts the events into the backlog. A refusal is emitted as an error of the run. */
+async function streamRun<RUNTIME_CONTEXT>(run: RequestedRun<RUNTIME_CONTEXT>): Promise<void> {
+  const { options, input, thread, backlog } = run;
+  const events = new RunEvents(input, options);
+  const catchUp = (): AgUiEvent[] => [events.snapshot(run.thread)];
+  try {
+    await deliverResults(run);
+    events.compare(thread);
+    /* Expired requests are recorded as closed whatever the input contains, so that the client gets them. */
+    await options.agent.respond([], thread);
+    const parsed = readClientInput(input, thread);
+    if ('code' in parsed) return backlog.finish([{ type: 'RUN_ERROR', ...parsed }]);
+    const { items, whilePending } = parsed;
+    const runOptions = { ...run.runOptions, whilePending, resumeStopped: input.resumeStopped };
+    const stream = options.agent.stream(items, thread, runOptions);
+    const status = await readToEnd(run, events, stream);
+    backlog.finish(events.end(run.thread, status, await editSchemas(run)), catchUp);
+  } catch (error) {
+    backlog.finish([runError(error, options.onError)], catchUp);
+  }
+}
+
+/* The tools may have to fetch them. */
+async function editSchemas<RUNTIME_CONTEXT>({
+  options: { agent },
+  thread: { activeRequests },
+}: RequestedRun<RUNTIME_CONTEXT>): Promise<InputSchemas> {
+  const isEditable = activeRequests.some(
+    (request) => request.type === 'approval-request' && request.editable !== undefined,
+  );
+  return isEditable ? readInputSchemas(agent) : new Map();
+}
+
+/* The results are recorded even if the rest of the input is refused. */
+async function deliverResults<RUNTIME_CONTEXT>({
+  options: { agent, clientTools = [] },
+  runOptions: by,
+  input,
+  thread,
+}: RequestedRun<RUNTIME_CONTEXT>): Promise<void> {
+  for (const { toolCallId, outcome } of listClientResults(input.messages, thread, clientTools)) {
+    await agent.deliver(thread, toolCallId, outcome, by);
+  }
+}
+
+/** Reads the run, and the runs that continue it after another worker's run or after calls elsewhere. Returns the last status. */
+async function readToEnd<RUNTIME_CONTEXT>(
+  run: RequestedRun<RUNTIME_CONTEXT>,
+  events: RunEvents,
+  first: AgentStream,
+): Promise<AgentResponse['status'] | undefined> {
+  const { options, runOptions, disconnected } = run;
+  const held = new HeldStream(options.agent, options, disconnected);
+  try {
+    let status = await readStream(run, events, first);
+    while ((await follow(run, events, { status, held })) && !disconnected.aborted) {
+      status = await readStream(run, events, options.agent.stream([], run.thread, runOptions));
+    }
+    return status;
+  } finally {
+    held.end();
+  }
+}
+
+/** Follows the thread while another worker runs it or calls elsewhere are pending. Returns whether the run can be resumed here. */
+async function follow<RUNTIME_CONTEXT>(
+  run: RequestedRun<RUNTIME_CONTEXT>,
+  events: RunEvents,
+  { status, held }: { status: AgentResponse['status'] | undefined; held: HeldStream },
+): Promise<boolean> {
+  const { options, backlog, disconnected } = run;
+  if (status === 'running') {
+    for await (run.thread of followThread(options.agent, run.thread.id, {
+      ...options,
+      signal: disconnected,
+    })) {
+      backlog.push(events.update(run.thread));
+    }
+    return true;
+  }
+  for await (run.thread of held.follow(run.thread)) backlog.push(events.update(run.thread));
+  return held.hasResult(run.thread);
+}
+
+/* Reads without waiting for the client: a run advances at the pace of its reader, and a slow client must not delay it. */
+async function readStream<RUNTIME_CONTEXT>(
+  { thread, backlog }: RequestedRun<RUNTIME_CONTEXT>,
+  events: RunEvents,
+  stream: AgentStream,
+): Promise<AgentResponse['status'] | undefined> {
+  let status: AgentResponse['status'] | undefined;
+  for await (const event of stream) {
+    if (event.type === 'error') throw toReadableRefusal(event.error, thread);
+    /* AG-UI has no preliminary results. */
+    if (event.type === 'tool-result') continue;
+    if (!events.hasBegun) backlog.push(events.begin(thread));
+    if (event.type === 'finish') ({ status } = event.response);
+    /* The thread may be ahead of this reader: what the model streamed comes before the step that it became. */
+    if ('at' in event) backlog.push(events.update(thread, event));
+    else backlog.push(event.type === 'finish' ? events.update(thread) : events.ofDelta(event));
+  }
+  return status;
 }

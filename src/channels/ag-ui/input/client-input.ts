@@ -4,12 +4,11 @@ import type { QuestionResponseContent } from '../../../content/question.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../../content/user-input.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { fromInteractionResponse, hasInteractionId } from '../../../tools/interaction.ts';
-import { listNewUserMessages, listUnrecordedMessages } from './new-messages.ts';
-import { parseQuestionAnswer, withFullNames } from './question-schema.ts';
+import { listNewUserMessages, listUnrecordedMessages } from './client-messages.ts';
 import type { ResumeEntry, RunAgentInput } from './run-agent-input.ts';
 import { HoldpointError } from '../../../errors.ts';
-import { findRequest } from '../output/interaction-events.ts';
-import { parseApprovalAnswer } from './approval-schema.ts';
+import { findRequest } from '../output/requests.ts';
+import { parseRequestAnswer, withFullNames } from './answer-schema.ts';
 
 /** The input of a run from a client's `RunAgentInput`. */
 export interface ClientInput {
@@ -120,7 +119,7 @@ function resumeAnswers(
         `This thread has no interrupt ${JSON.stringify(interruptId)}; resume with the ids of its interrupts.`,
       );
     }
-    if (status === 'resolved') return [parseResumeAnswer(request, payload)];
+    if (status === 'resolved') return [parseRequestAnswer(request, payload)];
     /* A closed request can't be dismissed; ignoring it lets the client continue. */
     return open.has(interruptId) ? dismissRequest(request) : [];
   });
@@ -140,11 +139,6 @@ function refuseIncomplete(named: ReadonlySet<string>, thread: AgentThread): void
     'requests-open',
     `resume must name every open interrupt; it leaves out ${left.join(', ')}.`,
   );
-}
-
-function parseResumeAnswer(request: UserInputRequest, payload: unknown): UserInputResponseContent {
-  if (request.type === 'question-request') return parseQuestionAnswer(request, payload);
-  return parseApprovalAnswer(request, payload);
 }
 
 function dismissRequest(request: UserInputRequest): UserInputResponseContent[] {

@@ -1,10 +1,13 @@
 import type { AgentResponse } from '../../../agent/agent-response.ts';
 import type { InputSchemas } from '../../../agent/input-schemas.ts';
+import { inertText } from '../../../content/inert-text.ts';
+import { HoldpointError, type HoldpointErrorCode } from '../../../errors.ts';
+import { renderPublicError } from '../../../http/error-response.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import type { AgUiEvent, RunFinished } from './ag-ui-event.ts';
-import { makeInteractionRequested } from './interaction-events.ts';
-import { toInterrupt } from './interrupts.ts';
 import type { RunAgentInput } from '../input/run-agent-input.ts';
+import type { AgUiEvent, RunFinished } from './ag-ui-event.ts';
+import { makeInteractionRequested } from './requests.ts';
+import { toInterrupt } from './requests.ts';
 
 interface End {
   status: AgentResponse['status'] | undefined;
@@ -77,4 +80,91 @@ function makeStateSnapshot(state: unknown, { revision, status }: AgentThread): A
   const own = { holdpoint: { revision, status } };
   const snapshot = isObject || state === undefined || state === null ? { ...state, ...own } : state;
   return { type: 'STATE_SNAPSHOT', snapshot };
+}
+
+/* The errors that a client can act on. For any other it gets the text of `onError`. */
+const disclosed: ReadonlySet<HoldpointErrorCode> = new Set<HoldpointErrorCode>([
+  'invalid-input',
+  'invalid-answer',
+  'not-allowed',
+  'not-found',
+  'already-answered',
+  'request-closed',
+  'answer-mismatch',
+  'thread-busy',
+  'requests-open',
+  'thread-indeterminate',
+  'revision-conflict',
+]);
+
+/** The end of a run that failed, or was refused. Front ends of interactions have their own code for `requests-open`. */
+export function runError(error: unknown, onError?: (error: unknown) => string): AgUiEvent {
+  const known = HoldpointError.isInstance(error) && disclosed.has(error.code) ? error : undefined;
+  if (known === undefined) {
+    return {
+      type: 'RUN_ERROR',
+      message: renderPublicError(error, onError),
+      code: 'internal-error',
+    };
+  }
+  const { code, message } = known;
+  const name = code === 'requests-open' ? 'NO_RESPONSE_FOR_PENDING' : code;
+  return { type: 'RUN_ERROR', message, code: name };
+}
+
+const maximumLength = 120;
+const maximumNamed = 3;
+
+/** The refusal of a message while the thread waits or runs, with a text for the person who typed it; any other error unchanged. */
+export function toReadableRefusal(error: unknown, thread: AgentThread): unknown {
+  if (!HoldpointError.isInstance(error)) return error;
+  switch (error.code) {
+    case 'requests-open':
+      return new HoldpointError(error.code, renderWaiting(thread), { cause: error });
+    case 'thread-busy':
+      return new HoldpointError(
+        error.code,
+        'Your message was not sent: the agent is still working. Send it again when it is done.',
+        { cause: error },
+      );
+    case 'already-answered':
+    case 'answer-mismatch':
+    case 'grant-ended':
+    case 'invalid-answer':
+    case 'invalid-input':
+    case 'log-tampered':
+    case 'missing-tool':
+    case 'not-allowed':
+    case 'not-found':
+    case 'request-closed':
+    case 'revision-conflict':
+    case 'thread-deleted':
+    case 'thread-diverged':
+    case 'thread-indeterminate':
+    case 'unsupported-version':
+    case 'wrong-agent':
+      return error;
+  }
+}
+
+function renderWaiting({ activeRequests, calls }: AgentThread): string {
+  const asked = activeRequests.map(({ text }) => text);
+  const working = calls
+    .filter(({ status }) => status === 'deferred')
+    .map(({ toolName }) => toolName);
+  if (asked.length === 0) {
+    return `Your message was not sent: ${quoteTexts(working)} is still at work. Wait for the result or cancel it, then send your message again.`;
+  }
+  return `Your message was not sent: the agent is waiting for an answer to ${quoteTexts(asked)}. Answer or cancel, then send your message again.`;
+}
+
+function quoteTexts(texts: readonly string[]): string {
+  const shown = texts.slice(0, maximumNamed).map((text) => `“${shortenLine(text)}”`);
+  const more = texts.length - shown.length;
+  return [...shown, ...(more === 0 ? [] : [`${more} more`])].join(' and ');
+}
+
+function shortenLine(text: string): string {
+  const [line = ''] = inertText(text.trim()).split('\n');
+  return line.length > maximumLength ? `${line.slice(0, maximumLength)}…` : line;
 }

@@ -6,11 +6,11 @@ import { CallsByPlace } from '../../../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import { readItem, type FinishedStepEvent } from '../../../view/items.ts';
 import type { AgUiViewOptions } from '../ag-ui-handler-options.ts';
-import { listLatestMessages } from '../input/new-messages.ts';
+import { listLatestMessages } from '../input/client-messages.ts';
 import type { RunAgentInput } from '../input/run-agent-input.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import { callResults, type CallResult, KnownCalls, makeResultEvent } from './call-results.ts';
-import { makeInteractionEnded } from './interaction-events.ts';
+import { makeInteractionEnded } from './requests.ts';
 import { runEnd } from './run-end.ts';
 import {
   StepEvents,

@@ -7,7 +7,7 @@ import {
   findRetractedMessages,
 } from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
-import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
+import type { AgUiEvent, AgUiMessage, AgUiPart } from './ag-ui-event.ts';
 import {
   callResults,
   type CallResult,
@@ -19,7 +19,7 @@ import type { ClientMessage } from '../input/run-agent-input.ts';
 import { readItem } from '../../../view/items.ts';
 import { makeStepMessages, type StepMessages } from './step-events.ts';
 import type { AgUiViewOptions } from '../ag-ui-handler-options.ts';
-import { toClientContent } from '../input/user-content.ts';
+import { toShownFile } from '../../../content/shown-file.ts';
 
 type UserMessage = Extract<AgUiMessage, { role: 'user' }>;
 
@@ -110,6 +110,23 @@ export function readUserMessage(
   if (message.role !== 'user') return [];
   const id = readMessageId(message) ?? `${threadId}:user:${index + 1}`;
   return [{ id, role: 'user', content: toClientContent(message.content) }];
+}
+
+/** The content of a user's message as a client shows it. */
+function toClientContent(content: UserModelMessage['content']): string | AgUiPart[] {
+  if (typeof content === 'string') return content;
+  return content.flatMap((part): AgUiPart[] => {
+    if (part.type === 'text') return [{ type: 'text', text: part.text }];
+    const file = toShownFile(part);
+    if (file === undefined) return [];
+    const { mediaType: mimeType, url: value } = file;
+    return [{ type: classifyMediaType(mimeType), source: { type: 'url', value, mimeType } }];
+  });
+}
+
+function classifyMediaType(mimeType: string): 'image' | 'audio' | 'video' | 'document' {
+  const [kind] = mimeType.split('/');
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document';
 }
 
 /** The ids of the retracted messages: a client may still have them in its list. */

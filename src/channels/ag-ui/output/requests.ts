@@ -1,4 +1,10 @@
-import type { UserInputRequest } from '../../../content/user-input.ts';
+import type { InputSchemas } from '../../../agent/input-schemas.ts';
+import { hidePrincipals } from '../../../content/hide-principals.ts';
+import { inertText } from '../../../content/inert-text.ts';
+import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
+import { renderAsker, renderRequesters } from '../../../content/requester-text.ts';
+import { renderTerms } from '../../../content/term-lines.ts';
+import type { UserInputRequest, UserInputRequestContent } from '../../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
 import {
   interactionIdOf,
@@ -6,7 +12,59 @@ import {
   toInteractionRequest,
   toInteractionResponse,
 } from '../../../tools/interaction.ts';
-import type { AgUiEvent } from './ag-ui-event.ts';
+import { makeAnswerSchema } from '../input/answer-schema.ts';
+import type { Interrupt, AgUiEvent } from './ag-ui-event.ts';
+
+/** A request as an interrupt of the run that ends with it. `schemas` are those of the tools' inputs, for a request that allows edits. */
+export function toInterrupt(content: UserInputRequestContent, schemas: InputSchemas): Interrupt {
+  const request: UserInputRequest = hidePrincipals(content);
+  const { requestId: id, expiresAt } = request;
+  const requestedBy = renderRequesters(request);
+  const toolCall = findOwnCall(request);
+  return {
+    id,
+    reason: nameInterruptReason(request),
+    message: renderInterruptMessage(request),
+    ...(toolCall === undefined ? {} : { toolCallId: toolCall.toolCallId }),
+    responseSchema: makeAnswerSchema(request, toolCall && schemas.get(toolCall.toolName)),
+    ...(expiresAt === undefined
+      ? {}
+      : { expiresAt: new Date(Math.min(expiresAt, 8.64e15)).toISOString() }),
+    metadata: {
+      holdpoint: request,
+      ...(requestedBy === undefined ? {} : { requestedBy }),
+    },
+  };
+}
+
+/*
+ * The client does not have a sub-agent's call: by its id, it would show another call as the one to approve. And a sub-agent's tool may have
+ * the name of another tool here.
+ */
+function findOwnCall({ toolCall, path }: UserInputRequest): UserInputRequest['toolCall'] {
+  return path === undefined ? toolCall : undefined;
+}
+
+/* The call, who asks and who decides are in the message too, because a client may show only the message. */
+function renderInterruptMessage(request: UserInputRequest): string {
+  if (request.type !== 'approval-request') return inertText(request.text);
+  const { text, toolCall } = request;
+  const call = toolCall && inertText(`${toolCall.toolName} ${JSON.stringify(toolCall.input)}`);
+  return [
+    inertText(text),
+    ...(call === undefined ? [] : [call]),
+    ...renderAsker(request),
+    ...renderTerms(request),
+    ...lookAlikeWarnings(request),
+  ].join('\n');
+}
+
+function nameInterruptReason(request: UserInputRequest): Interrupt['reason'] {
+  if (request.type === 'question-request') {
+    return request.kind === 'confirmation' ? 'confirmation' : 'input_required';
+  }
+  return findOwnCall(request) === undefined ? 'confirmation' : 'tool_call';
+}
 
 /** A request as an `InteractionRequest`; `undefined` if that can't express it: an approval, a form, several picks, or no free text. */
 function toInteraction(request: UserInputRequest): InteractionRequest | undefined {
