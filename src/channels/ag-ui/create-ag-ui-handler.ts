@@ -18,7 +18,7 @@ import { openWithHistory, listClientResults } from './input/client-messages.ts';
 import { readClientInput } from './input/client-input.ts';
 import { parseRunAgentInput, type RunAgentInput } from './input/run-agent-input.ts';
 import type { AgUiEvent } from './output/ag-ui-event.ts';
-import { toReadableRefusal, runError } from './output/run-end.ts';
+import { toReadableRefusal, makeRunError } from './output/run-end.ts';
 import { RunEvents } from './output/run-events.ts';
 
 /* In characters. A client that is further behind gets the rest at the end. */
@@ -132,14 +132,14 @@ async function streamRun<RUNTIME_CONTEXT>(run: RequestedRun<RUNTIME_CONTEXT>): P
     const runOptions = { ...run.runOptions, whilePending, resumeStopped: input.resumeStopped };
     const stream = options.agent.stream(items, thread, runOptions);
     const status = await readToEnd(run, events, stream);
-    backlog.finish(events.end(run.thread, status, await editSchemas(run)), catchUp);
+    backlog.finish(events.end(run.thread, status, await readEditSchemas(run)), catchUp);
   } catch (error) {
-    backlog.finish([runError(error, options.onError)], catchUp);
+    backlog.finish([makeRunError(error, options.onError)], catchUp);
   }
 }
 
 /* The tools may have to fetch them. */
-async function editSchemas<RUNTIME_CONTEXT>({
+async function readEditSchemas<RUNTIME_CONTEXT>({
   options: { agent },
   thread: { activeRequests },
 }: RequestedRun<RUNTIME_CONTEXT>): Promise<InputSchemas> {
@@ -215,7 +215,7 @@ async function readStream<RUNTIME_CONTEXT>(
     if (event.type === 'finish') ({ status } = event.response);
     /* The thread may be ahead of this reader: what the model streamed comes before the step that it became. */
     if ('at' in event) backlog.push(events.update(thread, event));
-    else backlog.push(event.type === 'finish' ? events.update(thread) : events.ofDelta(event));
+    else backlog.push(event.type === 'finish' ? events.update(thread) : events.addDelta(event));
   }
   return status;
 }

@@ -159,7 +159,7 @@ export class EventBacklog {
   }
 
   #keepEnd(event: AgUiEvent): void {
-    const end = endEvent(event);
+    const end = makeEndEvent(event);
     if (end !== undefined) this.#ends.unshift(end);
     else this.#ends = this.#ends.filter((each) => !isEqual(each, event));
   }
@@ -178,7 +178,7 @@ function join(last: AgUiEvent, next: AgUiEvent): AgUiEvent | undefined {
   return isSame ? { ...last, delta: last.delta + next.delta } : undefined;
 }
 
-function endEvent(event: AgUiEvent): AgUiEvent | undefined {
+function makeEndEvent(event: AgUiEvent): AgUiEvent | undefined {
   switch (event.type) {
     case 'TEXT_MESSAGE_START':
       return { type: 'TEXT_MESSAGE_END', messageId: event.messageId };

@@ -12,7 +12,7 @@ export interface CallbackCall {
 }
 
 /** A capability from a request; its `claim` is not verified yet. */
-export interface ClaimedCapability {
+interface ClaimedCapability {
   claim: CallbackCall;
   text: string;
   signature: Uint8Array<ArrayBuffer>;
@@ -45,14 +45,14 @@ export class CallbackKeys {
   }
 
   /** The URL for the callbacks of a call. Rejects if the ids of the call are too long for one. */
-  async urlFor(callbackUrl: URL, call: CallbackCall): Promise<string> {
-    const [url] = await this.urlsFor(callbackUrl, call);
+  async makeUrl(callbackUrl: URL, call: CallbackCall): Promise<string> {
+    const [url] = await this.makeUrls(callbackUrl, call);
     if (url === undefined) throw new TypeError('remoteTool needs a secret.');
     return url;
   }
 
   /** The same, one for each secret: a call that was sent before a change of secrets has one of the later ones. */
-  async urlsFor(
+  async makeUrls(
     callbackUrl: URL,
     { threadId, toolName, toolCallId }: CallbackCall,
   ): Promise<string[]> {

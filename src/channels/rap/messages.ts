@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isPlainHttp } from './url-checks.ts';
+import { parsePlainHttp } from './url-checks.ts';
 
 /* What a runtime sends to a tool server. */
 
@@ -16,7 +16,10 @@ export const callAddressSchema = z.object({
   callback_url: z
     .string()
     .max(8_000)
-    .refine(isPlainHttpUrl, 'must be an http(s) URL without a user name and password'),
+    .refine(
+      (text) => parsePlainHttp(text) !== undefined,
+      'must be an http(s) URL without a user name and password',
+    ),
 });
 
 /** The ids of a call, its user, and the URL for its callbacks. */
@@ -53,7 +56,7 @@ export const closeSchema = z.object({
 });
 
 /** The ids with which every callback names its call; `call_id` only if the invocation had one. */
-export function callIds({ group_id, id, call_id }: CallAddress): {
+export function pickCallIds({ group_id, id, call_id }: CallAddress): {
   group_id: string;
   id: string;
   call_id?: string;
@@ -166,9 +169,4 @@ export function normalizeVisible(text: string): string {
 /** Whether no two labels look the same. */
 export function lookDifferent(labels: readonly string[]): boolean {
   return new Set(labels.map(normalizeVisible)).size === labels.length;
-}
-
-function isPlainHttpUrl(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && isPlainHttp(url);
 }

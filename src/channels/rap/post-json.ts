@@ -63,7 +63,7 @@ async function send(
   const text = JSON.stringify(body);
   return sendRequest(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...signatures?.headersFor(id, text) },
+    headers: { 'content-type': 'application/json', ...signatures?.makeHeaders(id, text) },
     body: text,
     redirect: 'manual',
     signal,

@@ -64,7 +64,7 @@ export async function sendCall(
     arguments: input,
     id: toolCallId,
     call_id: idempotencyKey,
-    callback_url: await server.keys.urlFor(server.callbackUrl, { threadId, toolName, toolCallId }),
+    callback_url: await server.keys.makeUrl(server.callbackUrl, { threadId, toolName, toolCallId }),
     group_id: threadId,
     ...(await makeUserFields(call)),
   };
@@ -189,7 +189,7 @@ async function makeMessagesAbout(
 ): Promise<object[]> {
   const message = { thread_id: threadId, tool_call_id: toolCallId };
   if (signatures !== undefined) return [message];
-  const urls = await keys.urlsFor(callbackUrl, { threadId, toolName, toolCallId });
+  const urls = await keys.makeUrls(callbackUrl, { threadId, toolName, toolCallId });
   return urls.map((callback_url) => ({ ...message, callback_url }));
 }
 

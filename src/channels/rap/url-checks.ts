@@ -1,7 +1,7 @@
 /** A URL from the app's options. Throws a `TypeError` if it is not http(s), or has a user name or password. */
 export function parseServerUrl(url: string | URL, what: string): URL {
-  const parsed = URL.parse(String(url));
-  if (parsed !== null && isPlainHttp(parsed)) return parsed;
+  const parsed = parsePlainHttp(String(url));
+  if (parsed !== undefined) return parsed;
   throw new TypeError(`${what} must be an http(s) URL without a user name and password.`);
 }
 
@@ -30,13 +30,15 @@ export function listAllowedOrigins(
  * octal, hex or full-width digits is the same address.
  */
 export function parseAllowedUrl(url: string, origins: ReadonlySet<string>): URL | undefined {
-  const parsed = URL.parse(url);
-  return parsed !== null && isPlainHttp(parsed) && origins.has(parsed.origin) ? parsed : undefined;
+  const parsed = parsePlainHttp(url);
+  return parsed !== undefined && origins.has(parsed.origin) ? parsed : undefined;
 }
 
-/** Whether a URL is http(s) and has no user name and password. */
-export function isPlainHttp({ protocol, username, password }: URL): boolean {
-  return /^https?:$/.test(protocol) && username === '' && password === '';
+/** The URL in a text; `undefined` if it is not http(s), or has a user name or password. */
+export function parsePlainHttp(text: string): URL | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  return url.username === '' && url.password === '' ? url : undefined;
 }
 
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
@@ -78,8 +80,8 @@ export function makeOriginCheck(listed: readonly string[] | undefined): (url: st
 }
 
 function parseOrigin(text: string): string {
-  const url = URL.parse(text);
-  if (url !== null && isPlainHttp(url) && url.href === `${url.origin}/`) return url.origin;
+  const url = parsePlainHttp(text);
+  if (url !== undefined && url.href === `${url.origin}/`) return url.origin;
   throw new TypeError(
     `${JSON.stringify(text)} in allowedOrigins is not an origin. Use one such as https://agent.example.com.`,
   );

@@ -17,7 +17,7 @@ export class WebhookSignatures {
   }
 
   /** The headers for a body. A message that is sent again keeps its `id`. */
-  headersFor(id: string, body: string): Record<string, string> {
+  makeHeaders(id: string, body: string): Record<string, string> {
     const now = new Date();
     return {
       'webhook-id': id,

@@ -43,7 +43,7 @@ function makeApprovalSchema(request: ApprovalRequest, inputSchema: unknown): Sch
       approved: { type: 'boolean' },
       reason: { type: 'string' },
       digest: { const: digest },
-      ...(editable === undefined ? {} : { input: editSchema(request, inputSchema) }),
+      ...(editable === undefined ? {} : { input: makeEditSchema(request, inputSchema) }),
       ...(remember === undefined ? {} : { remember: makeRememberSchema(remember) }),
     },
     /* An approval of an edited call must say which input it is for. */
@@ -61,7 +61,7 @@ const demandedReason = {
 };
 
 /** The tool's schema; with named fields, the others are fixed to what is shown. */
-function editSchema({ editable, toolCall }: ApprovalRequest, inputSchema: unknown): unknown {
+function makeEditSchema({ editable, toolCall }: ApprovalRequest, inputSchema: unknown): unknown {
   const whole = inputSchema ?? {};
   if (editable === undefined || editable === true) return whole;
   const fields = Object.entries(fieldsSchema.catch({}).parse(toolCall?.input));
@@ -95,7 +95,7 @@ function makeRememberSchema({ scope, match, expiresAfterMs, uses }: Remember): S
         type: 'object',
         properties: {
           scope: { enum: scopes },
-          match: matchSchema(match),
+          match: makeMatchSchema(match),
           expiresAfterMs: {
             type: 'number',
             exclusiveMinimum: 0,
@@ -113,7 +113,7 @@ function makeRememberSchema({ scope, match, expiresAfterMs, uses }: Remember): S
   };
 }
 
-function matchSchema(widest: Remember['match']): Schema {
+function makeMatchSchema(widest: Remember['match']): Schema {
   if (widest === 'exact') return { const: 'exact' };
   const fields = { type: 'array', items: { type: 'string' }, minItems: 1 };
   if (widest === 'any') return { anyOf: [{ enum: ['exact', 'any'] }, fields] };
@@ -161,10 +161,10 @@ function makeApprovalAnswerError(requestId: string, why: string): HoldpointError
  */
 function makeQuestionSchema(request: QuestionRequestContent): Schema {
   const description = [...renderAsker(request), ...lookAlikeWarnings(request)].join('\n');
-  return { ...answerSchema(request), ...(description === '' ? {} : { description }) };
+  return { ...makeFieldsSchema(request), ...(description === '' ? {} : { description }) };
 }
 
-function answerSchema(request: QuestionRequestContent): Schema {
+function makeFieldsSchema(request: QuestionRequestContent): Schema {
   const single = findSingleField(request);
   if (single !== undefined) return makeSingleSchema(request, single);
   const required = request.fields.filter(isRequired).map(({ key }) => key);
@@ -184,7 +184,7 @@ function parseQuestionAnswer(
   if (findSingleField(request) !== undefined) {
     const { approved, ...answer } = parseAnswer(
       singleAnswerSchema,
-      withFullNames(payload),
+      expandNames(payload),
       requestId,
     );
     const confirmed = approved === undefined ? {} : { confirmed: approved };
@@ -228,9 +228,9 @@ function makeFieldSchema(field: QuestionField): Schema {
   const title = inertText(field.label);
   if (field.freeText === 'only') return { title, type: 'string' };
   if (field.freeText === 'never') {
-    return { ...(field.max > 1 ? listSchema(field) : makeOptionSchema(field)), title };
+    return { ...(field.max > 1 ? makeListSchema(field) : makeOptionSchema(field)), title };
   }
-  const properties = { selectedOptionIds: listSchema(field), freeText: { type: 'string' } };
+  const properties = { selectedOptionIds: makeListSchema(field), freeText: { type: 'string' } };
   return { title, type: 'object', properties, additionalProperties: false };
 }
 
@@ -247,7 +247,7 @@ function makeOptionSchema({ options, preselected = [] }: QuestionField): Schema 
   };
 }
 
-function listSchema(field: QuestionField): Schema {
+function makeListSchema(field: QuestionField): Schema {
   const { preselected, min, max, freeText } = field;
   return {
     type: 'array',
@@ -303,7 +303,7 @@ function makeSingleProperties({ kind }: QuestionRequestContent, field: QuestionF
 }
 
 /** A payload with the short name `selected` replaced by `selectedOptionId`. */
-export function withFullNames(payload: unknown): unknown {
+export function expandNames(payload: unknown): unknown {
   if (typeof payload !== 'object' || payload === null || !Object.hasOwn(payload, 'selected')) {
     return payload;
   }

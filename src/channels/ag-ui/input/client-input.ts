@@ -8,10 +8,10 @@ import { listNewUserMessages, listUnrecordedMessages } from './client-messages.t
 import type { ResumeEntry, RunAgentInput } from './run-agent-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import { findRequest } from '../output/requests.ts';
-import { parseRequestAnswer, withFullNames } from './answer-schema.ts';
+import { parseRequestAnswer, expandNames } from './answer-schema.ts';
 
 /** The input of a run from a client's `RunAgentInput`. */
-export interface ClientInput {
+interface ClientInput {
   items: InputItem[];
   whilePending: 'refuse' | 'cancel';
 }
@@ -22,7 +22,7 @@ export function readClientInput(
   thread: AgentThread,
 ): ClientInput | InteractionRefusal {
   const messages = listNewUserMessages(input.messages, thread);
-  const answers: UserInputResponseContent[] = resumeAnswers(input.resume, thread);
+  const answers: UserInputResponseContent[] = readResumeAnswers(input.resume, thread);
   const named = new Set(input.resume.map(({ interruptId }) => interruptId));
   if (input.interactionResponse !== undefined) {
     const answer = parseInteractionAnswer(input.interactionResponse, thread);
@@ -35,17 +35,27 @@ export function readClientInput(
   if (input.whilePending === 'cancel' && messages.length > 0) {
     return { items, whilePending: 'cancel' };
   }
-  refuseIncomplete(named, thread);
   return { items, whilePending: chooseWhilePending(named, thread) };
 }
 
-/* If the input covers every open request, a new message may cancel those that it leaves unanswered. */
-function chooseWhilePending(named: ReadonlySet<string>, thread: AgentThread): 'refuse' | 'cancel' {
-  const open = [...openIds(thread)];
-  const waitsElsewhere = thread.calls.some(({ status }) => status === 'deferred');
-  return open.length > 0 && !waitsElsewhere && open.every((id) => named.has(id))
-    ? 'cancel'
-    : 'refuse';
+/**
+ * If the input covers every open request, a new message may cancel those that it leaves unanswered. Throws `requests-open` if it answers
+ * some open requests and leaves out others.
+ */
+function chooseWhilePending(
+  named: ReadonlySet<string>,
+  { activeRequests, calls }: AgentThread,
+): 'refuse' | 'cancel' {
+  const open = activeRequests.map(({ requestId }) => requestId);
+  const left = open.filter((id) => !named.has(id));
+  if (left.length > 0 && left.length < open.length) {
+    throw new HoldpointError(
+      'requests-open',
+      `resume must name every open interrupt; it leaves out ${left.join(', ')}.`,
+    );
+  }
+  const waitsElsewhere = calls.some(({ status }) => status === 'deferred');
+  return open.length > 0 && left.length === 0 && !waitsElsewhere ? 'cancel' : 'refuse';
 }
 
 /** Why an `interactionResponse` is refused, with codes that its front ends know. */
@@ -79,7 +89,7 @@ function parseInteractionAnswer(
     .flatMap((event) => (event.type === 'request-opened' ? [event.request] : []))
     .findLast((each) => hasInteractionId(each, interaction_id));
   if (request?.type === 'question-request') {
-    return fromInteractionResponse(request, withFullNames(response));
+    return fromInteractionResponse(request, expandNames(response));
   }
   return activeRequests.some(({ type }) => type === 'question-request')
     ? {
@@ -97,9 +107,9 @@ function parseInteractionAnswer(
  * The answers in `resume`, which the agent then checks. A cancelled question is dismissed, if it may be; a cancelled approval gives no
  * answer and stays open. Throws `not-found` and `invalid-answer`.
  */
-function resumeAnswers(
+function readResumeAnswers(
   resume: readonly ResumeEntry[],
-  thread: AgentThread,
+  { events, activeRequests }: AgentThread,
 ): UserInputResponseContent[] {
   const ids = resume.map(({ interruptId }) => interruptId);
   const repeated = resume.find(({ interruptId }, index) => ids.indexOf(interruptId) < index);
@@ -109,8 +119,6 @@ function resumeAnswers(
       `resume names interrupt ${JSON.stringify(repeated.interruptId)} twice; send one entry.`,
     );
   }
-  const { events } = thread;
-  const open = openIds(thread);
   return resume.flatMap(({ interruptId, status, payload }) => {
     const request = findRequest(events, interruptId);
     if (request === undefined) {
@@ -121,24 +129,9 @@ function resumeAnswers(
     }
     if (status === 'resolved') return [parseRequestAnswer(request, payload)];
     /* A closed request can't be dismissed; ignoring it lets the client continue. */
-    return open.has(interruptId) ? dismissRequest(request) : [];
+    const isOpen = activeRequests.some(({ requestId }) => requestId === interruptId);
+    return isOpen ? dismissRequest(request) : [];
   });
-}
-
-/** The ids of a thread's open requests. */
-function openIds({ activeRequests }: AgentThread): Set<string> {
-  return new Set(activeRequests.map(({ requestId }) => requestId));
-}
-
-/** Throws `requests-open` if an input answers some open requests and leaves out others. */
-function refuseIncomplete(named: ReadonlySet<string>, thread: AgentThread): void {
-  const open = [...openIds(thread)];
-  const left = open.filter((id) => !named.has(id));
-  if (left.length === 0 || left.length === open.length) return;
-  throw new HoldpointError(
-    'requests-open',
-    `resume must name every open interrupt; it leaves out ${left.join(', ')}.`,
-  );
 }
 
 function dismissRequest(request: UserInputRequest): UserInputResponseContent[] {

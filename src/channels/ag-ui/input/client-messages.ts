@@ -214,7 +214,7 @@ function isId(id: string, threadId: string): boolean {
 }
 
 /** The result of a call that the client ran. */
-export interface ClientResult {
+interface ClientResult {
   toolCallId: string;
   outcome: DeliveredOutcome;
 }

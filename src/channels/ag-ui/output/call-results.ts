@@ -16,7 +16,7 @@ export interface CallResult {
 }
 
 /** The result of a call that ended here; none if the provider reports its result. */
-export function callResults(
+export function readCallResults(
   { toolCallId, toolName }: ToolCall,
   end: CallEnd,
   options: AgUiViewOptions,
@@ -115,12 +115,12 @@ export class KnownCalls {
   }
 
   /** The message that made a call. */
-  callerOf(toolCallId: string): string | undefined {
+  findCaller(toolCallId: string): string | undefined {
     return this.#callers.get(toolCallId);
   }
 
   /** The new calls of a step; adds them to the known ones. */
-  newCalls({ messageId, calls }: CallsOfMessage): AgUiToolCall[] {
+  addCalls({ messageId, calls }: CallsOfMessage): AgUiToolCall[] {
     return calls.filter(({ id }) => {
       const isNew = !this.#callers.has(id);
       if (isNew) this.#callers.set(id, messageId);
@@ -129,7 +129,7 @@ export class KnownCalls {
   }
 
   /** The results that are the first of their call; adds them to the known ones. */
-  newResults(results: readonly CallResult[]): CallResult[] {
+  addResults(results: readonly CallResult[]): CallResult[] {
     return results.filter(({ toolCallId }) => {
       const isNew = this.#callers.has(toolCallId) && !this.#ended.has(toolCallId);
       if (isNew) this.#ended.add(toolCallId);

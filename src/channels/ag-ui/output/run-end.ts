@@ -17,7 +17,7 @@ interface End {
 }
 
 /** The last events of a run that did not fail. It ends as an error if the thread can't continue. */
-export function runEnd(
+export function makeRunEnd(
   { threadId, runId, state, protocolVersion }: RunAgentInput,
   thread: AgentThread,
   { status, snapshot, schemas }: End,
@@ -37,7 +37,7 @@ export function runEnd(
   const pendingToolCallIds = pending.map(({ toolCallId }) => toolCallId);
   const isOlder = protocolVersion === undefined;
   const finished = { type: 'RUN_FINISHED', threadId, runId } as const;
-  const success = { ...finished, ...successOf(pendingToolCallIds, isOlder) };
+  const success = { ...finished, ...makeSuccess(pendingToolCallIds, isOlder) };
   switch (status) {
     case 'indeterminate': {
       const message =
@@ -63,7 +63,7 @@ export function runEnd(
 }
 
 /* A client before 1.0 rejects the run if it does not know the outcome, and treats a run without one as ended. */
-function successOf(
+function makeSuccess(
   pendingToolCallIds: string[],
   isOlder: boolean,
 ): Pick<RunFinished, 'outcome' | 'result'> {
@@ -98,7 +98,7 @@ const disclosed: ReadonlySet<HoldpointErrorCode> = new Set<HoldpointErrorCode>([
 ]);
 
 /** The end of a run that failed, or was refused. Front ends of interactions have their own code for `requests-open`. */
-export function runError(error: unknown, onError?: (error: unknown) => string): AgUiEvent {
+export function makeRunError(error: unknown, onError?: (error: unknown) => string): AgUiEvent {
   const known = HoldpointError.isInstance(error) && disclosed.has(error.code) ? error : undefined;
   if (known === undefined) {
     return {

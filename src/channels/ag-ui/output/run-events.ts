@@ -9,9 +9,9 @@ import type { AgUiViewOptions } from '../ag-ui-handler-options.ts';
 import { listLatestMessages } from '../input/client-messages.ts';
 import type { RunAgentInput } from '../input/run-agent-input.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
-import { callResults, type CallResult, KnownCalls, makeResultEvent } from './call-results.ts';
+import { readCallResults, type CallResult, KnownCalls, makeResultEvent } from './call-results.ts';
 import { makeInteractionEnded } from './requests.ts';
-import { runEnd } from './run-end.ts';
+import { makeRunEnd } from './run-end.ts';
 import {
   StepEvents,
   makeStepMessageId,
@@ -44,7 +44,7 @@ export class RunEvents {
     this.#input = input;
     this.#options = options;
     this.#heldMessages = new Set(input.messages.map(({ id }) => id));
-    this.#step = this.#stepEvents(0);
+    this.#step = this.#startStep(0);
   }
 
   get hasBegun(): boolean {
@@ -53,7 +53,7 @@ export class RunEvents {
 
   /** Compares the thread before the run with what the client has. */
   compare(thread: AgentThread): void {
-    const messages = this.#messages(thread);
+    const messages = this.#listMessages(thread);
     const known = new Set([...messages.map(({ id }) => id), ...listRetractedIds(thread)]);
     const { messages: list } = this.#input;
     const added = new Set(
@@ -78,8 +78,8 @@ export class RunEvents {
   }
 
   /** The events for a delta of the model. */
-  ofDelta(delta: ModelDelta): AgUiEvent[] {
-    return this.#step.ofDelta(delta);
+  addDelta(delta: ModelDelta): AgUiEvent[] {
+    return this.#step.addDelta(delta);
   }
 
   /** What the thread has recorded since the last update, up to `last` or all. */
@@ -91,11 +91,11 @@ export class RunEvents {
     this.#records.update(thread.calls);
     for (; this.#revision < end; this.#revision += 1) {
       const event = events[this.#revision];
-      const next = event === undefined ? [] : this.#ofEvent(thread, event, this.#revision);
+      const next = event === undefined ? [] : this.#convertEvent(thread, event, this.#revision);
       emitted.push(...next);
       if (next.some(({ type }) => type === 'MESSAGES_SNAPSHOT')) {
         /* The snapshot contains the rest. */
-        this.#continueFrom(thread, this.#messages(thread));
+        this.#continueFrom(thread, this.#listMessages(thread));
         break;
       }
     }
@@ -104,7 +104,7 @@ export class RunEvents {
 
   /** The whole conversation. */
   snapshot(thread: AgentThread): AgUiEvent {
-    return { type: 'MESSAGES_SNAPSHOT', messages: this.#messages(thread) };
+    return { type: 'MESSAGES_SNAPSHOT', messages: this.#listMessages(thread) };
   }
 
   /** The end of the run. `schemas` are those of the inputs that a person may edit. */
@@ -114,17 +114,20 @@ export class RunEvents {
     schemas: InputSchemas,
   ): AgUiEvent[] {
     const snapshot = () => this.snapshot(thread);
-    return [...this.#step.close(), ...runEnd(this.#input, thread, { status, snapshot, schemas })];
+    return [
+      ...this.#step.close(),
+      ...makeRunEnd(this.#input, thread, { status, snapshot, schemas }),
+    ];
   }
 
   /** The client now has these messages, which are all of the thread; later events are emitted. */
   #continueFrom({ events }: AgentThread, messages: readonly AgUiMessage[]): void {
     this.#calls = new KnownCalls(messages);
     this.#revision = events.length;
-    this.#step = this.#stepEvents(events.filter(({ type }) => type === 'step-finished').length);
+    this.#step = this.#startStep(events.filter(({ type }) => type === 'step-finished').length);
   }
 
-  #ofEvent(thread: AgentThread, event: ThreadEvent, index: number): AgUiEvent[] {
+  #convertEvent(thread: AgentThread, event: ThreadEvent, index: number): AgUiEvent[] {
     const item = readItem(event, this.#records);
     switch (item?.type) {
       case 'step':
@@ -142,7 +145,7 @@ export class RunEvents {
       case 'request-end':
         return makeInteractionEnded(item.event, thread.events);
       case 'call-ended':
-        return this.#results(thread, callResults(item.call, item.end, this.#options));
+        return this.#convertResults(thread, readCallResults(item.call, item.end, this.#options));
       case 'request':
       case 'request-progress':
       case 'call-started':
@@ -156,26 +159,26 @@ export class RunEvents {
     const messages = makeStepMessages(thread.id, event, this.#options);
     const { events, isConfirmed } = this.#step.finish({
       ...messages,
-      calls: this.#calls.newCalls(messages),
+      calls: this.#calls.addCalls(messages),
     });
-    this.#step = this.#stepEvents(event.step + 1);
+    this.#step = this.#startStep(event.step + 1);
     return [
       ...events,
-      ...this.#results(thread, messages.results),
+      ...this.#convertResults(thread, messages.results),
       ...(isConfirmed ? [] : [this.snapshot(thread)]),
     ];
   }
 
-  #results({ id }: AgentThread, results: readonly CallResult[]): AgUiEvent[] {
-    return this.#calls.newResults(results).map((result) => makeResultEvent(id, result));
+  #convertResults({ id }: AgentThread, results: readonly CallResult[]): AgUiEvent[] {
+    return this.#calls.addResults(results).map((result) => makeResultEvent(id, result));
   }
 
-  #stepEvents(step: number): StepEvents {
+  #startStep(step: number): StepEvents {
     const { sendReasoning = true } = this.#options;
     return new StepEvents(makeStepMessageId(this.#input.threadId, step), sendReasoning);
   }
 
-  #messages(thread: AgentThread) {
+  #listMessages(thread: AgentThread) {
     return listThreadMessages(thread, { ...this.#options, held: this.#input.messages });
   }
 }

@@ -92,7 +92,7 @@ export class StepEvents {
   }
 
   /** The events for a delta of the model. */
-  ofDelta(delta: ModelDelta): AgUiEvent[] {
+  addDelta(delta: ModelDelta): AgUiEvent[] {
     switch (delta.type) {
       case 'text-start':
       case 'text-delta':

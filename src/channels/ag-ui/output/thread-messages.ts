@@ -9,7 +9,7 @@ import {
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import type { AgUiEvent, AgUiMessage, AgUiPart } from './ag-ui-event.ts';
 import {
-  callResults,
+  readCallResults,
   type CallResult,
   KnownCalls,
   makeClientResultMessage,
@@ -24,7 +24,7 @@ import { toShownFile } from '../../../content/shown-file.ts';
 type UserMessage = Extract<AgUiMessage, { role: 'user' }>;
 
 /** The options of a snapshot. */
-export interface SnapshotOptions extends AgUiViewOptions {
+interface SnapshotOptions extends AgUiViewOptions {
   /** The messages that the client has: results that it sent itself keep its ids. */
   held: readonly ClientMessage[];
 }
@@ -44,9 +44,9 @@ export function listThreadMessages(thread: AgentThread, options: SnapshotOptions
   /** The messages of each step, by the id of the one that makes its calls. */
   const steps = new Map<string | undefined, AgUiMessage[]>();
   const addResults = (results: readonly CallResult[]): void => {
-    for (const result of known.newResults(results)) {
+    for (const result of known.addResults(results)) {
       const message = makeClientResultMessage(id, result, heldIds.get(result.toolCallId));
-      steps.get(known.callerOf(result.toolCallId))?.push(message);
+      steps.get(known.findCaller(result.toolCallId))?.push(message);
     }
   };
   const messages = events.map((event, index): AgUiMessage[] => {
@@ -54,10 +54,10 @@ export function listThreadMessages(thread: AgentThread, options: SnapshotOptions
     if (event.type === 'messages-imported') return convertImported(id, events, options);
     const item = readItem(event, records);
     if (item?.type === 'message') return readUserMessage(id, events, index);
-    if (item?.type === 'call-ended') addResults(callResults(item.call, item.end, options));
+    if (item?.type === 'call-ended') addResults(readCallResults(item.call, item.end, options));
     if (item?.type !== 'step') return [];
     const content = makeStepMessages(id, item.event, options);
-    const ofStep = toStepMessages({ ...content, calls: known.newCalls(content) });
+    const ofStep = toStepMessages({ ...content, calls: known.addCalls(content) });
     steps.set(content.messageId, ofStep);
     addResults(content.results);
     return ofStep;
@@ -170,9 +170,9 @@ export function orderSnapshots(
   held: readonly ClientMessage[],
 ): AgUiEvent[] {
   const places = new Map(held.map(({ id }, place) => [id, place]));
-  const placeAt = (index: number): number => places.get(messages[index]?.id ?? '') ?? -1;
+  const findPlace = (index: number): number => places.get(messages[index]?.id ?? '') ?? -1;
   let kept = 0;
-  while (placeAt(kept) >= 0 && (kept === 0 || placeAt(kept) > placeAt(kept - 1))) kept += 1;
+  while (findPlace(kept) >= 0 && (kept === 0 || findPlace(kept) > findPlace(kept - 1))) kept += 1;
   const rest = messages.slice(kept);
   const isMoved = rest.some(({ id }) => places.has(id));
   return [

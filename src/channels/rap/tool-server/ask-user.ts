@@ -4,7 +4,7 @@ import {
   lookDifferent,
   normalizeVisible,
   type CallAddress,
-  callIds,
+  pickCallIds,
   selectionSchema,
 } from '../messages.ts';
 import type { Caller, SendCallback } from './callers.ts';
@@ -46,13 +46,13 @@ async function ask(
 ): Promise<Selection> {
   const finished = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const stop = (): void => reject(whyStopped(signal));
-  if (signal.aborted) throw whyStopped(signal);
+  const stop = (): void => reject(explainStop(signal));
+  if (signal.aborted) throw explainStop(signal);
   signal.addEventListener('abort', stop, { signal: finished.signal });
   const secret = prompts.open(caller, resolve);
   const message = {
     type: 'user_choice',
-    ...callIds(address),
+    ...pickCallIds(address),
     prompt: choice.prompt,
     choices: choice.choices,
     default: choice.default,
@@ -79,7 +79,7 @@ function readSelection(json: unknown, id: string, choices: readonly string[]): S
 }
 
 /* At the deadline the person has not chosen, so the user choice has failed; otherwise the call was cancelled. */
-function whyStopped({ reason }: AbortSignal): unknown {
+function explainStop({ reason }: AbortSignal): unknown {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
     ? makeFlowError('request-closed', reason)
     : reason;
@@ -121,7 +121,7 @@ function checkPrompt({ prompt, choices, default: preset }: ChoicePrompt): Choice
   if (normalizeVisible(prompt) === '') throw new TypeError('The prompt is empty.');
   if (choices.length === 0) throw new TypeError('The prompt has no choices.');
   for (const label of choices) {
-    const fault = whyNotLabel(label);
+    const fault = findLabelFault(label);
     if (fault !== undefined) throw new TypeError(`The choice ${JSON.stringify(label)} ${fault}.`);
   }
   if (!lookDifferent(choices)) {
@@ -134,7 +134,7 @@ function checkPrompt({ prompt, choices, default: preset }: ChoicePrompt): Choice
 }
 
 /* A label with characters that a screen can't show as they are would mislead. */
-function whyNotLabel(label: unknown): string | undefined {
+function findLabelFault(label: unknown): string | undefined {
   if (typeof label !== 'string') return 'is not a string';
   if (label.trim() === '') return 'is empty';
   /* `inertLine` doubles backslashes, which are harmless. */

@@ -45,7 +45,7 @@ interface ServerContext {
   calls: RunningCalls;
   /** The callers that may sign; `undefined` where nothing is signed. */
   signers: readonly Caller[] | undefined;
-  baseUrlOf: (request: Request) => string;
+  findBaseUrl: (request: Request) => string;
   isAllowed: (callbackUrl: string) => boolean;
   report: (error: unknown) => void;
   serving: Serving;
@@ -89,7 +89,7 @@ export function createToolServer<INPUTS extends Record<string, unknown>>(
   const context: ServerContext = {
     calls,
     signers: listSignedCallers(options.signing),
-    baseUrlOf: makeBaseUrlFinder(options.baseUrl),
+    findBaseUrl: makeBaseUrlFinder(options.baseUrl),
     isAllowed: makeOriginCheck(options.allowedOrigins),
     report: makeReporter(options.onError),
     serving: {
@@ -100,7 +100,7 @@ export function createToolServer<INPUTS extends Record<string, unknown>>(
       tools: makeToolRunners(options.tools),
       grants: options.grants ?? memoryGrants(),
       prompts: new OpenPrompts(),
-      sendTo: makeCallbackSender(poster, checkLimit(retries, 'retries')),
+      makeSender: makeCallbackSender(poster, checkLimit(retries, 'retries')),
     },
   };
   return {
@@ -241,7 +241,7 @@ function startCall(context: ServerContext, request: Request, { json, signer }: M
     id,
     callbackUrl,
   };
-  const invocation = { address, json, call, baseUrl: context.baseUrlOf(request) };
+  const invocation = { address, json, call, baseUrl: context.findBaseUrl(request) };
   const isAccepted = calls.start(call, (stop) =>
     serveCall(serving, invocation, stop).catch(report),
   );

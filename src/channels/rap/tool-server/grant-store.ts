@@ -8,14 +8,14 @@ export function makeSessionGrants(
   { caller, user, groupId }: Pick<OwnedCall, 'caller' | 'user' | 'groupId'>,
 ): SessionGrants {
   const conversation = makeConversationKey(caller, groupId);
-  const keyOfUser = (key: string): string => JSON.stringify([user, key]);
+  const makeUserKey = (key: string): string => JSON.stringify([user, key]);
   return {
     async get(key) {
-      const granted: unknown = await store.get(conversation, keyOfUser(key));
+      const granted: unknown = await store.get(conversation, makeUserKey(key));
       return granted === true;
     },
     set: async (key) => {
-      await store.set(conversation, keyOfUser(key));
+      await store.set(conversation, makeUserKey(key));
     },
   };
 }

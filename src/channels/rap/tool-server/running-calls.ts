@@ -40,7 +40,7 @@ export class RunningCalls {
    */
   start(call: OwnedCall, serve: (stop: AbortController) => Promise<void>): boolean {
     const key = makeCallKey(call);
-    if (this.#running.has(key) || this.#endedOf(call.caller).has(key)) return true;
+    if (this.#running.has(key) || this.#findEnded(call.caller).has(key)) return true;
     if (this.#isClosed || this.#countRunning(call.caller) >= this.#maximumRunning) return false;
     const stop = new AbortController();
     const turn = new Promise((resolve) => {
@@ -73,7 +73,7 @@ export class RunningCalls {
 
   #end(key: string, { caller }: OwnedCall): void {
     this.#running.delete(key);
-    const ended = this.#endedOf(caller);
+    const ended = this.#findEnded(caller);
     ended.add(key);
     const [oldest] = ended;
     if (ended.size > this.#maximumRemembered && oldest !== undefined) ended.delete(oldest);
@@ -85,7 +85,7 @@ export class RunningCalls {
       .length;
   }
 
-  #endedOf(caller: Caller): Set<string> {
+  #findEnded(caller: Caller): Set<string> {
     const name = makeLimitKey(caller);
     const ended = this.#ended.get(name) ?? new Set();
     this.#ended.set(name, ended);

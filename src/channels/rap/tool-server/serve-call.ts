@@ -4,7 +4,7 @@ import { readMcpError } from '../../../content/mcp-tool.ts';
 import type { Caller, SendCallback } from './callers.ts';
 import { type OpenPrompts, makeSessionAsker, makeUserAsker } from './ask-user.ts';
 import { makeSessionGrants } from './grant-store.ts';
-import { type CallAddress, callIds, contentSchema, invocationSchema } from '../messages.ts';
+import { type CallAddress, pickCallIds, contentSchema, invocationSchema } from '../messages.ts';
 import type { OwnedCall } from './running-calls.ts';
 import type {
   GrantStore,
@@ -20,11 +20,11 @@ export interface Serving extends Required<
   tools: ReadonlyMap<string, RunTool>;
   grants: GrantStore;
   prompts: OpenPrompts;
-  sendTo: (caller: Caller) => SendCallback;
+  makeSender: (caller: Caller) => SendCallback;
 }
 
 /** A call to serve. */
-export interface Invocation {
+interface Invocation {
   call: OwnedCall;
   address: CallAddress;
   /** The message; only its address has been validated. */
@@ -49,7 +49,8 @@ export async function serveCall(
   ended.abort(new Error('The call has ended.'));
   const message = makeResultMessage(address, result);
   try {
-    await serving.sendTo(call.caller)(address.callback_url, message, new AbortController().signal);
+    const send = serving.makeSender(call.caller);
+    await send(address.callback_url, message, new AbortController().signal);
   } catch (cause) {
     const { group_id, id } = address;
     throw new Error(`The result of call ${id} of thread ${group_id} was not delivered.`, { cause });
@@ -76,7 +77,7 @@ async function run(
       ...serving,
       ...invocation,
       caller,
-      send: serving.sendTo(caller),
+      send: serving.makeSender(caller),
       signal: AbortSignal.any([stop, ended]),
     });
     const grants = makeSessionGrants(serving.grants, invocation.call);
@@ -182,7 +183,7 @@ function convertOutput(
 
 /** The message that ends a call. */
 function makeResultMessage(address: CallAddress, result: ToolResult): object {
-  return { type: 'tool_result', ...callIds(address), ...result };
+  return { type: 'tool_result', ...pickCallIds(address), ...result };
 }
 
 /** The result for what a tool threw, or for a call that did not run. */
