@@ -9,7 +9,7 @@ const server = 'channels/rap/tool-server';
 export const callerMutants: readonly SourceMutant[] = [
   {
     promise: 'a grant is its caller’s',
-    file: `${server}/grant-store.ts`,
+    file: `${server}/session-grants.ts`,
     from: 'return JSON.stringify([id, groupId]);',
     to: 'return JSON.stringify([id.length, groupId]);',
     suite: [tenants, 'lets Globex delete nothing'],
@@ -17,7 +17,7 @@ export const callerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'and its user’s',
-    file: `${server}/grant-store.ts`,
+    file: `${server}/session-grants.ts`,
     from: 'JSON.stringify([user, key])',
     to: 'JSON.stringify([user.length, key])',
     suite: [tenants, 'share neither a grant nor a call'],

@@ -184,10 +184,6 @@ async function handleMessage(
   return new Response();
 }
 
-interface ThreadCallback extends Callback {
-  thread: AgentThread;
-}
-
 /** Records a result or a question in the thread of its call. Discards a message about another call, or about one that has ended. */
 async function recordCallback(
   state: HandlerState,
@@ -209,10 +205,13 @@ async function recordCallback(
     discard('mismatch', 'call_id');
     return;
   }
-  const threadCallback = { ...callback, thread };
   try {
-    if (message.type === 'tool_result') await recordResult(state, threadCallback, message);
-    else await recordQuestion(state, threadCallback, record, message);
+    if (message.type === 'user_choice') {
+      await recordQuestion(state, callback, { thread, record }, message);
+    } else {
+      const outcome = toResultOutcome(message);
+      await state.agent.deliver(thread, call.toolCallId, outcome, { channel: 'rap' });
+    }
   } catch (error) {
     if (!isCallEnded(error)) throw error;
     discard('ended');
@@ -223,14 +222,6 @@ async function recordCallback(
 function isPending({ status }: ToolCallRecord): boolean {
   const awaited = awaitedBy[status];
   return awaited === 'attempt' || awaited === 'elsewhere';
-}
-
-async function recordResult(
-  { agent }: HandlerState,
-  { thread, call }: ThreadCallback,
-  message: ToolResultMessage,
-): Promise<void> {
-  await agent.deliver(thread, call.toolCallId, toResultOutcome(message), { channel: 'rap' });
 }
 
 const errorPrefix = 'Error: ';
@@ -247,8 +238,8 @@ function toResultOutcome({ text, content }: ToolResultMessage): DeliveredOutcome
 
 async function recordQuestion(
   { agent, maximumQuestions }: HandlerState,
-  { thread, call, server, discard }: ThreadCallback,
-  record: ToolCallRecord,
+  { call, server, discard }: Callback,
+  { thread, record }: { thread: AgentThread; record: ToolCallRecord },
   message: UserChoiceMessage,
 ): Promise<void> {
   const responseUrl = parseAllowedUrl(message.response_url, server.origins)?.href;

@@ -8,13 +8,7 @@ import {
   selectionSchema,
 } from '../messages.ts';
 import type { Caller, SendCallback } from './callers.ts';
-import type {
-  ChoicePrompt,
-  Selection,
-  ServedCall,
-  SessionGrants,
-  SessionPermission,
-} from './tool-server-options.ts';
+import type { ChoicePrompt, Selection, ServedCall } from './tool-server-options.ts';
 import { makeRandomId } from '../../../content/random-id.ts';
 
 /** The inputs of `makeUserAsker`. */
@@ -88,32 +82,6 @@ function explainStop({ reason }: AbortSignal): unknown {
 /* The protocol prescribes this text. */
 function makeFlowError(code: 'invalid-answer' | 'request-closed', cause: unknown): HoldpointError {
   return new HoldpointError(code, 'User choice flow failed. Please try again.', { cause });
-}
-
-const sessionChoices = ['Yes for session', 'Yes once', 'No'] as const;
-
-/** Creates `askForSession` for one call. The default is `No`. */
-export function makeSessionAsker(
-  askUser: ServedCall['askUser'],
-  grants: SessionGrants,
-): ServedCall['askForSession'] {
-  return function askForSession(permission) {
-    const answer = requestPermission(permission);
-    /* A tool may end without awaiting the answer: an unhandled rejection would end the process. */
-    answer.catch(() => {});
-    return answer;
-  };
-
-  async function requestPermission({ prompt, key }: SessionPermission): Promise<boolean> {
-    if (await grants.get(key)) return true;
-    const { label } = await askUser({
-      prompt,
-      choices: sessionChoices,
-      default: sessionChoices.indexOf('No'),
-    });
-    if (label === 'Yes for session') await grants.set(key);
-    return label === 'Yes for session' || label === 'Yes once';
-  }
 }
 
 /* A valid copy of a prompt; throws a `TypeError` for an invalid one. */

@@ -19,7 +19,7 @@ import {
   makeCallbackSender,
   makeUnsignedCaller,
 } from './callers.ts';
-import { memoryGrants, makeConversationKey } from './grant-store.ts';
+import { memoryGrants, makeConversationKey } from './session-grants.ts';
 import { type OwnedCall, RunningCalls } from './running-calls.ts';
 import { makeToolRunners, serveCall, type Serving } from './serve-call.ts';
 import { type ToolServerOptions, toolServerSettings } from './tool-server-options.ts';

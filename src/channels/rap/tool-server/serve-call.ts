@@ -2,8 +2,8 @@ import { asSchema } from 'ai';
 import { z } from 'zod';
 import { readMcpError } from '../../../content/mcp-tool.ts';
 import type { Caller, SendCallback } from './callers.ts';
-import { type OpenPrompts, makeSessionAsker, makeUserAsker } from './ask-user.ts';
-import { makeSessionGrants } from './grant-store.ts';
+import { type OpenPrompts, makeUserAsker } from './ask-user.ts';
+import { makeSessionAsker, makeSessionGrants } from './session-grants.ts';
 import { type CallAddress, pickCallIds, contentSchema, invocationSchema } from '../messages.ts';
 import type { OwnedCall } from './running-calls.ts';
 import type {

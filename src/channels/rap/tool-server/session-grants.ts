@@ -1,6 +1,11 @@
 import type { Caller } from './callers.ts';
 import type { OwnedCall } from './running-calls.ts';
-import type { GrantStore, SessionGrants } from './tool-server-options.ts';
+import type {
+  GrantStore,
+  ServedCall,
+  SessionGrants,
+  SessionPermission,
+} from './tool-server-options.ts';
 
 /** The grants of one user in one conversation, so that a tool can't use those of another by mistake. */
 export function makeSessionGrants(
@@ -18,6 +23,32 @@ export function makeSessionGrants(
       await store.set(conversation, makeUserKey(key));
     },
   };
+}
+
+const sessionChoices = ['Yes for session', 'Yes once', 'No'] as const;
+
+/** Creates `askForSession` for one call. The default is `No`. */
+export function makeSessionAsker(
+  askUser: ServedCall['askUser'],
+  grants: SessionGrants,
+): ServedCall['askForSession'] {
+  return function askForSession(permission) {
+    const answer = requestPermission(permission);
+    /* A tool may end without awaiting the answer: an unhandled rejection would end the process. */
+    answer.catch(() => {});
+    return answer;
+  };
+
+  async function requestPermission({ prompt, key }: SessionPermission): Promise<boolean> {
+    if (await grants.get(key)) return true;
+    const { label } = await askUser({
+      prompt,
+      choices: sessionChoices,
+      default: sessionChoices.indexOf('No'),
+    });
+    if (label === 'Yes for session') await grants.set(key);
+    return label === 'Yes for session' || label === 'Yes once';
+  }
 }
 
 /** The text that names a caller's conversation in a store of grants. */
