@@ -1,19 +1,6 @@
 import { type Attributes, SpanKind } from '@opentelemetry/api';
-import type {
-  InvokedMessage,
-  ModelName,
-  PromptedMessage,
-  TraceMessage,
-} from '../thread/tracing.ts';
-import {
-  isApproval,
-  stringifyOrNothing,
-  pickKnown,
-  type Recording,
-  makeSpanAbout,
-  makeSpan,
-  type SpanStart,
-} from './span-start.ts';
+import type { InvokedMessage, ModelName, PromptedMessage, TraceMessage } from '../thread/tracing.ts';
+import { isApproval, stringifyOrNothing, pickKnown, type Recording, makeSpanAbout, makeSpan, type SpanStart } from './spans.ts';
 
 type MessageOf<TYPE extends TraceMessage['type']> = Extract<TraceMessage, { type: TYPE }>;
 

@@ -1,5 +1,5 @@
-import { appendCases } from './conformance/append-cases.ts';
-import { claimCases } from './conformance/claim-cases.ts';
+import { appendCases } from './conformance/log-cases.ts';
+import { claimCases } from './conformance/worker-cases.ts';
 import type { StoreConformanceCase } from './conformance/conformance-case.ts';
 import { deleteCases } from './conformance/delete-cases.ts';
 import { grantCases } from './conformance/grant-cases.ts';

@@ -62,7 +62,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a look-alike of a formula is one',
-    file: 'audit/audit-row.ts',
+    file: 'audit/audit-trail.ts',
     from: "formulaStart.test(text.normalize('NFKC'))",
     to: 'formulaStart.test(text)',
     suite: ['audit/audit-trail', 'no cell is a formula'],
@@ -70,7 +70,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'every cell is quoted',
-    file: 'audit/audit-row.ts',
+    file: 'audit/audit-trail.ts',
     from: 'return `"${safe.replaceAll(\'"\', \'""\')}"`;',
     to: 'return /[",\\r\\n]/.test(safe) ? `"${safe.replaceAll(\'"\', \'""\')}"` : safe;',
     suite: ['audit/audit-trail', 'no cell is a formula'],

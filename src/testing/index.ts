@@ -1,6 +1,0 @@
-export {
-  type ScriptedCall,
-  scriptedModel,
-  type ScriptedModel,
-  type ScriptedStep,
-} from './scripted-model.ts';
