@@ -1,4 +1,4 @@
-import type { LoggedDecision } from './logged-decision.ts';
+import type { LoggedDecision } from './recorded-threads.ts';
 import type { CandidateDecision, ReplayedCall } from './replay-thread.ts';
 import type { StandingApproval } from './standing-approval.ts';
 
