@@ -1,11 +1,8 @@
-import { appendCases } from './conformance/log-cases.ts';
-import { claimCases } from './conformance/worker-cases.ts';
+import { logCases } from './conformance/log-cases.ts';
+import { workerCases } from './conformance/worker-cases.ts';
 import type { StoreConformanceCase } from './conformance/conformance-case.ts';
-import { deleteCases } from './conformance/delete-cases.ts';
 import { grantCases } from './conformance/grant-cases.ts';
 import { listCases } from './conformance/list-cases.ts';
-import { noticeCases } from './conformance/notice-cases.ts';
-import { snapshotCases } from './conformance/snapshot-cases.ts';
 
 export type { StoreConformanceCase } from './conformance/conformance-case.ts';
 
@@ -21,11 +18,8 @@ export type { StoreConformanceCase } from './conformance/conformance-case.ts';
  * }
  */
 export const storeConformance: readonly StoreConformanceCase[] = [
-  ...appendCases,
+  ...logCases,
   ...listCases,
-  ...deleteCases,
   ...grantCases,
-  ...snapshotCases,
-  ...claimCases,
-  ...noticeCases,
+  ...workerCases,
 ];

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type { ThreadSummary } from '../../thread/thread-store.ts';
+import type { ThreadSummary, ThreadStore } from '../../thread/thread-store.ts';
 import {
   end,
   appendInCase,
@@ -12,8 +12,14 @@ import {
   makeSummary,
 } from './conformance-case.ts';
 
-/** Requirements for appending to the log of a thread. */
-export const appendCases: readonly StoreConformanceCase[] = [
+/** Appends one entry together with a snapshot. */
+async function appendWith(store: ThreadStore, revision: number, snapshot: string): Promise<void> {
+  const after = makeSummary('t', { revision });
+  await store.append('t', end(revision - 1), [makeEntry(revision)], after, undefined, snapshot);
+}
+
+/** Requirements for the log of a thread: appends, snapshots, and its deletion. A store without `snapshots` meets those for them. */
+export const logCases: readonly StoreConformanceCase[] = [
   {
     name: 'a thread without appends has no entries and no head',
     async check(store) {
@@ -180,6 +186,108 @@ export const appendCases: readonly StoreConformanceCase[] = [
       for (const id of ids) await store.append(id, end(0), [makeEntry(1, id)], makeSummary(id));
       for (const id of ids) await holds(store, id, [makeEntry(1, id)]);
       strictEqual((await store.list({})).length, ids.length);
+    },
+  },
+  {
+    name: 'the latest snapshot of a thread is kept byte for byte, and is not among its entries',
+    async check(store, reopen) {
+      if (store.snapshots === undefined) return;
+      strictEqual(await store.snapshots.read('t'), undefined);
+      await appendInCase(store, 't');
+      await appendInCase(store, 'other');
+      await appendWith(store, 2, 'first');
+      const text = JSON.stringify({ note: 'é "\u2028 ' }).repeat(10_000);
+      await appendWith(store, 3, text);
+      await appendInCase(store, 't', { revision: 4 });
+      const reader = reopen();
+      strictEqual(await reader.snapshots?.read('t'), text);
+      strictEqual(await reader.snapshots?.read('other'), undefined);
+      await holds(reader, 't', [makeEntry(1), makeEntry(2), makeEntry(3), makeEntry(4)]);
+      strictEqual((await reader.head('t'))?.revision, 4);
+    },
+  },
+  {
+    name: 'an append that conflicts keeps no snapshot',
+    async check(store) {
+      if (store.snapshots === undefined) return;
+      await appendInCase(store, 't');
+      await appendWith(store, 2, 'kept');
+      await expectConflict(appendWith(store, 2, 'lost'));
+      strictEqual(await store.snapshots.read('t'), 'kept');
+      await holds(store, 't', [makeEntry(1), makeEntry(2)]);
+    },
+  },
+  {
+    name: 'a deleted thread has no snapshot, nor has the next one with its id',
+    async check(store, reopen) {
+      if (store.snapshots === undefined) return;
+      await appendInCase(store, 't');
+      await appendWith(store, 2, 'kept');
+      await store.delete('t', end(2));
+      strictEqual(await reopen().snapshots?.read('t'), undefined);
+      await appendInCase(store, 't');
+      strictEqual(await store.snapshots.read('t'), undefined);
+    },
+  },
+  {
+    name: 'a deleted thread is removed everywhere and its id is free; other threads are unchanged',
+    async check(store, reopen) {
+      const others = [
+        await appendInCase(store, 'a'),
+        await appendInCase(store, 'tt', { status: 'waiting' }),
+      ];
+      await appendInCase(store, 't', { nextDeadline: 1, agent: 'booking' });
+      await appendInCase(store, 't', { revision: 2, nextDeadline: 1, agent: 'booking' });
+      await store.delete('t', end(2));
+      const reader = reopen();
+      await holds(reader, 't', []);
+      strictEqual(await reader.head('t'), undefined);
+      deepStrictEqual(await reader.list({}), others);
+      deepStrictEqual(await reader.list({ dueBefore: 2 }), []);
+      strictEqual(await reader.count({}), 2);
+      strictEqual(await reader.count({ agent: 'booking' }), 0);
+      for (const { threadId } of others) await holds(reader, threadId, [makeEntry(1)]);
+      await appendInCase(store, 't');
+      await holds(reader, 't', [makeEntry(1)]);
+    },
+  },
+  {
+    name: 'delete is an exact compare-and-swap, and a thread that does not exist is at revision 0',
+    async check(store) {
+      await appendInCase(store, 't');
+      const head = await appendInCase(store, 't', { revision: 2 });
+      for (const revision of [0, 1, 3]) await expectConflict(store.delete('t', end(revision)));
+      await holds(store, 't', [makeEntry(1), makeEntry(2)]);
+      deepStrictEqual(await store.head('t'), head);
+      await expectConflict(store.delete('t', { revision: 2, hash: 'another' }));
+      await expectConflict(store.delete('other', end(1)));
+      await store.delete('other', end(0));
+      await store.delete('t', end(2));
+      await expectConflict(appendInCase(store, 't', { revision: 3 }));
+      await expectConflict(store.delete('t', end(2)));
+    },
+  },
+  {
+    name: 'of a concurrent delete and append at one revision, one succeeds and the other conflicts',
+    async check(store, reopen) {
+      const other = reopen();
+      for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) {
+        await appendInCase(store, id);
+        const [deleted, appended] = await Promise.allSettled([
+          store.delete(id, end(1)),
+          appendInCase(other, id, { revision: 2 }),
+        ]);
+        const lost = [deleted, appended].filter((outcome) => outcome.status === 'rejected');
+        deepStrictEqual(
+          lost.map(({ reason }) => isRevisionConflict(reason)),
+          [true],
+        );
+        await holds(store, id, deleted.status === 'fulfilled' ? [] : [makeEntry(1), makeEntry(2)]);
+        strictEqual(
+          (await store.head(id))?.revision,
+          deleted.status === 'fulfilled' ? undefined : 2,
+        );
+      }
     },
   },
 ];
