@@ -1,6 +1,5 @@
-import { toAgentColumn, filterPart, makeNotice, makePageQuery } from './sql/summary-query.ts';
-import { parseEntryRow, logConflict, parseSummaryRow } from './sql/stored-rows.ts';
 import type {
+  GrantChange,
   LogEnd,
   LogEntry,
   ThreadNotice,
@@ -8,26 +7,50 @@ import type {
   ThreadSummary,
 } from '../thread/thread-store.ts';
 import { shareListening, stringifyNotice } from './postgres/listening.ts';
-import { ignoreConflict, type PostgresPool } from './postgres/postgres-pool.ts';
-import { appendWithGrants, makePostgresGrants } from './postgres/postgres-grants.ts';
-import { type StatementRunner, makeStatementRunner } from './postgres/statement-runner.ts';
-import { type OnWake, sendAndWake, type ThreadWake, makeWake } from './postgres/wake.ts';
 import {
   appendFirst,
+  appendFirstWithGrants,
   appendNext,
+  appendNextWithGrants,
   appendNextWithSnapshot,
   claimDue,
   claimThread,
   countThreads,
   deleteThreadQuery,
+  ignoreConflict,
+  isSerializationFailure,
   listThreads,
+  makeStatementRunner,
+  numberParameters,
+  type PostgresPool,
+  type PostgresResult,
   readClock,
   readEntries,
   readSnapshot,
   readThread,
+  type RunQuery,
+  type StatementRunner,
 } from './postgres/statements.ts';
+import { makeWake, type OnWake, sendAndWake, type ThreadWake } from './postgres/wake.ts';
+import {
+  type GrantStatement,
+  type GrantWork,
+  groupGrantWork,
+  makeGrantEndedError,
+  makeSqlGrants,
+  toGrantRow,
+} from './sql/grants.ts';
+import { makeNotice } from './sql/notices.ts';
+import {
+  filterPart,
+  logConflict,
+  makePageQuery,
+  parseEntryRow,
+  parseSummaryRow,
+  toAgentColumn,
+} from './sql/thread-rows.ts';
 
-export type { PostgresPool } from './postgres/postgres-pool.ts';
+export type { PostgresPool } from './postgres/statements.ts';
 export type { OnWake } from './postgres/wake.ts';
 export { postgresSchema } from './postgres/statements.ts';
 
@@ -84,6 +107,8 @@ export function postgresStore(
 ): PostgresStore {
   const runner = makeStatementRunner(pool, options);
   const { run } = runner;
+  const runOnGrants = async (statement: GrantStatement): Promise<PostgresResult['rows']> =>
+    (await runner.runOnGrants(numberParameters(statement))).rows;
   const { listenPool = pool, onWake } = options;
   const listening = shareListening(listenPool);
   const appenderOf = (wake: ThreadWake | undefined): StatementRunner =>
@@ -95,7 +120,7 @@ export function postgresStore(
       return (await run(readEntries, [threadId, afterRevision])).rows.map(parseEntryRow);
     },
 
-    grants: makePostgresGrants(runner.runOnGrants),
+    grants: makeSqlGrants(runOnGrants, runOnGrants),
 
     snapshots: {
       async read(threadId) {
@@ -167,6 +192,49 @@ function listAppendValues(
   const notice = makeNotice({ ...summary, threadId });
   const payload = notice === undefined ? null : stringifyNotice(notice);
   return [threadId, revisions, texts, ...thread, nextDeadline, updatedAt, payload, summary.hash];
+}
+
+/** An append, the values of its statement, and its changes of standing approvals. */
+interface GrantAppend {
+  threadId: string;
+  expected: LogEnd;
+  values: unknown[];
+  changes: readonly GrantChange[];
+}
+
+/**
+ * Appends, and changes standing approvals, in one statement. Its result has no rows after a concurrent append. Throws `grant-ended` if the
+ * log ends where it was expected to, so that a standing approval is the reason.
+ */
+async function appendWithGrants(
+  run: RunQuery,
+  appending: StatementRunner,
+  { threadId, expected, values, changes }: GrantAppend,
+): Promise<PostgresResult> {
+  const query = expected.revision === 0 ? appendFirstWithGrants : appendNextWithGrants;
+  const work = groupGrantWork(changes);
+  for (;;) {
+    let isToRetry = false;
+    const allValues = [...values, ...listGrantValues(work)];
+    const result = await appending.runOnGrants(query, allValues).catch((error: unknown) => {
+      isToRetry = isSerializationFailure(error);
+      return ignoreConflict(error);
+    });
+    if (result.rowCount !== 0) return result;
+    const [end] = (await run(readThread, [threadId])).rows.map(parseSummaryRow);
+    const { revision, hash } = end ?? { revision: 0, hash: '' };
+    if (revision !== expected.revision || hash !== expected.hash) return result;
+    /* Another thread used or revoked the same grant, in a database whose transactions are isolated more than by default. */
+    if (isToRetry) continue;
+    if (work.used.length === 0) return result;
+    throw makeGrantEndedError(work.used);
+  }
+}
+
+function listGrantValues({ used, created, at }: GrantWork): unknown[] {
+  const rows = created.map(toGrantRow);
+  const columns = Array.from({ length: 8 }, (_, index) => rows.map((row) => row[index]));
+  return [used.map(({ grantId }) => grantId), used.map(({ count }) => count), at, ...columns];
 }
 
 function refuseTooSmall({ options }: PostgresPool): void {

@@ -4,17 +4,20 @@ import type {
   ThreadStoreGrants,
   ThreadStoreSnapshots,
 } from '../thread/thread-store.ts';
-import { runOnce } from './sql/once-done.ts';
-import { filterPart, makePageQuery, threadIndexes } from './sql/summary-query.ts';
-import { appendEntries, claimDueThreads, remove, snapshotRevision } from './sqlite-on/write.ts';
+import { makeSqlGrants } from './sql/grants.ts';
+import { filterPart, makePageQuery, runOnce, threadIndexes } from './sql/thread-rows.ts';
 import type { SqliteDriver } from './sqlite-on/sqlite-driver.ts';
-import { makeSqliteGrants } from './sqlite-on/sqlite-grants.ts';
 import {
+  appendEntries,
+  claimDueThreads,
+  nameGrantColumns,
   parseSqliteEntry,
-  schemaStatements,
-  threadColumns,
   parseThreadRow,
-} from './sqlite-on/sqlite-tables.ts';
+  remove,
+  schemaStatements,
+  snapshotRevision,
+  threadColumns,
+} from './sqlite-on/statements.ts';
 
 export {
   bunDriver,
@@ -23,7 +26,7 @@ export {
   libsqlDriver,
 } from './sqlite-on/sqlite-driver.ts';
 export type { SqliteDriver, SqliteRow, SqliteStatement } from './sqlite-on/sqlite-driver.ts';
-export { sqliteSchema } from './sqlite-on/sqlite-tables.ts';
+export { sqliteSchema } from './sqlite-on/statements.ts';
 
 /** Options of `sqliteStoreOn`. */
 export interface SqliteStoreOnOptions {
@@ -64,7 +67,7 @@ export function sqliteStoreOn(
       return rows.map(parseSqliteEntry);
     },
 
-    grants: makeSqliteGrants(ready),
+    grants: makeGrants(ready),
 
     ...(snapshots ? { snapshots: makeSnapshots(ready) } : {}),
 
@@ -101,6 +104,13 @@ function makeSnapshots(driver: SqliteDriver): ThreadStoreSnapshots {
       return row && parseSqliteEntry(row).text;
     },
   };
+}
+
+function makeGrants(driver: SqliteDriver): ThreadStoreGrants {
+  return makeSqlGrants(
+    async ({ text, values }) => (await driver.query({ text, values })).map(nameGrantColumns),
+    async ({ text, values }) => (await driver.batch([{ text, values }]))[0] ?? [],
+  );
 }
 
 /** Creates the tables before the first statement, and again if that failed. */

@@ -1,8 +1,7 @@
 import type { LogEnd, ThreadNotice, ThreadStore } from '../thread/thread-store.ts';
-import { makeNotice } from './sql/summary-query.ts';
 import { sqliteSchema, sqliteStoreOn } from './sqlite-on.ts';
 import { SqliteFile } from './sqlite/sqlite-file.ts';
-import { Notices } from './sql/notices.ts';
+import { makeNotice, Notices } from './sql/notices.ts';
 
 /** A store in a SQLite file. */
 export interface SqliteStore extends ThreadStore, Disposable {

@@ -156,7 +156,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the thread of an append in a batch goes on only with its entry',
-    file: 'stores/sqlite-on/write.ts',
+    file: 'stores/sqlite-on/statements.ts',
     from: '${writeThread} and ${hasEntryAfter}',
     to: '${writeThread} and (1 or ${hasEntryAfter})',
     suite: ['stores/sqlite-on', 'of several standing approvals together, or of none'],
@@ -164,7 +164,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an append to a thread that has gone on is a conflict, whatever became of the grant',
-    file: 'stores/sqlite-on/write.ts',
+    file: 'stores/sqlite-on/statements.ts',
     from: 'revision === expected.revision && hash === expected.hash',
     to: 'revision === expected.revision',
     suite: ['stores/sqlite-on', 'writes nothing of an append'],

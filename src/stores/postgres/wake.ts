@@ -5,8 +5,8 @@ import {
   type PostgresConnection,
   type PostgresPool,
   type PostgresResult,
-} from './postgres-pool.ts';
-import type { Send } from './statement-runner.ts';
+} from './statements.ts';
+import type { Send } from './statements.ts';
 
 /** What `onWake` is told of an append. */
 export interface ThreadWake {

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'eventemitter3';
-import type { ThreadNotice } from '../../thread/thread-store.ts';
+import type { ThreadNotice, ThreadSummary } from '../../thread/thread-store.ts';
 
 type Listener = (notice?: ThreadNotice) => void;
 
@@ -31,4 +31,15 @@ export class Notices {
   end(): void {
     this.#emitter.removeAllListeners();
   }
+}
+
+/** The notice for subscribers about an append; `undefined` if only the thread's own run can act on it. */
+export function makeNotice({
+  threadId,
+  agent,
+  status,
+  nextDeadline,
+}: ThreadSummary): ThreadNotice | undefined {
+  if (status === 'running' || nextDeadline === undefined) return undefined;
+  return { threadId, ...(agent === undefined ? {} : { agent }), nextDeadline };
 }

@@ -1,20 +1,12 @@
+import { z } from 'zod';
+import { HoldpointError } from '../../errors.ts';
 import type {
-  ThreadFilter,
-  ThreadNotice,
-  ThreadQuery,
+  LogEnd,
+  LogEntry,
   ThreadSummary,
+  ThreadFilter,
+  ThreadQuery,
 } from '../../thread/thread-store.ts';
-
-/*
- * Queries of SQL stores, in SQL that their dialects share. Conditions of absent filters are left out, because no index serves
- * `? is null or …`.
- */
-
-/** A part of a statement, with a `?` for each of its values. */
-export interface SqlPart {
-  text: string;
-  values: (string | number)[];
-}
 
 /**
  * The indexes of `holdpoint_threads` besides its primary key, `thread_id`. Their last columns allow filtering without reading the row.
@@ -36,6 +28,94 @@ create index if not exists ${threadIndexes.status} on holdpoint_threads (status,
 create index if not exists ${threadIndexes.statusAndTime} on holdpoint_threads (status, updated_at, thread_id, agent);
 create index if not exists ${threadIndexes.agent} on holdpoint_threads (agent, thread_id);
 `;
+
+/** Does work at the first call, and again only if it failed. */
+export function runOnce(work: () => Promise<unknown>): () => Promise<unknown> {
+  let done: Promise<unknown> | undefined;
+  return async () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+}
+
+/*
+ * Rows of SQL stores, whose columns are the fields of the summary in snake case. A status of a newer holdpoint is read as
+ * `indeterminate`, so that a person checks the thread.
+ */
+const rowSchema = z.object({
+  thread_id: z.string(),
+  agent: z.string(),
+  status: z.enum(['idle', 'waiting', 'running', 'indeterminate', 'stuck']).catch('indeterminate'),
+  revision: z.coerce.number(),
+  hash: z.string(),
+  open_requests: z.coerce.number(),
+  failures: z.coerce.number(),
+  next_deadline: z.coerce.number().nullable(),
+  updated_at: z.coerce.number(),
+});
+
+/** The summary in a row. Throws `log-tampered` for an invalid row. */
+export function parseSummaryRow(row: unknown): ThreadSummary {
+  const parsed = rowSchema.safeParse(row);
+  if (!parsed.success) throw makeInvalidRowError();
+  const { thread_id: threadId, agent, status, revision, next_deadline: nextDeadline } = parsed.data;
+  return {
+    threadId,
+    ...(agent === '' ? {} : { agent }),
+    status,
+    revision,
+    hash: parsed.data.hash,
+    openRequests: parsed.data.open_requests,
+    failures: parsed.data.failures,
+    ...(nextDeadline === null ? {} : { nextDeadline }),
+    updatedAt: parsed.data.updated_at,
+  };
+}
+
+const entrySchema = z.object({ revision: z.coerce.number(), entry: z.string() });
+
+/** The entry in a row. Throws `log-tampered` for an invalid row. */
+export function parseEntryRow(row: unknown): LogEntry {
+  const parsed = entrySchema.safeParse(row);
+  if (!parsed.success) throw makeInvalidRowError();
+  const { revision, entry: text } = parsed.data;
+  return Object.freeze({ revision, text });
+}
+
+/** The value of the `agent` column: the empty text for an agent without a name. */
+export function toAgentColumn(agent: string | null | undefined): string {
+  return agent ?? '';
+}
+
+/** The error for a row that no holdpoint has written. */
+export function makeInvalidRowError(): HoldpointError {
+  return new HoldpointError(
+    'log-tampered',
+    'A holdpoint table has an invalid row. Restore the database from a backup.',
+  );
+}
+
+/** The error for a log that does not end at `expected`. */
+export function logConflict(threadId: string, { revision }: LogEnd): HoldpointError {
+  return new HoldpointError(
+    'revision-conflict',
+    `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,
+  );
+}
+
+/*
+ * Queries of SQL stores, in SQL that their dialects share. Conditions of absent filters are left out, because no index serves
+ * `? is null or …`.
+ */
+
+/** A part of a statement, with a `?` for each of its values. */
+export interface SqlPart {
+  text: string;
+  values: (string | number | null)[];
+}
 
 const orders = {
   id: 'thread_id',
@@ -62,22 +142,6 @@ export function makePageQuery({
 /** The `where …` for the threads that a filter selects; empty for all threads. */
 export function filterPart(filter: ThreadFilter): SqlPart {
   return joinConditions(listConditions(filter));
-}
-
-/** The value of the `agent` column: the empty text for an agent without a name. */
-export function toAgentColumn(agent: string | null | undefined): string {
-  return agent ?? '';
-}
-
-/** The notice for subscribers about an append; `undefined` if only the thread's own run can act on it. */
-export function makeNotice({
-  threadId,
-  agent,
-  status,
-  nextDeadline,
-}: ThreadSummary): ThreadNotice | undefined {
-  if (status === 'running' || nextDeadline === undefined) return undefined;
-  return { threadId, ...(agent === undefined ? {} : { agent }), nextDeadline };
 }
 
 function listConditions({ status, agent, dueBefore, updatedBefore }: ThreadFilter): SqlPart[] {

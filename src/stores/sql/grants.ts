@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HoldpointError } from '../../errors.ts';
-import type { GrantChange, StoredGrant } from '../../thread/thread-store.ts';
-import { toAgentColumn } from './summary-query.ts';
+import type { GrantChange, StoredGrant, ThreadStoreGrants } from '../../thread/thread-store.ts';
+import { type SqlPart, toAgentColumn } from './thread-rows.ts';
 
 /* Standing approvals as rows of SQL stores. */
 
@@ -11,6 +11,46 @@ export const grantColumns =
 export const createGrantIndex = `
 create index if not exists holdpoint_grants_tool on holdpoint_grants (agent, tool_name, person);
 `;
+
+/** A statement about standing approvals. One with a `name` is always the same text. */
+export interface GrantStatement extends SqlPart {
+  name?: string;
+}
+
+/** Runs a statement about standing approvals. Returns its rows. */
+type RunOnGrants = (statement: GrantStatement) => Promise<readonly unknown[]>;
+
+/** The standing approvals of a database. `read` runs statements that only read, `write` others. */
+export function makeSqlGrants(read: RunOnGrants, write: RunOnGrants): ThreadStoreGrants {
+  return {
+    async find({ agent, toolName, person, at }) {
+      const values = [toAgentColumn(agent), toolName, person, at];
+      const rows = await read({ name: 'holdpoint-find-grants', text: findGrants, values });
+      return rows.map(parseGrantRow);
+    },
+
+    async list({ agent, after = '', limit = 100 }) {
+      const ofAgent = agent === undefined ? [] : [toAgentColumn(agent)];
+      const where = `${agent === undefined ? '' : 'agent = ? and '}grant_id > ?`;
+      const text = `select ${grantColumns} from holdpoint_grants where ${where} order by grant_id limit ?`;
+      return (await read({ text, values: [...ofAgent, after, limit] })).map(parseGrantRow);
+    },
+
+    async revoke(grantId) {
+      const deleted = await write({
+        name: 'holdpoint-revoke-grant',
+        text: 'delete from holdpoint_grants where grant_id = ? returning grant_id',
+        values: [grantId],
+      });
+      return deleted.length === 1;
+    },
+  };
+}
+
+const findGrants = `
+  select ${grantColumns} from holdpoint_grants
+  where agent = ? and tool_name = ? and (person is null or person = ?) and (expires_at is null or expires_at > ?)
+  order by created_at, grant_id`;
 
 const rowSchema = z.object({
   grant_id: z.string(),
@@ -24,7 +64,7 @@ const rowSchema = z.object({
 });
 
 /** The grant in a row. Throws `log-tampered` for an invalid row. */
-export function parseGrantRow(row: unknown): StoredGrant {
+function parseGrantRow(row: unknown): StoredGrant {
   const { success, data } = rowSchema.safeParse(row);
   if (!success) {
     throw new HoldpointError(
