@@ -1,12 +1,46 @@
 import { type FlexibleSchema, type ModelMessage, type Tool, tool } from 'ai';
 import { z } from 'zod';
-import type { Agent } from '../agent/agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
-import { requireChildAgent } from '../agent/child-agent.ts';
-import { delegating } from '../agent/calls.ts';
+import type { Agent } from '../agent/agent.ts';
+import {
+  delegating,
+  type CallFailure,
+  type CheckedAnswers,
+  type DelegatedCall,
+  makeDelegatedCall,
+  type DelegatedWork,
+  type Delegation,
+  type Execution,
+  makeFailedExecution,
+  type PassedAnswer,
+  type PassedOn,
+  type Reassignment,
+  type Reporting,
+  type ShownRequests,
+  type Withdrawal,
+} from '../agent/calls.ts';
+import {
+  requireChildAgent,
+  type ChildThread,
+  openChild,
+  type ParentableAgent,
+  toolsBelow,
+} from '../agent/child-agent.ts';
+import type { AnswerOptions } from '../agent/input.ts';
 import { checkMs } from '../content/checked-number.ts';
-import { AgentDelegation } from './agent-delegation.ts';
-import type { AgentCall } from './agent-work.ts';
+import { readErrorText } from '../content/error-text.ts';
+import { waitForTimer } from '../content/timer.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
+import { HoldpointError } from '../errors.ts';
+import { type AgentCall, AgentWork, type DelegationOptions, busyMs } from './agent-work.ts';
+import { commitCancelled, giveUp } from './cancel-delegated.ts';
+import {
+  isPassedOn,
+  readMirroredRequests,
+  toOwnAnswer,
+  listUnsentVotes,
+} from './mirror-requests.ts';
 
 /** Options of `agentTool`. */
 export interface AgentToolOptions<INPUT> {
@@ -85,4 +119,213 @@ const promptSchema = z.object({ prompt: z.string().describe('The task for the ag
 
 function parsePrompt(input: unknown): string {
   return promptSchema.parse(input).prompt;
+}
+
+/* The number of levels of sub-agents, the outermost agent included. */
+const maximumDepth = 8;
+const maximumErrorLength = 500;
+/* How long to wait before an answer is sent again, in milliseconds. */
+const pauses = [100, 500, 2_000];
+
+/** Delegates the calls of an agent tool: each has a child thread, in which the sub-agent works. */
+class AgentDelegation implements Delegation {
+  readonly #child: ParentableAgent & Agent<never>;
+  readonly #options: DelegationOptions;
+
+  constructor(child: ParentableAgent & Agent<never>, options: DelegationOptions) {
+    this.#child = child;
+    this.#options = options;
+  }
+
+  get agent(): string {
+    return this.#options.agent;
+  }
+
+  get expiresAfterMs(): number | undefined {
+    return this.#options.expiresAfterMs;
+  }
+
+  async work(tool: Tool, call: ToolCallRecord, work: DelegatedWork): Promise<Execution> {
+    const delegated = makeDelegatedCall(work.threadId, call);
+    const fault = this.#whyNot(work.agents);
+    if (fault !== undefined) return makeFailedExecution(fault);
+    try {
+      const child = await this.#open(delegated, work.agents);
+      const agentWork = new AgentWork(this.#child, child, this.#options);
+      return await agentWork.execute(delegated, { tool, record: call }, work);
+    } catch (error) {
+      /* Where the work has got to is unknown. It is resumed, like that of a process that died. */
+      const why = `Agent '${this.agent}' could not be reached: ${readErrorText(error)}`;
+      return { type: 'lost', error: why.slice(0, maximumErrorLength).toWellFormed() };
+    }
+  }
+
+  readonly commitCancelled = commitCancelled;
+
+  async check(call: DelegatedCall, { response, ...asked }: PassedOn): Promise<CheckedAnswers> {
+    const child = await this.#open(call);
+    const { request } = asked;
+    const own = await this.#ownRequest(child, call, request);
+    const votes = listUnsentVotes(request, child.thread);
+    const answer = toOwnAnswer(response, request, votes.length > 0 ? undefined : own);
+    const checked = await child.check({ ...asked, response: answer });
+    if (votes.length === 0) return checked;
+    const record = async (): Promise<void> => {
+      await sendVotes(child, votes);
+      await (await this.check(call, { response, ...asked })).record();
+    };
+    return { ...checked, record };
+  }
+
+  async withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void> {
+    const child = await this.#open(call);
+    await this.#ownRequest(child, call, withdrawal.request);
+    await sendVotes(child, listUnsentVotes(withdrawal.request, child.thread));
+    await child.withdraw(withdrawal);
+  }
+
+  async reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void> {
+    await (await this.#open(call)).reassign(reassignment);
+  }
+
+  definedTools(): ReturnType<NonNullable<Delegation['definedTools']>> {
+    return this.#child[toolsBelow]?.();
+  }
+
+  async mirror(call: DelegatedCall, shown: ShownRequests): Promise<Reporting> {
+    const { thread } = await this.#open(call);
+    return readMirroredRequests(thread, { call, agent: this.agent, shown });
+  }
+
+  async send(
+    call: DelegatedCall,
+    answer: PassedAnswer,
+    signal: AbortSignal,
+  ): Promise<CallFailure | undefined> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#sendOnce(call, answer);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        if (HoldpointError.isInstance(error)) {
+          if (isTooLate(error)) throw error;
+          /* The child thread can't be opened: an answer that did not arrive must not count as sent. */
+          return {
+            status: 'failed',
+            error: `The answer could not be sent to agent '${this.agent}': ${error.message}`,
+          };
+        }
+        await waitForTimer(pauses[attempt] ?? busyMs, signal);
+      }
+    }
+  }
+
+  async cancel(call: DelegatedCall, reason: string, by: AnswerOptions): Promise<void> {
+    await giveUp(this.#child, (await this.#open(call)).thread, { reason, by });
+  }
+
+  /** Runs the agent for a loop that can't wait for people. */
+  async runAtOnce(input: unknown, abortSignal: AbortSignal | undefined): Promise<unknown> {
+    const thread = await this.#child.thread();
+    const options = abortSignal === undefined ? {} : { abortSignal };
+    const response = await this.#child.run(this.#options.prompt(input), thread, options);
+    const { status, userInputRequests } = response;
+    if (status === 'completed') return this.#options.output(response);
+    /* Otherwise somebody could approve work in the child thread after this call has failed. */
+    await giveUp(this.#child, thread, {
+      reason: 'The agent was called in a loop that cannot wait.',
+    });
+    const asks = userInputRequests.map(({ text }) => text).join(' ');
+    throw new Error(
+      `Agent '${this.agent}' has not finished (${status}), and this loop can't wait for it, so its requests were cancelled` +
+        `${asks === '' ? '' : `: ${asks}`} (thread ${thread.id}). ` +
+        'Use the tool in createAgent, createCustomAgent or holdPoint, which show its requests to people and wait for the answers.',
+    );
+  }
+
+  async #open(call: DelegatedCall, agents: DelegatedWork['agents'] = []): Promise<ChildThread> {
+    const { threadId, toolCallId, idempotencyKey } = call;
+    return this.#child[openChild](`call-${idempotencyKey}`, {
+      threadId,
+      toolCallId,
+      agents: [...agents],
+    });
+  }
+
+  #whyNot(agents: DelegatedWork['agents']): string | undefined {
+    const path = [...agents, this.agent].map((name) => name ?? 'an agent without a name');
+    if (agents.includes(this.agent)) {
+      return `Not run: agent '${this.agent}' is already in the path (${path.join(' > ')}); an agent can't call itself, directly or through sub-agents.`;
+    }
+    if (agents.length < maximumDepth) return undefined;
+    return `Not run: the path would have more than ${maximumDepth} agents (${path.join(' > ')}).`;
+  }
+
+  async #sendOnce(call: DelegatedCall, answer: PassedAnswer): Promise<CallFailure | undefined> {
+    const child = await this.#open(call);
+    try {
+      await this.#respond(child, call, answer);
+    } catch (error) {
+      if (!HoldpointError.isInstance(error) || isTooLate(error)) throw error;
+      return this.#refuse(child, error.message);
+    }
+    const { requestId } = answer.request;
+    if (child.thread.activeRequests.every((open) => open.requestId !== requestId)) return undefined;
+    return this.#refuse(child, `request ${requestId} needs more approvals`);
+  }
+
+  async #respond(
+    child: ChildThread,
+    call: DelegatedCall,
+    { request, response, principal, channel }: PassedAnswer,
+  ): Promise<void> {
+    await this.#ownRequest(child, call, request);
+    await sendVotes(child, listUnsentVotes(request, child.thread));
+    const own = await this.#ownRequest(child, call, request);
+    await child.respond(
+      toOwnAnswer(response, request, own),
+      pickAnswerSender({ principal, channel }),
+    );
+  }
+
+  /** The open request of the sub-agent that a request in the parent thread mirrors. Throws `answer-mismatch` for another one. */
+  async #ownRequest(
+    { thread }: ChildThread,
+    call: DelegatedCall,
+    shown: UserInputRequest,
+  ): Promise<UserInputRequest | undefined> {
+    const { requestId } = shown;
+    const own = thread.activeRequests.find((open) => open.requestId === requestId);
+    if (own === undefined || (await isPassedOn({ ...own }, shown, call, this.agent))) return own;
+    throw new HoldpointError(
+      'answer-mismatch',
+      `Request ${requestId} differs from the request that agent '${this.agent}' made. Cancel it with agent.cancel(thread).`,
+      { requestId },
+    );
+  }
+
+  async #refuse(child: ChildThread, why: string): Promise<CallFailure> {
+    await giveUp(this.#child, child.thread, { reason: 'The answer could not be sent.' });
+    return {
+      status: 'failed',
+      error: `The answer could not be sent to agent '${this.agent}': ${why}`,
+    };
+  }
+}
+
+async function sendVotes(
+  child: ChildThread,
+  votes: ReturnType<typeof listUnsentVotes>,
+): Promise<void> {
+  for (const vote of votes)
+    await child.respond(vote.answer, pickAnswerSender(vote), vote.onBehalfOf);
+}
+
+function pickAnswerSender({ principal, channel }: Pick<PassedAnswer, 'principal' | 'channel'>) {
+  return { principal, ...(channel === undefined ? {} : { channel }) };
+}
+
+/* The request already has an answer, or is closed. */
+function isTooLate({ code }: HoldpointError): boolean {
+  return code === 'already-answered' || code === 'request-closed';
 }

@@ -1,17 +1,25 @@
-import type { ModelMessage } from 'ai';
+import type { ModelMessage, Tool } from 'ai';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { Agent } from '../agent/agent.ts';
-import type { DelegatedCall, DelegatedWork } from '../agent/calls.ts';
+import {
+  type DelegatedCall,
+  type DelegatedWork,
+  type Execution,
+  makeOutcome,
+} from '../agent/calls.ts';
 import type { ChildThread, ParentableAgent } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input.ts';
 import { readErrorText } from '../content/error-text.ts';
-import type { ToolCallRecord, WorkingAgent } from '../content/tool-call.ts';
+import type { ToolCallRecord, WorkingAgent, CallPlace } from '../content/tool-call.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { type EndedRequest, isSamePlace } from '../thread/thread-head.ts';
-import { busyMs, type DelegatedResult, reportWhileStarted } from './delegate-call.ts';
+import type { Proposal } from '../thread/proposal.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import { type EndedRequest, isSamePlace, callAt } from '../thread/thread-head.ts';
+import type { ThreadState } from '../thread/thread-state.ts';
 import { cancelChild, giveUp } from './cancel-delegated.ts';
-import { mayStandAbove, readMirroredRequests } from './mirror-requests.ts';
+import { isEnded, mayStandAbove, readMirroredRequests, reportDuring } from './mirror-requests.ts';
 
 /** The checked options of an agent tool. */
 export interface DelegationOptions {
@@ -35,6 +43,8 @@ export interface AgentCall<INPUT> {
   approvedBy: AnswerOptions | undefined;
 }
 
+/* How often a sub-agent is checked that another process runs, or whose request has ended in the parent thread only, in milliseconds. */
+export const busyMs = 5_000;
 /* How often a sub-agent is checked that waits for something other than people, in milliseconds. */
 const checkMs = 60_000;
 /** A function of the app threw. Only another version of the app can continue the work. */
@@ -56,8 +66,33 @@ export class AgentWork {
     this.#options = options;
   }
 
-  /** Runs the sub-agent until it has finished or waits. */
-  async result(
+  /** Runs the sub-agent until it has finished or waits, and repeats its requests in the thread of the call. */
+  async execute(
+    call: DelegatedCall,
+    { tool, record }: { tool: Tool; record: ToolCallRecord },
+    work: DelegatedWork,
+  ): Promise<Execution> {
+    const result = await this.#result(call, record, work);
+    const { agent } = this.#options;
+    const shown = work.shown();
+    const requests = await readMirroredRequests(this.#child.thread, { call, agent, shown });
+    switch (result.status) {
+      case 'failed':
+        return { type: 'ended', outcome: { status: 'failed', error: result.error }, requests };
+      case 'succeeded':
+        return { type: 'ended', outcome: await makeOutcome(tool, record, result.output), requests };
+      case 'waiting':
+        return {
+          type: 'delegated',
+          events: (proposal, at) => [
+            ...requests(proposal, at),
+            makeWaitEvent(proposal, record, { name: agent, ...result }, at),
+          ],
+        };
+    }
+  }
+
+  async #result(
     call: DelegatedCall,
     record: ToolCallRecord,
     work: DelegatedWork,
@@ -112,7 +147,9 @@ export class AgentWork {
     const runtimeContext = callAppFunction('runtimeContext', () => contextOf(seen));
     const report = async (): Promise<void> => {
       const mirrored = await readMirroredRequests(thread, { call, agent, shown: work.shown() });
-      work.report(reportWhileStarted(record, mirrored));
+      work.report((proposal, at) =>
+        callAt(proposal.head, record)?.status === 'started' ? mirrored(proposal, at) : [],
+      );
     };
     const options = { runtimeContext, abortSignal };
     const first = callAppFunction('prompt', () => prompt(input));
@@ -262,49 +299,63 @@ function isRecordedAsLost({ events }: AgentThread, call: ToolCallRecord): boolea
   return last?.type === 'call-lost';
 }
 
-const reportedTypes = [
-  'request-opened',
-  'request-voted',
-  'vote-withdrawn',
-  'request-reassigned',
-  'request-answered',
-  'request-closed',
-] as const;
-/* How often the requests are checked that another process has opened, in milliseconds: the run of the agent reads them. */
-const reportMs = 1_000;
+/** The state of the work on a delegated call. */
+type DelegatedResult =
+  | { status: 'succeeded'; output: unknown }
+  | { status: 'failed'; error: string }
+  | ({ status: 'waiting' } & DelegatedWait);
 
-/** Reports an agent's open requests, whenever they change, to the thread of the call on which it works, until the work ends. */
-async function reportDuring<RESULT>(
-  agent: Agent<never>,
-  child: ChildThread,
-  report: () => Promise<void>,
-  work: () => Promise<RESULT>,
-): Promise<RESULT> {
-  const { thread } = child;
-  let isOver = false;
-  let last = '[]';
-  const check = async (): Promise<void> => {
-    const requests = JSON.stringify(thread.activeRequests);
-    if (isOver || requests === last) return;
-    last = requests;
-    await report();
-  };
-  let checking = check();
-  const checkNext = (read?: () => Promise<void>): void => {
-    /* What can't be read now is reported at the next check, or with the result. */
-    checking = checking.then(async () => read?.()).then(check, () => {});
-  };
-  const unsubscribe = reportedTypes.map((type) =>
-    agent.on(type, ({ threadId }) => {
-      if (threadId === thread.id) checkNext(async () => child.update());
-    }),
+/** What a delegated call waits for: for people, or for `resumeAfterMs`, 0 to be resumed immediately. A duration, because clocks may differ. */
+interface DelegatedWait {
+  threadId: string;
+  lostCalls: NonNullable<WorkingAgent['lostCalls']>;
+  /** The requests that are open in the sub-agent's thread. */
+  asked: readonly UserInputRequest[];
+  resumeAfterMs: number | undefined;
+}
+
+/** The event of a delegated call that waits: when it is resumed. */
+function makeWaitEvent(
+  proposal: Proposal,
+  call: ToolCallRecord,
+  { name, threadId, lostCalls, asked, resumeAfterMs }: DelegatedWait & { name: string },
+  at: number,
+): ThreadEvent {
+  const { head, state } = proposal;
+  const place = { step: call.step, index: call.index };
+  /* The request ended while the agent stopped to wait: its answer was sent, or it was cancelled. */
+  const isNews = asked.some(
+    (request) =>
+      isEnded(proposal, request) &&
+      !head.unsentAnswers.some((unsent) => unsent.request.requestId === request.requestId) &&
+      hasEndedSince(state, place, request),
   );
-  const timer = setInterval(() => checkNext(), reportMs);
-  try {
-    return await work();
-  } finally {
-    isOver = true;
-    clearInterval(timer);
-    for (const end of unsubscribe) end();
-  }
+  const isStale = asked.length > 0 && asked.every((request) => isEnded(proposal, request));
+  const after = isNews ? 0 : Math.min(resumeAfterMs ?? Infinity, isStale ? busyMs : Infinity);
+  const agent = { name, threadId, ...(lostCalls.length > 0 ? { lostCalls: [...lostCalls] } : {}) };
+  return {
+    type: 'call-deferred',
+    at,
+    ...place,
+    agent,
+    ...(after === Infinity ? {} : { resumeAt: after === 0 ? 0 : at + after }),
+    ...(call.expiresAt === undefined ? {} : { expiresAt: call.expiresAt }),
+  };
+}
+
+/** Whether a request ended after the call was last started: its answer was sent, or it was closed. */
+function hasEndedSince(
+  { events }: Readonly<ThreadState>,
+  place: CallPlace,
+  { requestId }: UserInputRequest,
+): boolean {
+  const started = events.findLastIndex(
+    (event) => event.type === 'call-started' && isSamePlace(event, place),
+  );
+  const ended = events.findLastIndex(
+    (event) =>
+      (event.type === 'answer-delivered' || event.type === 'request-closed') &&
+      event.requestId === requestId,
+  );
+  return ended > started;
 }

@@ -1,3 +1,4 @@
+import type { Agent } from '../agent/agent.ts';
 import {
   closeEvents,
   type DelegatedCall,
@@ -5,6 +6,7 @@ import {
   type ShownRequests,
   type Reporting,
 } from '../agent/calls.ts';
+import type { ChildThread } from '../agent/child-agent.ts';
 import { type ApprovalRequest, restoreOpened } from '../content/approval.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
@@ -53,6 +55,55 @@ export async function readMirroredRequests(
   ]);
   return (proposal, at) =>
     mirrored.flatMap((each) => repeatNewEvents(proposal, each, { place, threadId, at }));
+}
+
+/* The events that change the requests of an agent: what is repeated, and its opening. */
+const reportedTypes = {
+  'request-opened': 'request-opened',
+  'request-voted': 'request-voted',
+  'vote-withdrawn': 'vote-withdrawn',
+  'request-reassigned': 'request-reassigned',
+  'request-answered': 'request-answered',
+  'request-closed': 'request-closed',
+} as const satisfies { [TYPE in 'request-opened' | Decision['type']]: TYPE };
+
+/* How often the requests are checked that another process has opened, in milliseconds: the run of the agent reads them. */
+const reportMs = 1_000;
+
+/** Reports an agent's open requests, whenever they change, to the thread of the call on which it works, until the work ends. */
+export async function reportDuring<RESULT>(
+  agent: Agent<never>,
+  child: ChildThread,
+  report: () => Promise<void>,
+  work: () => Promise<RESULT>,
+): Promise<RESULT> {
+  const { thread } = child;
+  let isOver = false;
+  let last = '[]';
+  const check = async (): Promise<void> => {
+    const requests = JSON.stringify(thread.activeRequests);
+    if (isOver || requests === last) return;
+    last = requests;
+    await report();
+  };
+  let checking = check();
+  const checkNext = (read?: () => Promise<void>): void => {
+    /* What can't be read now is reported at the next check, or with the result. */
+    checking = checking.then(async () => read?.()).then(check, () => {});
+  };
+  const unsubscribe = Object.values(reportedTypes).map((type) =>
+    agent.on(type, ({ threadId }) => {
+      if (threadId === thread.id) checkNext(async () => child.update());
+    }),
+  );
+  const timer = setInterval(() => checkNext(), reportMs);
+  try {
+    return await work();
+  } finally {
+    isOver = true;
+    clearInterval(timer);
+    for (const end of unsubscribe) end();
+  }
 }
 
 async function readMirroredRequest(

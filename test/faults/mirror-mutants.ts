@@ -92,7 +92,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'votes of an older version are handed to the sub-agent',
-    file: 'tools/agent-delegation.ts',
+    file: 'tools/agent-tool.ts',
     from: 'if (votes.length === 0) return checked;',
     to: 'if (votes.length < 99) return checked;',
     suite: votes('hands the votes'),

@@ -252,7 +252,7 @@ const subAgentMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an answer counts only for what was shown',
-    file: 'tools/agent-delegation.ts',
+    file: 'tools/agent-tool.ts',
     from: 'if (own === undefined || (await',
     to: 'if (own !== null || (await',
     suite: ['agent/sub-agent-stories', 'approves nothing'],
@@ -277,8 +277,8 @@ const subAgentMutants: readonly SourceMutant[] = [
   {
     promise: 'what an agent asks is asked while it works',
     file: 'tools/agent-work.ts',
-    from: 'work.report(reportWhileStarted',
-    to: 'void (reportWhileStarted',
+    from: 'work.report((proposal',
+    to: 'void ((proposal',
     suite: ['agent/sub-agent-at-work', 'while another call of its agent runs'],
     sentence: /AssertionError/,
   },
