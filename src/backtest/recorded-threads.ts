@@ -4,8 +4,9 @@ import { makePlaceKey } from '../thread/calls-by-place.ts';
 import { type EntryContent, verifyEntry } from '../thread/log-entry.ts';
 import { parseThreadJson, type ThreadJson } from '../thread/thread-json.ts';
 import { listProposedCalls } from '../thread/proposed-calls.ts';
-import { isQuiet } from '../thread/quiet-events.ts';
-import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import { isQuiet, type LoudEventType } from '../thread/quiet-events.ts';
+import { type ThreadEvent, type ThreadEventOf, callPerEvent, type PerEvent } from '../thread/thread-event.ts';
+import type { CallPlace } from '../content/tool-call.ts';
 import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
 
 /** The verified log of a thread. */
@@ -139,54 +140,53 @@ export function readLoggedDecisions(
   const asked = new Map<string, CallInLog>();
   for (const [index, event] of events.entries()) {
     const moment = { at: event.at, revision: index + 1 };
-    if (isQuiet(event)) continue;
-    switch (event.type) {
-      case 'step-finished':
-        for (const [key, call] of callsOfStep(event, moment)) calls.set(key, call);
-        break;
-      case 'request-opened': {
-        const call = event.place && calls.get(makePlaceKey(event.place));
-        if (call === undefined || call.isStarted) break;
-        const { type, requestId } = event.request;
-        call.decision = {
-          type: type === 'question-request' ? 'question' : 'unanswered',
-          proposed: call.decision.proposed,
-        };
-        asked.set(requestId, call);
-        break;
-      }
-      case 'request-voted':
-        recordEdit(asked.get(event.response.requestId), event);
-        break;
-      case 'request-answered':
-        recordAnswer(asked.get(event.response.requestId), event, moment);
-        break;
-      case 'grant-used': {
-        const call = calls.get(makePlaceKey(event));
-        if (call === undefined) break;
-        call.decision.type = event.decision === 'approved' ? 'granted' : 'rejected';
-        break;
-      }
-      case 'call-started':
-      case 'call-deferred': {
-        const call = calls.get(makePlaceKey(event));
-        if (call !== undefined) call.isStarted = true;
-        break;
-      }
-      case 'call-ended':
-        recordEnd(calls.get(makePlaceKey(event)), event);
-        break;
-      case 'message-added':
-      case 'message-retracted':
-      case 'request-closed':
-      case 'vote-withdrawn':
-      case 'request-reassigned':
-      case 'call-lost':
-        break;
-    }
+    if (!isQuiet(event)) callPerEvent(effects, event.type, event, { calls, asked, moment });
   }
   return new Map([...calls].map(([key, { decision }]) => [key, decision]));
 }
+
+/** The calls of a log: by the key of their place, and by the request that asks about them. */
+interface CallsInLog {
+  calls: Map<string, CallInLog>;
+  asked: Map<string, CallInLog>;
+  /** That of the event which is read. */
+  moment: Moment;
+}
+
+const ignore = (): void => {};
+
+/** What each event says about the calls. */
+const effects: PerEvent<CallsInLog, void, LoudEventType> = {
+  'step-finished': (event, { calls, moment }) => {
+    for (const [key, call] of callsOfStep(event, moment)) calls.set(key, call);
+  },
+  'request-opened': ({ place, request: { type, requestId } }, { calls, asked }) => {
+    const call = place && calls.get(makePlaceKey(place));
+    if (call === undefined || call.isStarted) return;
+    call.decision = {
+      type: type === 'question-request' ? 'question' : 'unanswered',
+      proposed: call.decision.proposed,
+    };
+    asked.set(requestId, call);
+  },
+  'request-voted': (event, { asked }) => recordEdit(asked.get(event.response.requestId), event),
+  'request-answered': (event, { asked, moment }) =>
+    recordAnswer(asked.get(event.response.requestId), event, moment),
+  'grant-used': (event, { calls }) => {
+    const call = calls.get(makePlaceKey(event));
+    if (call === undefined) return;
+    call.decision.type = event.decision === 'approved' ? 'granted' : 'rejected';
+  },
+  'call-started': recordStart,
+  'call-deferred': recordStart,
+  'call-ended': (event, { calls }) => recordEnd(calls.get(makePlaceKey(event)), event),
+  'message-added': ignore,
+  'message-retracted': ignore,
+  'request-closed': ignore,
+  'vote-withdrawn': ignore,
+  'request-reassigned': ignore,
+  'call-lost': ignore,
+};
 
 function callsOfStep(
   { message, step }: ThreadEventOf<'step-finished'>,
@@ -197,6 +197,11 @@ function callsOfStep(
     makePlaceKey(call),
     { decision: { type: 'unasked', proposed }, isStarted: false },
   ]);
+}
+
+function recordStart(place: CallPlace, { calls }: CallsInLog): void {
+  const call = calls.get(makePlaceKey(place));
+  if (call !== undefined) call.isStarted = true;
 }
 
 function recordAnswer(

@@ -21,6 +21,9 @@ const quietTypes = {
   'late-result': true,
 } as const satisfies { readonly [TYPE in ThreadEventType]?: true };
 
+/** The type of an event that tells people or traces something. */
+export type LoudEventType = Exclude<ThreadEventType, keyof typeof quietTypes>;
+
 /** Whether an event tells people and traces nothing. */
 export function isQuiet<EVENT extends { type: string }>(
   event: EVENT,

@@ -32,14 +32,14 @@ export type ThreadEventType = ThreadEvent['type'];
 /** The thread event of a type. */
 export type ThreadEventOf<TYPE extends ThreadEventType> = Extract<ThreadEvent, { type: TYPE }>;
 
-/** A function for each type of event. A table that lacks one does not compile. */
-export type PerEvent<CONTEXT, RESULT> = {
-  readonly [TYPE in ThreadEventType]: (event: ThreadEventOf<TYPE>, context: CONTEXT) => RESULT;
+/** A function for each type of event, or for each of some types. A table that lacks one does not compile. */
+export type PerEvent<CONTEXT, RESULT, TYPES extends ThreadEventType = ThreadEventType> = {
+  readonly [TYPE in TYPES]: (event: ThreadEventOf<TYPE>, context: CONTEXT) => RESULT;
 };
 
 /** Calls the function of a table for an event and its `type`. */
 export function callPerEvent<TYPE extends ThreadEventType, CONTEXT, RESULT>(
-  table: PerEvent<CONTEXT, RESULT>,
+  table: PerEvent<CONTEXT, RESULT, TYPE>,
   type: TYPE,
   event: ThreadEventOf<TYPE>,
   context: CONTEXT,

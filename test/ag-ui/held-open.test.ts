@@ -50,6 +50,7 @@ function holding(
         if (signal.aborted) resolve();
         signal.addEventListener('abort', () => resolve());
       });
+      return undefined;
     },
     ...more,
   });

@@ -44,6 +44,7 @@ export class FreeText implements Widget<Typed> {
     this.#message = '';
     if (key.type === 'stroke') return this.#stroke(key.name);
     this.#buffer.insert(key.text);
+    return undefined;
   }
 
   closingLines(typed: Typed | undefined, canvas: Canvas): string[] | undefined {
@@ -95,12 +96,13 @@ export class FreeText implements Widget<Typed> {
       case 'meta+return':
       case 'meta+enter':
         this.#buffer.insert('\n');
-        return;
+        return undefined;
       case 'escape':
       case 'shift+tab':
         return this.#asked.canGoBack ? { type: 'back', text: this.#buffer.text } : undefined;
       default:
         this.#buffer.edit(name);
+        return undefined;
     }
   }
 
@@ -108,6 +110,7 @@ export class FreeText implements Widget<Typed> {
     const { text } = this.#buffer;
     if (text.trim() !== '' || this.#asked.canBeEmpty) return { type: 'text', text };
     this.#message = 'Type something';
+    return undefined;
   }
 }
 

@@ -76,6 +76,7 @@ export class Picker implements Widget<Picked> {
       const picked = this.#stroke(stroke, canvas);
       if (picked !== undefined || this.#text !== undefined) return picked;
     }
+    return undefined;
   }
 
   /* The rest of a line that was being typed is not a command either. */
@@ -129,24 +130,26 @@ export class Picker implements Widget<Picked> {
     if (isExit(stroke, exit)) return { type: 'exit', indexes: this.#indexes() };
     if (stroke === 'v' && canvas.fold !== 'none') return this.#unfold();
     this.#list.move(stroke);
+    return undefined;
   }
 
   /* Picks or ticks the entry, or opens the text input. */
   #choose(index: number, { fold }: Canvas): Picked | undefined {
     const entry = this.#list.entries[index];
-    if (entry === undefined) return;
+    if (entry === undefined) return undefined;
     if (entry.isYes === true && fold === 'unread') return this.#unfold();
     this.#list.highlighted = index;
     const { entries, enter, text, ticks } = this.#asked;
     if (index === entries.length) {
       const asked = { prompt: responsePrompt, canGoBack: true, canBeEmpty: false, enter };
       this.#text = new FreeText({ ...asked, text: this.#typedBefore ?? text });
-      return;
+      return undefined;
     }
     if (ticks === undefined) return { type: 'entries', indexes: [index] };
-    if (this.#checked.delete(index)) return;
+    if (this.#checked.delete(index)) return undefined;
     if (this.#checked.size < ticks.max) this.#checked.add(index);
     else this.#message = `No more than ${ticks.max}.`;
+    return undefined;
   }
 
   #indexes(): number[] {
@@ -158,6 +161,7 @@ export class Picker implements Widget<Picked> {
     const { min = 0 } = this.#asked.ticks ?? {};
     if (indexes.length >= min) return { type: 'entries', indexes };
     this.#message = `At least ${min}: tick with Space.`;
+    return undefined;
   }
 
   /* After reading, "yes" must not be highlighted: the next Enter would pick it. */
@@ -169,9 +173,10 @@ export class Picker implements Widget<Picked> {
   #typed(typed: Typed | undefined): Picked | undefined {
     if (typed?.type === 'text')
       return { type: 'entries', indexes: this.#indexes(), text: typed.text };
-    if (typed?.type !== 'back') return;
+    if (typed?.type !== 'back') return undefined;
     this.#typedBefore = typed.text;
     this.#text = undefined;
+    return undefined;
   }
 }
 

@@ -114,6 +114,7 @@ export class Pager implements Widget<Paged> {
       }
       this.#top = Math.max(0, this.#target(stroke, countPageRows(canvas)));
     }
+    return undefined;
   }
 
   closingLines(): undefined {}

@@ -104,6 +104,7 @@ export class WidgetPrompt<ANSWER extends object> {
       return work();
     } catch (error) {
       this.cancel(error);
+      return undefined;
     }
   }
 
