@@ -145,14 +145,14 @@ class AgentDelegation implements Delegation {
     return this.#options.expiresAfterMs;
   }
 
-  async work(tool: Tool, call: ToolCallRecord, work: DelegatedWork): Promise<Execution> {
-    const delegated = makeDelegatedCall(work.threadId, call);
+  async work(called: Tool, record: ToolCallRecord, work: DelegatedWork): Promise<Execution> {
+    const call = makeDelegatedCall(work.threadId, record);
     const fault = this.#whyNot(work.agents);
     if (fault !== undefined) return makeFailedExecution(fault);
     try {
-      const child = await this.#open(delegated, work.agents);
+      const child = await this.#open(call, work.agents);
       const agentWork = new AgentWork(this.#child, child, this.#options);
-      return await agentWork.execute(delegated, { tool, record: call }, work);
+      return await agentWork.execute(call, { tool: called, record }, work);
     } catch (error) {
       /* Where the work has got to is unknown. It is resumed, like that of a process that died. */
       const why = `Agent '${this.agent}' could not be reached: ${readErrorText(error)}`;
