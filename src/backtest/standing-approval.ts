@@ -1,7 +1,6 @@
 import { grantScopes } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
 import { type PrincipalId, findSoleRequester } from '../policy/same-person.ts';
-import { listCandidateMatches, ToolInputs } from './standing-match.ts';
 import type { LoggedDecision } from './recorded-threads.ts';
 import { toCanonicalText } from '../policy/digest.ts';
 import type { ReplayedCall } from './replay-thread.ts';
