@@ -17,7 +17,7 @@ import { makeEmptyThread, type ThreadState } from './thread-state.ts';
 import { summarizeThread } from './thread-status.ts';
 import type { LogEnd, LogEntry, ThreadStore, GrantChange, ThreadSummary } from './thread-store.ts';
 import { appendTraced } from './tracing/trace-append.ts';
-import { isTraced } from './tracing/trace-operations.ts';
+import { isTraced } from './tracing/tracing-channel.ts';
 
 /** How a log reaches its store, and who is notified. */
 export interface ThreadLogOptions {

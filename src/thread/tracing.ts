@@ -18,5 +18,5 @@ export {
   traceRun,
   tracesModel,
   traceStep,
-  tracingChannel,
 } from './tracing/trace-operations.ts';
+export { tracingChannel } from './tracing/tracing-channel.ts';

@@ -8,13 +8,8 @@ import { isQuiet } from '../quiet-events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import { callAt, type ThreadHead } from '../thread-head.ts';
 import type { EventSearch } from '../thread-state.ts';
-import {
-  callFacts,
-  describeRequestFacts,
-  publishAtOnce,
-  findTraceparent,
-  tracingChannel,
-} from './trace-operations.ts';
+import { callFacts, describeRequestFacts, findTraceparent } from './trace-operations.ts';
+import { publishAtOnce, tracingChannel } from './tracing-channel.ts';
 import type { TraceMessage, AnsweredMessage, RequestFacts } from './trace-message.ts';
 
 /** Appends events and returns them as they are stored; `undefined` after a concurrent append. */

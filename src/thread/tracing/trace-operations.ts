@@ -15,16 +15,7 @@ import type {
   CallFacts,
   RequestFacts,
 } from './trace-message.ts';
-
-/** The tracing channel `holdpoint`; `undefined` on platforms without `node:diagnostics_channel`. */
-export const tracingChannel = globalThis.process
-  ?.getBuiltinModule?.('node:diagnostics_channel')
-  ?.tracingChannel<unknown, TraceMessage>('holdpoint');
-
-/** Whether anybody receives the trace. */
-export function isTraced(): boolean {
-  return tracingChannel?.hasSubscribers ?? false;
-}
+import { isTraced, publishAtOnce, tracingChannel } from './tracing-channel.ts';
 
 interface GuardedLog {
   /** The thread that records the call. */
@@ -164,12 +155,6 @@ function beginWithin<RESULT>(
     });
   }
   return beginOnce();
-}
-
-/** Publishes the start of an operation, or a message that has no `asyncEnd`. */
-export function publishAtOnce(message: TraceMessage): void {
-  tracingChannel?.start.publish(message);
-  tracingChannel?.end.publish(message);
 }
 
 /** The fields of every trace message about a call. */
