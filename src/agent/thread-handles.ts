@@ -59,7 +59,7 @@ export class ThreadHandles {
   /** A thread from its JSON form, which is in the store afterwards: see `Agent.restore`. */
   async restore(json: unknown): Promise<AgentThread> {
     const { threadId, entries } = parseThreadJson(json);
-    const hash = await verifyEntries(entries);
+    const hash = (await verifyEntries(entries)).at(-1)?.hash;
     const { thread, log } = await this.#open(threadId);
     const stored = log.state.entries[entries.length - 1];
     if (log.revision === 0 && entries.length > 0) await this.#write(log, entries);
@@ -119,7 +119,7 @@ export class ThreadHandles {
       now,
       origin: { ...(name === undefined ? {} : { agent: name }), ...(parent && { parent }) },
       refuse: (state) => refuseOtherAgent(state, name),
-      onAppended: (_id, appended) => events.emit(log.state, appended),
+      onAppended: (appended) => events.emit(log.state, appended),
       onCommitted: this.#onCommitted,
     });
     return log;

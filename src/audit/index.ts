@@ -45,7 +45,7 @@ export async function checkAuditTrail(trail: string, json: unknown): Promise<Aud
 /** The trail of the JSON form of a thread, whose hashes are verified first. */
 async function deriveTrail(json: unknown): Promise<AuditTrail> {
   const { threadId, entries } = parseThreadJson(json);
-  const hash = await verifyEntries(entries);
+  const hash = (await verifyEntries(entries)).at(-1)?.hash ?? '';
   const state = makeEmptyThread(threadId);
   for (const entry of entries) applyEntry(state, readEntry(entry));
   return makeAuditTrail({

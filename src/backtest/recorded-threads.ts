@@ -2,7 +2,7 @@ import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
 import { makePlaceKey } from '../thread/calls-by-place.ts';
 import { type EntryContent, verifyEntry } from '../thread/log-entry.ts';
-import { parseThreadJson, type ThreadJson } from '../thread/thread-json.ts';
+import { parseThreadJson, type ThreadJson, verifyEntries } from '../thread/thread-json.ts';
 import { listProposedCalls } from '../thread/proposed-calls.ts';
 import { isQuiet, type LoudEventType } from '../thread/quiet-events.ts';
 import { type ThreadEvent, type ThreadEventOf, callPerEvent, type PerEvent } from '../thread/thread-event.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HoldpointError } from '../errors.ts';
 import {
+  type EntryContent,
   type EntryJson,
   toEntryJson,
   entryVersion,
@@ -121,12 +122,14 @@ function parseText(text: string): unknown {
   }
 }
 
-/** Verifies a whole log. Returns the hash of its last entry; `''` for an empty log. Throws as `verifyEntry` does. */
-export async function verifyEntries(entries: readonly LogEntry[]): Promise<string> {
+/** Verifies a whole log. Returns the contents of its entries. Throws as `verifyEntry` does. */
+export async function verifyEntries(entries: readonly LogEntry[]): Promise<EntryContent[]> {
+  const contents: EntryContent[] = [];
   let end: LogEnd = { revision: 0, hash: '' };
   for (const entry of entries) {
-    const { hash } = await verifyEntry(entry, end);
-    end = { revision: entry.revision, hash };
+    const content = await verifyEntry(entry, end);
+    contents.push(content);
+    end = { revision: entry.revision, hash: content.hash };
   }
-  return end.hash;
+  return contents;
 }

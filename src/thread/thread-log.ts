@@ -30,7 +30,7 @@ export interface ThreadLogOptions {
   /** Whether the log is read from its beginning even if there is a snapshot. */
   ignoresSnapshots?: true;
   /** Called once events are durable and applied. */
-  onAppended: (threadId: string, events: readonly ThreadEvent[]) => void;
+  onAppended: (events: readonly ThreadEvent[]) => void;
   /** Called after `onAppended` for a commit, but not for a thread that is written whole, whose events are old. */
   onCommitted?: (state: Readonly<ThreadState>, events: readonly ThreadEvent[]) => void;
 }
@@ -124,10 +124,7 @@ export class ThreadLog {
         now: this.#options.now(),
       });
       await this.#options.store.append(threadId, { revision: 0, hash: '' }, entries, summary);
-      this.#options.onAppended(
-        threadId,
-        contents.flatMap(({ events }) => events),
-      );
+      this.#options.onAppended(contents.flatMap(({ events }) => events));
     });
   }
 
@@ -176,7 +173,7 @@ export class ThreadLog {
     });
     if (!isAppended) return undefined;
     adopt(this.state, content, head);
-    onAppended(threadId, content.events);
+    onAppended(content.events);
     onCommitted?.(this.state, content.events);
     return content.events;
   }

@@ -163,20 +163,17 @@ export async function readSnapshotState(
 }
 
 function readContent(threadId: string, text: string): SnapshotContent | undefined {
-  const json = parseSnapshotJson(threadId, text);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw makeSnapshotError(threadId);
+  }
   if (Reflect.get(Object(json), 'v') !== snapshotVersion) return undefined;
   const value = text.includes('"$') ? parseTaggedJson(json) : json;
   if (!snapshotSchema.safeParse(value).success) throw makeSnapshotError(threadId);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has validated its shape, and the chain vouches for the rest.
   return value as SnapshotContent;
-}
-
-function parseSnapshotJson(threadId: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw makeSnapshotError(threadId);
-  }
 }
 
 function makeSnapshotError(threadId: string): HoldpointError {

@@ -81,7 +81,7 @@ function withEdit(
     case 'error-json':
       return {
         ...output,
-        value: { note, editedInput: parseJsonValue(input), output: output.value },
+        value: { note, editedInput: jsonSchema.parse(input), output: output.value },
       };
     case 'content':
       return { ...output, value: [{ type: 'text', text }, ...output.value] };
@@ -90,12 +90,8 @@ function withEdit(
   }
 }
 
+/* A recorded input, which is JSON. */
 const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
-
-/** A recorded input, which is JSON. */
-function parseJsonValue(input: unknown): JSONValue {
-  return jsonSchema.parse(input);
-}
 
 /** The AI SDK's conversion of the output of a tool that has no `toModelOutput`. */
 function makeDefaultOutput(output: JSONValue): ToolResultPart['output'] {

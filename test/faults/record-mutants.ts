@@ -39,8 +39,8 @@ export const recordMutants: readonly SourceMutant[] = [
   {
     promise: 'a trail is made of what was verified',
     file: 'audit/index.ts',
-    from: 'const hash = await verifyEntries(entries);',
-    to: "const hash = entries.at(-1) === undefined ? await verifyEntries(entries) : '';",
+    from: "const hash = (await verifyEntries(entries)).at(-1)?.hash ?? '';",
+    to: "const hash = entries.length === 0 ? ((await verifyEntries(entries)).at(-1)?.hash ?? '') : '';",
     suite: ['audit/audit-trail', 'edited behind a snapshot'],
     sentence: failed,
   },

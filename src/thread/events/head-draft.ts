@@ -45,9 +45,10 @@ export function draftHead(head: ThreadHead, endedRequests: HeadDraft['endedReque
   };
 }
 
-/** The head that a draft has become. The draft must not be written afterwards, as the two share their arrays and calls. */
+/** The head that a draft has become. The draft must not be written afterwards. */
 export function finishHead({ head, requests }: HeadDraft): ThreadHead {
-  return { ...head, openRequests: [...requests.values()] };
+  head.openRequests = [...requests.values()];
+  return head;
 }
 
 /** The open call at a place. Throws `log-tampered` if there is none, or if it has another status. */
