@@ -43,7 +43,7 @@ export { type ToolCall, type ToolCallOutcome, type ToolCallRecord } from './cont
 export type { SettingFailure } from './content/setting-failure.ts';
 export type { UserInputRequestContent, UserInputResponseContent } from './content/user-input.ts';
 export { HoldpointError, type HoldpointErrorCode } from './errors.ts';
-export type { Authorize } from './http/authorize.ts';
+export type { Authorize } from './http/receive-request.ts';
 export { createPostHandler, type PostHandlerOptions } from './http/create-post-handler.ts';
 export type { UserApproval } from './policy/tool-approval.ts';
 export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';

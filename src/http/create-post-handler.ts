@@ -1,10 +1,14 @@
 import { type ZodType, z } from 'zod';
 import { refuseUnknown } from '../content/refuse-unknown.ts';
 import { HoldpointError } from '../errors.ts';
-import type { Authorize, Authorized } from './authorize.ts';
 import { makeErrorResponse, makeJsonResponse, makeRefusalResponse } from './error-response.ts';
-import { checkOrigins, type OriginOptions } from './foreign-origin.ts';
-import { receivePost } from './receive-post.ts';
+import {
+  checkOrigins,
+  type OriginOptions,
+  type Authorize,
+  type Authorized,
+} from './receive-request.ts';
+import { receivePost } from './receive-request.ts';
 
 /** A request that was let in. */
 interface AuthorizedPost<BODY, RUNTIME_CONTEXT = Record<string, unknown>> {

@@ -192,7 +192,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'whom authorize does not name may not use the thread',
-    file: 'http/authorize.ts',
+    file: 'http/receive-request.ts',
     from: 'decision !== undefined && isSignedIn(agent, { principal, threadId })',
     to: 'decision !== undefined && principal !== undefined && principal !== null',
     suite: ['policy/nobody-signed-in', 'as false'],

@@ -7,7 +7,7 @@ const ownRoute = 'http/post-handler';
 export const routeMutants: readonly SourceMutant[] = [
   {
     promise: 'a page of another site can use no route',
-    file: 'http/receive-post.ts',
+    file: 'http/receive-request.ts',
     from: 'if (foreign !== undefined) return foreign;',
     to: '',
     suite: [ownRoute, 'a page of another site, in which Ada is signed in'],
@@ -23,7 +23,7 @@ export const routeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'whom a route of your own does not know calls nothing',
-    file: 'http/receive-post.ts',
+    file: 'http/receive-request.ts',
     from: 'if (caller instanceof Response) return caller;',
     to: "if (caller instanceof Response) return { parsed, runOptions: { principal: 'x', channel: 'x' }, disconnected: new AbortController() };",
     suite: [ownRoute, 'refuses a stranger'],

@@ -1,8 +1,8 @@
 import type { Agent } from '../../agent/agent.ts';
 import type { HoldOptions } from '../../agent/held-stream.ts';
-import type { Authorize } from '../../http/authorize.ts';
-import type { OriginOptions } from '../../http/foreign-origin.ts';
-import type { ErrorTextOptions } from '../../http/tool-error-text.ts';
+import type { Authorize } from '../../http/receive-request.ts';
+import type { OriginOptions } from '../../http/receive-request.ts';
+import type { ErrorTextOptions } from '../../http/error-response.ts';
 
 /** Options for what a client shows of a thread. */
 export interface AgUiViewOptions extends ErrorTextOptions {

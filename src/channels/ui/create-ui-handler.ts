@@ -3,7 +3,7 @@ import { checkHistoryOption } from '../../agent/import-from-client.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { refuseUnknown } from '../../content/refuse-unknown.ts';
 import { makeErrorResponse, makeRefusalResponse } from '../../http/error-response.ts';
-import { checkOrigins } from '../../http/foreign-origin.ts';
+import { checkOrigins } from '../../http/receive-request.ts';
 import { getThread } from './get-thread.ts';
 import { postChat } from './post-chat.ts';
 import { type UiHandlerOptions, uiHandlerSettings } from './ui-handler-options.ts';

@@ -1,7 +1,6 @@
 import { HoldpointError } from '../../errors.ts';
-import { authorizeRequest } from '../../http/authorize.ts';
 import { makeJsonResponse, renderPublicError } from '../../http/error-response.ts';
-import { refuseForeignOrigin } from '../../http/foreign-origin.ts';
+import { refuseForeignOrigin, authorizeRequest } from '../../http/receive-request.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { makeChunkResponse } from './output/chunk-stream.ts';
 import { toUIMessages } from './output/to-ui-messages.ts';

@@ -6,7 +6,7 @@ import {
   makeJsonResponse,
   type RefusedAnswer,
 } from '../../http/error-response.ts';
-import { type ReceivedPost, receivePost } from '../../http/receive-post.ts';
+import { type ReceivedPost, receivePost } from '../../http/receive-request.ts';
 import { type ChatRequest, parseChatRequest } from './input/chat-request.ts';
 import { withPageHistory } from './input/client-history.ts';
 import { deliverOutputs } from './input/client-outputs.ts';

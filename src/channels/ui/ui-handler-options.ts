@@ -1,9 +1,9 @@
 import type { ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
 import type { HoldOptions } from '../../agent/held-stream.ts';
-import type { Authorize } from '../../http/authorize.ts';
-import type { OriginOptions } from '../../http/foreign-origin.ts';
-import type { ErrorTextOptions } from '../../http/tool-error-text.ts';
+import type { Authorize } from '../../http/receive-request.ts';
+import type { OriginOptions } from '../../http/receive-request.ts';
+import type { ErrorTextOptions } from '../../http/error-response.ts';
 import type { ConvertDataPart } from './input/user-message.ts';
 
 /** Options for what a page shows of a thread. Those that the AI SDK has too mean the same here. */

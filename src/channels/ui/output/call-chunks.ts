@@ -5,7 +5,7 @@ import { pickToolCall, type ToolCall, type ToolCallRecord } from '../../../conte
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals } from '../../../content/hide-principals.ts';
 import type { UserInputRequest } from '../../../content/user-input.ts';
-import { renderToolError } from '../../../http/tool-error-text.ts';
+import { renderToolError } from '../../../http/error-response.ts';
 import { makeApprovalId } from '../../../thread/approval-ids.ts';
 import type { CallEnd, RequestEnd, RequestProgress } from '../../../view/items.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
