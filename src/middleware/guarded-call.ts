@@ -17,7 +17,7 @@ import { whyNotStrictJson } from '../policy/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { listAssistantParts } from '../thread/proposed-calls.ts';
 import { makeInertTool } from './inert-tools.ts';
-import type { ProviderModel } from './model-call-options.ts';
+import type { ProviderModel } from './model-call.ts';
 
 /** The settings of the agent of a guarded call. */
 type SingleCallSettings = Pick<

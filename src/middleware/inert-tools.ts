@@ -1,6 +1,6 @@
 import { asSchema, jsonSchema, type Tool, type ToolSet } from 'ai';
 import { HoldpointError } from '../errors.ts';
-import type { ModelCallOptions } from './model-call-options.ts';
+import type { ModelCallOptions } from './model-call.ts';
 
 type ModelTool = NonNullable<ModelCallOptions['tools']>[number];
 

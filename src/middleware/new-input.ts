@@ -13,7 +13,7 @@ import { toJson } from '../thread/tagged-json.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { endsTurn } from '../thread/thread-head.ts';
 import { isFromOutside, type OutsideMessage, type ReadPrompt } from './read-prompt.ts';
-import type { ReplyKey } from './recorded-steps.ts';
+import type { FinishedStepEvent } from '../view/items.ts';
 
 /** The input of a model call that is the sender's own, whatever the history in its prompt says. */
 interface SideInput {
@@ -161,6 +161,16 @@ function omitRecorded(
   });
 }
 
+/** How the reply to a model call is found in a thread that may already have it. */
+export interface ReplyKey {
+  /** The caller's id for the last message of the prompt. */
+  messageId: string | undefined;
+  /** Whether the content of that message equals the message of the thread's open turn. */
+  isRepeated: boolean;
+  /** The requests that the model call answers. */
+  answered: ReadonlySet<string>;
+}
+
 /** How to find the reply if the thread already has the input of the model call. */
 export function makeReplyKey(
   { messages }: ReadPrompt,
@@ -174,6 +184,37 @@ export function makeReplyKey(
       messages.length > 0 &&
       countOverlap(listOpenTurnMessages(thread, isSender), messages) === messages.length,
   };
+}
+
+/** The recorded steps that reply to a model call, up to the next message; `undefined` if its input is new to the thread. */
+export function findReplySteps(
+  { events, calls }: AgentThread,
+  { messageId, isRepeated, answered }: ReplyKey,
+): readonly FinishedStepEvent[] | undefined {
+  if (messageId !== undefined) return turnOfMessage(events, messageId)?.events.filter(isStep);
+  if (isRepeated) return listStepsAfter(events, events.findLastIndex(isAppMessage));
+  const requested = calls.filter(({ requestId = '' }) => answered.has(requestId));
+  if (requested.length === 0 || requested.some(({ outcome }) => outcome === undefined))
+    return undefined;
+  const last = Math.max(...requested.map(({ step }) => step));
+  return listStepsAfter(
+    events,
+    events.findIndex((event) => isStep(event) && event.step === last),
+  );
+}
+
+/** The steps after the event at an index, up to the next message. */
+function listStepsAfter(
+  events: readonly ThreadEvent[],
+  index: number,
+): readonly FinishedStepEvent[] {
+  const later = events.slice(index + 1);
+  const end = later.findIndex(isAppMessage);
+  return later.slice(0, end === -1 ? later.length : end).filter(isStep);
+}
+
+function isStep(event: ThreadEvent): event is FinishedStepEvent {
+  return event.type === 'step-finished';
 }
 
 function isKnown({ events }: AgentThread, messageId: string | undefined): boolean {

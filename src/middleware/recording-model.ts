@@ -6,7 +6,7 @@ import {
   type ProviderResponse,
   type ProviderStream,
 } from '../agent/model.ts';
-import { isForced, type ModelCallOptions, type ProviderModel } from './model-call-options.ts';
+import type { ModelCallOptions, ProviderModel } from './model-call.ts';
 
 /** The model call whose run makes the requests. */
 interface RecordingOptions {
@@ -102,6 +102,11 @@ export class RecordingModel {
     const { request, response } = whole;
     return { stream: streamParts(streamResponseParts(whole)), request, response };
   }
+}
+
+/** Whether the model must make a tool call. */
+function isForced(choice: ModelCallOptions['toolChoice']): boolean {
+  return choice?.type === 'required' || choice?.type === 'tool';
 }
 
 function isRetryable(error: unknown): error is Error {

@@ -8,17 +8,17 @@ import type { ThreadEvent } from '../thread/thread-event.ts';
 import { isSamePlace } from '../thread/thread-head.ts';
 import { readItem, type FinishedStepEvent } from '../view/items.ts';
 import type { TextDelta } from '../view/streamed-step.ts';
-import { CallParts, type CallerView } from './call-parts.ts';
+import { findReplySteps, type ReplyKey } from './new-input.ts';
 import {
+  CallParts,
+  type CallerView,
   belongsToSteps,
   endOfStep,
   convertStep,
-  type ReplyKey,
   type ResponseEnd,
-  findReplySteps,
   readStepText,
   makeWholeBlock,
-} from './recorded-steps.ts';
+} from './recorded-parts.ts';
 
 type FinishPart = Extract<ProviderPart, { type: 'finish' }>;
 type InputStart = Extract<AgentStreamEvent, { type: 'tool-input-start' }>;

@@ -48,7 +48,7 @@ export const historyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a request whose answer left it open is asked again in the last step',
-    file: 'middleware/prepare-run.ts',
+    file: 'middleware/hold-point.ts',
     from: 'return asked > shownAnswers',
     to: 'return asked + shownAnswers.length > shownAnswers',
     suite: [held, 'plain useChat'],
@@ -64,7 +64,7 @@ export const historyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an answer before a message is not dropped in silence',
-    file: 'middleware/run-stream.ts',
+    file: 'middleware/hold-point.ts',
     from: 'if (instead !== undefined) {',
     to: 'if (instead === null) {',
     suite: [held, 'Ada’s question is no yes'],

@@ -1,9 +1,20 @@
-import type { ProviderPart } from '../agent/model.ts';
+import { z } from 'zod';
+import type { ProviderPart, ProviderResponse } from '../agent/model.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { ApprovalIds } from '../thread/approval-ids.ts';
-import type { CallEnd, EndWithResult } from '../view/items.ts';
+import {
+  type AssistantPart,
+  listAssistantParts,
+  requestsByCall,
+} from '../thread/proposed-calls.ts';
+import {
+  type CallEnd,
+  type EndWithResult,
+  readResult,
+  type FinishedStepEvent,
+} from '../view/items.ts';
 
 type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
 
@@ -96,7 +107,7 @@ export class CallParts {
 }
 
 /** The end of a call as a provider's result. Providers have no result for a denial: it becomes an error with the reason. */
-export function toProviderResult(end: EndWithResult): Pick<ToolResult, 'result' | 'isError'> {
+function toProviderResult(end: EndWithResult): Pick<ToolResult, 'result' | 'isError'> {
   switch (end.status) {
     case 'succeeded':
       return { result: end.output ?? '' };
@@ -105,4 +116,114 @@ export function toProviderResult(end: EndWithResult): Pick<ToolResult, 'result' 
     case 'denied':
       return { isError: true, result: end.reason ?? 'Tool call execution denied.' };
   }
+}
+
+/** How a response of the model ended, and the provider's metadata. */
+export type ResponseEnd = Pick<ProviderResponse, 'finishReason' | 'providerMetadata' | 'response'>;
+
+type RecordedFile = Extract<AssistantPart, { type: 'file' | 'reasoning-file' }>;
+type FileData = Extract<ProviderPart, { type: 'file' }>['data'];
+
+/**
+ * The parts of a recorded step. Its tool calls and results are only those that the provider ran without an approval request; `CallParts`
+ * writes the others.
+ */
+export function convertStep({ message, metadata, step }: FinishedStepEvent): ProviderPart[] {
+  const parts = listAssistantParts(message);
+  const requested = requestsByCall(parts);
+  return [
+    ...parts
+      .filter((part) => part.type !== 'tool-call' || !requested.has(part.toolCallId))
+      .flatMap((part, index) => convertStepPart(part, `recorded.${step}.${index}`)),
+    ...(metadata?.sources ?? []),
+  ];
+}
+
+function convertStepPart(part: AssistantPart, id: string): ProviderPart[] {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return makeWholeBlock(part.type, id, part.text, part.providerOptions);
+    case 'file':
+    case 'reasoning-file':
+      return convertFile(part);
+    case 'custom':
+      return [{ type: part.type, kind: part.kind, providerMetadata: part.providerOptions }];
+    case 'tool-call': {
+      const { type, toolCallId, toolName, providerExecuted } = part;
+      if (providerExecuted !== true) return [];
+      const input = JSON.stringify(part.input);
+      return [{ type, toolCallId, toolName, input, providerExecuted }];
+    }
+    case 'tool-result': {
+      const { type, toolCallId, toolName } = part;
+      return [{ type, toolCallId, toolName, ...toProviderResult(readResult(part)) }];
+    }
+    case 'tool-approval-request':
+      return [];
+  }
+}
+
+/** The parts of a complete text or reasoning block. */
+export function makeWholeBlock(
+  type: 'text' | 'reasoning',
+  id: string,
+  delta: string,
+  providerMetadata?: ProviderResponse['providerMetadata'],
+): ProviderPart[] {
+  return [
+    { type: `${type}-start`, id, providerMetadata },
+    { type: `${type}-delta`, id, delta },
+    { type: `${type}-end`, id },
+  ];
+}
+
+function convertFile({
+  type,
+  mediaType,
+  data: recorded,
+  providerOptions,
+}: RecordedFile): ProviderPart[] {
+  const data = toFileData(recorded);
+  if (data === undefined) return [];
+  return [{ type, mediaType, data, providerMetadata: providerOptions }];
+}
+
+/* A model's file is bytes or a URL. */
+function toFileData(data: RecordedFile['data']): FileData | undefined {
+  if (typeof data === 'string' || data instanceof Uint8Array) return { type: 'data', data };
+  if (data instanceof URL) return { type: 'url', url: data };
+  if (data instanceof ArrayBuffer) return { type: 'data', data: new Uint8Array(data) };
+  if (data.type === 'url' && data.url instanceof URL) return { type: 'url', url: data.url };
+  return undefined;
+}
+
+/** Whether a request belongs to a call of these steps, and not to one of a later turn. */
+export function belongsToSteps(
+  { toolCall }: ApprovalRequest,
+  steps: readonly Pick<FinishedStepEvent, 'message'>[],
+): boolean {
+  return steps
+    .flatMap(({ message }) => listAssistantParts(message))
+    .some((part) => part.type === 'tool-call' && part.toolCallId === toolCall?.toolCallId);
+}
+
+/** The text of a recorded step. */
+export function readStepText({ message }: FinishedStepEvent): string {
+  return listAssistantParts(message)
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('');
+}
+
+const finishReasonSchema = z
+  .enum(['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'])
+  .catch('other');
+
+/** How the response of a recorded step ended. */
+export function endOfStep({ finishReason, metadata }: FinishedStepEvent): ResponseEnd {
+  return {
+    finishReason: { unified: finishReasonSchema.parse(finishReason), raw: undefined },
+    providerMetadata: metadata?.providerMetadata,
+    ...(metadata?.response === undefined ? {} : { response: metadata.response }),
+  };
 }
