@@ -307,7 +307,7 @@ const switchesWithDefault = [
   'channels/terminal/entry-list.ts',
   'channels/terminal/free-text.ts',
   'channels/terminal/request-frame.ts',
-  'channels/ui/input/attachment.ts',
+  'channels/ui/input/user-message.ts',
   'channels/ui/input/page-input.ts',
   'middleware/run-parts.ts',
   'policy/strict-json.ts',

@@ -97,7 +97,7 @@ export const historyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'our transport sends as answers what was clicked on its page',
-    file: 'channels/ui/browser/use-chat-options.ts',
+    file: 'channels/ui/browser/for-use-chat.ts',
     from: 'isGiven?.(requestId) ?? isGivenHere;',
     to: 'isGiven?.(requestId) ?? (isGivenHere || true);',
     suite: [page, 'our transport sends Ada’s click'],
@@ -105,7 +105,7 @@ export const historyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a page sees a request open again whose answer was refused',
-    file: 'channels/ui/asked-again.ts',
+    file: 'channels/ui/run-chat.ts',
     from: 'if (!isOpenForOthers ||',
     to: 'if (isOpenForOthers ||',
     suite: [page, 'Eve is refused'],

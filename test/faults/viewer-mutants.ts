@@ -8,7 +8,7 @@ const secrets = 'policy/other-peoples-secrets';
 export const viewerMutants: readonly SourceMutant[] = [
   {
     promise: 'a page that was loaded for somebody else is refused',
-    file: 'channels/ui/viewer.ts',
+    file: 'channels/ui/create-ui-handler.ts',
     from: 'claimed === undefined || claimed === viewer',
     to: 'claimed !== null',
     suite: [tab, 'does not send her yes as his'],
@@ -16,23 +16,23 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'also before it posts anything',
-    file: 'channels/ui/post-chat.ts',
-    from: 'if (viewer instanceof Response) return viewer;',
-    to: '',
+    file: 'channels/ui/create-ui-handler.ts',
+    from: 'if (viewer instanceof Response) return viewer;\n  if (stop',
+    to: 'if (stop',
     suite: [tab, 'refuses a withdrawal before anything is recorded'],
     sentence: failed,
   },
   {
     promise: 'also where it reads',
-    file: 'channels/ui/get-thread.ts',
-    from: 'if (viewer instanceof Response) return viewer;',
-    to: '',
+    file: 'channels/ui/create-ui-handler.ts',
+    from: 'if (viewer instanceof Response) return viewer;\n  const thread',
+    to: 'const thread',
     suite: [tab, 'refuses to read'],
     sentence: failed,
   },
   {
     promise: 'the reader says for whom it reads in a path too',
-    file: 'channels/ui/get-thread.ts',
+    file: 'channels/ui/create-ui-handler.ts',
     from: 'isStream: true, claimed };',
     to: 'isStream: true, claimed: undefined };',
     suite: [tab, 'refuses to read'],
@@ -105,7 +105,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a refusal that comes late clears no page that was loaded since',
-    file: 'channels/ui/browser/thread-reader.ts',
+    file: 'channels/ui/browser/thread-route.ts',
     from: `    if (signal.aborted) return undefined;
     if (!response.ok) {`,
     to: '    if (!response.ok) {',
@@ -114,7 +114,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a thread that is read for somebody else clears the page',
-    file: 'channels/ui/browser/thread-reader.ts',
+    file: 'channels/ui/browser/thread-route.ts',
     from: 'if (viewer === undefined || viewer === stored.viewer) return stored;',
     to: 'if (viewer !== null) return stored;',
     suite: [tab, 'is compared by the page too'],

@@ -13,19 +13,18 @@ import {
   withReopened,
 } from './page-messages.ts';
 import { PageState, type ThreadChatState } from './page-state.ts';
-import { stopChat } from './stop-chat.ts';
-import { ThreadReader } from './thread-reader.ts';
+import { ThreadReader, ThreadSender } from './thread-route.ts';
 import {
   type SentContent,
   type StoredThread,
   type ThreadChatOptions,
   ThreadRoute,
 } from './thread-route.ts';
-import { ThreadSender } from './thread-sender.ts';
 import {
   lastAssistantMessageHasApprovalResponses,
   makeThreadTransport,
-} from './use-chat-options.ts';
+  stopChat,
+} from './for-use-chat.ts';
 
 const retryMs = 1_000;
 

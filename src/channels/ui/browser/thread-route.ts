@@ -1,9 +1,13 @@
 import type { UIMessage } from 'ai';
 import { z } from 'zod';
-import { fetchWithRetries, type FetchRetryOptions } from './lost-connection.ts';
+import {
+  fetchWithRetries,
+  type FetchRetryOptions,
+  detectDeadConnection,
+} from './lost-connection.ts';
 import { joinTexts } from './page-messages.ts';
-import type { ThreadChatState } from './page-state.ts';
-import { makeNotLoadedResponse } from './read-refusal.ts';
+import type { ThreadChatState, PageState } from './page-state.ts';
+import { makeNotLoadedResponse, isShutOut } from './read-refusal.ts';
 
 /** Which thread a page shows, and how it reaches the server. */
 export interface ThreadChatOptions {
@@ -99,7 +103,7 @@ const storedSchema = z.object({
 });
 
 /** Parses the body of a response to `GET`. Throws for anything else. */
-export function parseStoredThread(json: unknown): StoredThread {
+function parseStoredThread(json: unknown): StoredThread {
   return storedSchema.parse(json);
 }
 
@@ -117,11 +121,181 @@ const sentSchema = z.object({
 });
 
 /** The content of the body of a page's `POST`. */
-export function parseSentContent(body: unknown): SentContent {
+function parseSentContent(body: unknown): SentContent {
   const { answers, message } = sentSchema.parse(parseBody(body));
   const text = joinTexts(message?.parts ?? []);
   return {
     answers: answers.map(({ requestId }) => requestId),
     ...(text === '' ? {} : { unsaid: text }),
   };
+}
+
+/** What reading a thread needs from the page that shows it. */
+interface ReadingPage {
+  route: ThreadRoute;
+  page: PageState;
+  wait: NonNullable<ThreadChatOptions['wait']>;
+  /** Aborted when the page is closed. */
+  signal: () => AbortSignal;
+  /** Whether no stream is under way. */
+  isIdle: () => boolean;
+  show: (stored: StoredThread) => void;
+  /** Called when the server refuses to let the page read the thread. */
+  onUnread: (status: number, refused: string) => void;
+  /** Called when the server has read the thread for another person than the one for whom the page was loaded. */
+  onOtherViewer: () => void;
+}
+
+/** Reads a thread again for its page: now, or after the current stream, once at a time. */
+export class ThreadReader {
+  readonly #page: ReadingPage;
+  #reading: Promise<void> | undefined;
+  #isPolling = false;
+  /** Whether the page may show less than the server has. */
+  isStale = false;
+
+  constructor(page: ReadingPage) {
+    this.#page = page;
+  }
+
+  /** Begins anew, for a page that was closed and is opened again. */
+  async open(): Promise<void> {
+    this.#reading = undefined;
+    await this.refresh();
+  }
+
+  async refresh(): Promise<void> {
+    this.isStale = true;
+    const reading = (this.#reading ??= this.#catchUp(this.#page.signal()));
+    await reading;
+    if (this.#reading === reading) this.#reading = undefined;
+  }
+
+  async refreshLater(milliseconds: number): Promise<void> {
+    const signal = this.#page.signal();
+    if (milliseconds > 0) await this.#page.wait(milliseconds, signal);
+    else await new Promise((resolve) => setTimeout(resolve));
+    if (!signal.aborted) await this.refresh();
+  }
+
+  /** Reads the thread again if it has changed since the page saw it. */
+  async poll(seen: string | undefined): Promise<void> {
+    const signal = this.#page.signal();
+    if (seen === undefined || !this.#page.isIdle() || this.#isPolling || signal.aborted) return;
+    this.#isPolling = true;
+    try {
+      const { status } = await this.#page.route.get(seen);
+      if (status !== 204 && !signal.aborted) await this.refresh();
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#isPolling = false;
+    }
+  }
+
+  async read(): Promise<StoredThread | undefined> {
+    const { route, page, onUnread, onOtherViewer } = this.#page;
+    const { viewer } = page.state;
+    const signal = this.#page.signal();
+    const response = await route.get();
+    const body = await response.text();
+    if (signal.aborted) return undefined;
+    if (!response.ok) {
+      onUnread(response.status, body);
+      return undefined;
+    }
+    const stored = parseStoredThread(JSON.parse(body));
+    if (viewer === undefined || viewer === stored.viewer) return stored;
+    onOtherViewer();
+    return undefined;
+  }
+
+  async #catchUp(signal: AbortSignal): Promise<void> {
+    const { page, isIdle, show } = this.#page;
+    while (this.isStale && isIdle() && !signal.aborted) {
+      this.isStale = false;
+      try {
+        const stored = await this.read();
+        if (signal.aborted) return;
+        /* A stream that has begun meanwhile is newer. */
+        if (!isIdle()) this.isStale = true;
+        else if (stored !== undefined) show(stored);
+      } catch {
+        if (!signal.aborted) page.showUnreadable(500, '');
+      }
+    }
+  }
+}
+
+/** What sending needs from the page. */
+interface SendingPage {
+  route: ThreadRoute;
+  page: PageState;
+  wait: NonNullable<ThreadChatOptions['wait']>;
+  /** Aborted when the page is closed. */
+  signal: () => AbortSignal;
+  /** Whether the thread's run is over. */
+  isOver: () => Promise<boolean>;
+  /** Called when the page is not for the person who is signed in now. */
+  onShutOut: (status: number, refused: string) => void;
+  onError: (error: unknown) => void;
+}
+
+/** Sends what people write and answer on a page, and knows what of it is not recorded yet. */
+export class ThreadSender {
+  readonly #page: SendingPage;
+  sent: SentContent = { answers: [] };
+  /** Resolved unless a request waits for its response from a server that can be reached. */
+  #arrived = Promise.withResolvers<void>();
+
+  constructor(page: SendingPage) {
+    this.#page = page;
+    this.#arrived.resolve();
+  }
+
+  get arrived(): Promise<void> {
+    return this.#arrived.promise;
+  }
+
+  setReachable(isReachable: boolean): void {
+    this.#page.page.setReachable(isReachable);
+    this.#arrived.resolve();
+  }
+
+  /** The `fetch` of the AI SDK's transport. */
+  async send(...[input, init]: Parameters<Fetch>): Promise<Response> {
+    const { route, page, wait, isOver } = this.#page;
+    const isPost = init?.method === 'POST';
+    this.sent = isPost ? parseSentContent(init.body) : { answers: [] };
+    if (isPost) page.set({ problem: undefined });
+    if (isPost) this.#arrived = Promise.withResolvers();
+    const { resolve } = this.#arrived;
+    const response = await route.fetch(input, init).finally(resolve);
+    if (!response.ok) return response;
+    /* The answers are recorded, or the response says that they are not. */
+    page.removeSending(this.sent.answers);
+    this.sent = { answers: [] };
+    return detectDeadConnection(response, { wait, isOver });
+  }
+
+  /** Sends a change of the votes of a request. Returns whether the page is still the same person's. */
+  async change(requestId: string, change: object): Promise<boolean> {
+    const { route, page, onShutOut, onError } = this.#page;
+    const signal = this.#page.signal();
+    page.set({ problem: undefined });
+    page.addSending(requestId);
+    try {
+      const response = await route.post(change);
+      const { ok, status } = response;
+      const text = await response.text();
+      if (signal.aborted) return false;
+      if (!ok && isShutOut(status, text, { isAboutVote: true })) onShutOut(status, text);
+      else if (!ok) page.showRefusal(status, text, { answers: [requestId] });
+    } catch (error) {
+      onError(error);
+    }
+    if (signal.aborted) return false;
+    page.removeSending([requestId]);
+    return true;
+  }
 }

@@ -15,9 +15,8 @@ import { readErrorText } from '../../../content/error-text.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { UiHandlerOptions } from '../ui-handler-options.ts';
-import { checkAttachment } from './attachment.ts';
 import { type ChatRequest, parseMessageHead } from './chat-request.ts';
-import type { ConvertDataPart } from './user-message.ts';
+import { type ConvertDataPart, checkAttachment } from './user-message.ts';
 
 type UIPart = UIMessage['parts'][number];
 

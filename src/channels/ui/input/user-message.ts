@@ -3,8 +3,11 @@ import {
   type ModelMessage,
   safeValidateUIMessages,
   type UIMessage,
+  type FileUIPart,
 } from 'ai';
 import { z } from 'zod';
+import { parseBase64 } from '../../../content/base64.ts';
+import { inertText } from '../../../content/inert-text.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../../content/question.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
@@ -15,11 +18,9 @@ import {
   findRetractedMessages,
   withMessageId,
 } from '../../../thread/app-messages.ts';
-import { fromInteractionResponse, hasInteractionId } from '../../../tools/interaction.ts';
-import { checkAttachment } from './attachment.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
-import { makeImportedId } from '../output/user-ui-message.ts';
-import { toUserUIMessage } from '../output/user-ui-message.ts';
+import { fromInteractionResponse, hasInteractionId } from '../../../tools/interaction.ts';
+import { makeImportedId, toUserUIMessage } from '../output/user-ui-message.ts';
 
 /** Converts a data part of a user's message into text or a file for the model; the AI SDK's option of this name. */
 export type ConvertDataPart = NonNullable<
@@ -200,4 +201,62 @@ function findMessageIndex(
 /* Its content as a page has it: without ids and provider options. */
 function writeContent(message: ModelMessage): string {
   return JSON.stringify(toUserUIMessage(message, ''));
+}
+
+const token = '[\\w!#$&^.+-]+';
+const mediaTypePattern = new RegExp(`^${token}/(?:\\*|${token})(?: *; *${token}=[^\\s,;]+)*$`);
+const dataUrlPattern = new RegExp(
+  `^data:${token}/${token}(?:;${token}=[^;,]+)*;base64,(.*)$`,
+  'is',
+);
+
+/**
+ * A file of a user's message, with only the fields that a page may set. Throws `invalid-input` with the file and the reason if no provider
+ * could accept the file: once recorded it would fail every run of the thread.
+ */
+export function checkAttachment(
+  { type, mediaType, filename, url }: FileUIPart,
+  place: number,
+): FileUIPart {
+  const fault = findAttachmentFault(mediaType, url);
+  if (fault === undefined) {
+    return { type, mediaType, url, ...(filename === undefined ? {} : { filename }) };
+  }
+  const name =
+    filename === undefined
+      ? `File ${place} of the message`
+      : `The file "${inertText(filename.slice(0, 100).toWellFormed())}"`;
+  throw new HoldpointError('invalid-input', `${name} can't be sent: ${fault}.`);
+}
+
+function findAttachmentFault(mediaType: string, url: string): string | undefined {
+  if (!URL.canParse(url)) return 'it has no valid address';
+  const { protocol } = new URL(url);
+  switch (protocol) {
+    case 'http:':
+    case 'https:':
+      return findMediaTypeFault(mediaType);
+    case 'data:':
+      return findMediaTypeFault(mediaType) ?? findDataFault(url);
+    default:
+      return `it has a ${protocol.slice(0, 20)} address; http:, https: and data: can be sent`;
+  }
+}
+
+function findMediaTypeFault(mediaType: string): string | undefined {
+  if (mediaType === '') return 'it has no media type, such as "application/pdf"';
+  return mediaTypePattern.test(mediaType) ? undefined : 'its media type is malformed';
+}
+
+function findDataFault(url: string): string | undefined {
+  const [, content] = dataUrlPattern.exec(url) ?? [];
+  if (content === undefined)
+    return 'its data URL is malformed; it must be data:<type>;base64,<bytes>';
+  if (content === '') return 'it is empty';
+  try {
+    parseBase64(content);
+    return undefined;
+  } catch {
+    return 'its content is not valid base64';
+  }
 }
