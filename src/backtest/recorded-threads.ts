@@ -1,13 +1,13 @@
 import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
 import { makePlaceKey } from '../thread/calls-by-place.ts';
-import { type EntryContent, verifyEntry } from '../thread/log-entry.ts';
+import type { EntryContent } from '../thread/log-entry.ts';
 import { parseThreadJson, type ThreadJson, verifyEntries } from '../thread/thread-json.ts';
 import { listProposedCalls } from '../thread/proposed-calls.ts';
 import { isQuiet, type LoudEventType } from '../thread/quiet-events.ts';
 import { type ThreadEvent, type ThreadEventOf, callPerEvent, type PerEvent } from '../thread/thread-event.ts';
 import type { CallPlace } from '../content/tool-call.ts';
-import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
+import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
 
 /** The verified log of a thread. */
 export interface RecordedThread {
@@ -77,17 +77,6 @@ async function readStored(
     'log-tampered',
     `The log of thread ${threadId} has no revision ${revision}, at which the store's summary says it ends. Restore the thread from a backup.`,
   );
-}
-
-async function verifyEntries(entries: readonly LogEntry[]): Promise<EntryContent[]> {
-  const contents: EntryContent[] = [];
-  let end: LogEnd = { revision: 0, hash: '' };
-  for (const entry of entries) {
-    const content = await verifyEntry(entry, end);
-    contents.push(content);
-    end = { revision: entry.revision, hash: content.hash };
-  }
-  return contents;
 }
 
 /** What the log did with a call; for the three answers, also who gave it, when and why. */

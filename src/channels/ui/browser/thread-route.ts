@@ -102,11 +102,6 @@ const storedSchema = z.object({
   failure: z.object({ text: z.string() }).optional(),
 });
 
-/** Parses the body of a response to `GET`. Throws for anything else. */
-function parseStoredThread(json: unknown): StoredThread {
-  return storedSchema.parse(json);
-}
-
 /** The content of a page's `POST` that is lost if the server does not record it. */
 export interface SentContent {
   /** The ids of the requests that it answers. */
@@ -204,7 +199,7 @@ export class ThreadReader {
       onUnread(response.status, body);
       return undefined;
     }
-    const stored = parseStoredThread(JSON.parse(body));
+    const stored = storedSchema.parse(JSON.parse(body));
     if (viewer === undefined || viewer === stored.viewer) return stored;
     onOtherViewer();
     return undefined;
