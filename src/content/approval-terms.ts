@@ -20,8 +20,10 @@ export function isKeptByStore(scope: GrantScope): boolean {
   return keeperOf[scope] === 'store';
 }
 
-const people = z.array(z.string().min(1)).min(1);
-const milliseconds = z.number().positive();
+/** Names, roles or teams. */
+export const approversSchema = z.array(z.string().min(1)).min(1);
+/** A time span. */
+export const milliseconds = z.number().positive();
 
 /** Which inputs a standing approval covers: the same input, inputs with the same values in the named fields, or any. */
 export const grantMatchSchema = z.union([z.enum(['exact', 'any']), z.array(z.string()).min(1)]);
@@ -36,21 +38,10 @@ export const rememberSchema = z.strictObject({
   uses: z.int().positive().optional(),
 });
 
-/** What happens when a request expires without a decision. */
-export const expiryActionSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('reject'), reason: z.string().optional() }),
-  z.strictObject({ type: z.literal('ask-again') }),
-  z.strictObject({
-    type: z.literal('escalate'),
-    approvers: people,
-    expiresAfterMs: milliseconds.optional(),
-  }),
-]);
-
 /** What a request demands of the people who answer it, and what it allows them. */
 export const approvalTermsSchema = z.strictObject({
   /** Names, roles or teams, one of which must answer. The agent's `mayAnswer` resolves them. */
-  approvers: people.optional(),
+  approvers: approversSchema.optional(),
   /** The people for whom the agent works may not answer. */
   notRequester: z.literal(true).optional(),
   /** How many different people must approve. Absent: one. */
@@ -70,8 +61,6 @@ export const approvalTermsSchema = z.strictObject({
 export type ApprovalTerms = z.infer<typeof approvalTermsSchema>;
 /** A standing approval that an answer asks for, or the widest that a request allows. */
 export type Remember = z.infer<typeof rememberSchema>;
-/** What happens when a request expires without a decision. */
-export type ExpiryAction = z.infer<typeof expiryActionSchema>;
 /** How risky a call is. */
 export type Risk = (typeof risks)[number];
 

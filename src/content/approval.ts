@@ -1,10 +1,6 @@
 import { z } from 'zod';
-import {
-  approvalTermsSchema,
-  expiryActionSchema,
-  type Remember,
-  rememberSchema,
-} from './approval-terms.ts';
+import { approvalTermsSchema, type Remember, rememberSchema } from './approval-terms.ts';
+import { deadlineActionSchema } from './deadline-action.ts';
 import { applyInputEdit } from './edited-input.ts';
 import { copyPlain } from './plain-copy.ts';
 import { requestPathSchema, type ToolCall, toolCallSchema } from './tool-call.ts';
@@ -38,7 +34,7 @@ export const approvalRequestSchema = approvalTermsSchema.extend({
   /** When the request expires, in milliseconds since 1970. Absent: never. */
   expiresAt: z.number().optional(),
   /** What happens then. Absent: the call is denied. */
-  onExpiry: expiryActionSchema.optional(),
+  onExpiry: deadlineActionSchema.optional(),
   /** When `request-reminded` is recorded if the request is still open, in milliseconds since 1970. */
   remindAt: z.number().optional(),
   /** The id of the expired request that this one follows. */

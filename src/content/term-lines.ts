@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from './approval.ts';
-import { describeExpiry } from './describe-expiry.ts';
+import { describeDeadlineAction } from './deadline-action.ts';
 import { inertLine } from './inert-text.ts';
 import type { Patch } from './patch.ts';
 
@@ -47,7 +47,7 @@ function renderDeadline({ expiresAt, onExpiry, remindAt }: ApprovalRequest): str
   if (expiresAt === undefined) {
     return remindAt === undefined ? [] : [`Reminder: ${renderDate(remindAt)}`];
   }
-  return [`Until: ${renderDate(expiresAt)}, then ${describeExpiry(onExpiry).text}`];
+  return [`Until: ${renderDate(expiresAt)}, then ${describeDeadlineAction(onExpiry).text}`];
 }
 
 /* A rule may name a time that is later than any date. */

@@ -6,21 +6,13 @@ import type {
   ToolSet,
 } from 'ai';
 import { z } from 'zod';
-import {
-  type ApprovalTerms,
-  approvalTermsSchema,
-  type ExpiryAction,
-  expiryActionSchema,
-  grantMatchSchema,
-  rememberSchema,
-  isKeptByStore,
-} from '../content/approval-terms.ts';
+import { type ApprovalTerms, approvalTermsSchema, grantMatchSchema, rememberSchema, isKeptByStore, milliseconds } from '../content/approval-terms.ts';
+import { type DeadlineAction, deadlineActionSchema, shortDeadlineActions } from '../content/deadline-action.ts';
 import type { SettingFault } from '../content/setting-failure.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { type InputReads, describeLacked, describeUndeclared } from './input-reads.ts';
 import { whyNotStrictJson } from './strict-json.ts';
 
-const milliseconds = z.number().positive();
 const yes = z.boolean().optional();
 
 /** The AI SDK's `user-approval` status, with holdpoint's additional fields. */
@@ -36,7 +28,7 @@ export const userApprovalSchema = z.strictObject({
    * What happens when that time is over. `reject` (default): the call is denied, and the model receives the reason. `ask-again`: a new
    * request is opened. `escalate`: a new request for other `approvers`. `wait`: the request stays open.
    */
-  onExpiry: z.union([z.enum(['reject', 'ask-again', 'wait']), expiryActionSchema]).optional(),
+  onExpiry: z.union([z.enum([...shortDeadlineActions, 'wait']), deadlineActionSchema]).optional(),
   /** How long before that time `request-reminded` is recorded, in milliseconds. Default: never. */
   remindBeforeMs: milliseconds.optional(),
   /** Names, roles or teams, one of which must answer. The agent's `mayAnswer` resolves them. Default: everybody. */
@@ -104,7 +96,7 @@ export interface Asked {
   reason?: string | undefined;
   /** In milliseconds from now. */
   expiresAfterMs?: number | undefined;
-  onExpiry?: ExpiryAction | 'wait' | undefined;
+  onExpiry?: DeadlineAction | 'wait' | undefined;
   remindBeforeMs?: number | undefined;
   terms?: ApprovalTerms | undefined;
   /** The id of the expired request that it follows. */
@@ -141,7 +133,8 @@ export function parseDemands({
     ...(risk === undefined ? {} : { risk }),
     ...(metadata === undefined ? {} : { metadata }),
   };
-  const action = onExpiry === 'reject' || onExpiry === 'ask-again' ? { type: onExpiry } : onExpiry;
+  const action =
+    typeof onExpiry === 'string' && onExpiry !== 'wait' ? { type: onExpiry } : onExpiry;
   return { text, reason, expiresAfterMs, onExpiry: action, remindBeforeMs, terms };
 }
 

@@ -1,12 +1,13 @@
 import type { Tool, ToolSet } from 'ai';
-import type { ApprovalTerms } from '../../content/approval-terms.ts';
 import {
+  type Asked,
   findOwnRule,
   parseDemands,
   userApprovalSchema,
   whyNotNameless,
   whyNotStatus,
 } from '../../policy/tool-approval.ts';
+import { namesApprovers } from './make-request.ts';
 
 /** Throws a `TypeError` for tools that the agent could not guard. */
 export function checkTools(tools: ToolSet): void {
@@ -42,12 +43,13 @@ export function checkRules(
     const rule = findOwnRule(toolApproval, name);
     const fault = whyNotStatus(rule);
     if (fault !== undefined) throw new TypeError(`toolApproval.${name}: ${fault}`);
-    if (mayAnswer === undefined && namesApprovers(rule)) {
+    const asked = readAsked(rule);
+    if (mayAnswer === undefined && namesApprovers(asked)) {
       throw new TypeError(
         `toolApproval.${name} names approvers: give the agent a mayAnswer, which decides who they are.`,
       );
     }
-    const nameless = agentName === undefined ? whyNotNameless(readRuleTerms(rule)) : undefined;
+    const nameless = agentName === undefined ? whyNotNameless(asked.terms) : undefined;
     if (nameless !== undefined) throw new TypeError(`toolApproval.${name}: ${nameless}`);
     if (runsAtProvider(tool)) {
       throw new TypeError(
@@ -57,18 +59,10 @@ export function checkRules(
   }
 }
 
-function namesApprovers(rule: unknown): boolean {
-  if (typeof rule !== 'object' || rule === null) return false;
-  const onExpiry: unknown = Reflect.get(rule, 'onExpiry');
-  return (
-    'approvers' in rule ||
-    (typeof onExpiry === 'object' && onExpiry !== null && 'approvers' in onExpiry)
-  );
-}
-
-function readRuleTerms(rule: unknown): ApprovalTerms | undefined {
+/** What a rule asks that is not a function. */
+function readAsked(rule: unknown): Asked {
   const { data } = userApprovalSchema.safeParse(rule);
-  return data && parseDemands(data).terms;
+  return data === undefined ? {} : parseDemands(data);
 }
 
 function isPlain(value: object): boolean {

@@ -1,32 +1,13 @@
 import { type ApprovalRequest, undoEdit } from '../../content/approval.ts';
-import { describeExpiry } from '../../content/describe-expiry.ts';
+import { describeDeadlineAction } from '../../content/deadline-action.ts';
 import type { ClosedBy } from '../../content/request-decision.ts';
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import { isUnstarted } from '../../thread/thread-status.ts';
-import {
-  callAt,
-  type EndedRequest,
-  isExpired,
-  isSamePlace,
-  type OpenRequest,
-  computeRemindAt,
-  type ThreadHead,
-} from '../../thread/thread-head.ts';
-import {
-  askAbout,
-  makeOpenedEvent,
-  makeOwnRunner,
-  makeProviderRunner,
-  makeRequest,
-  type OwnTool,
-  refuseUnanswerable,
-  repeatAsked,
-  type RequestMaking,
-  type Runner,
-} from './make-request.ts';
+import { callAt, type EndedRequest, isExpired, isSamePlace, type OpenRequest, computeRemindAt, type ThreadHead } from '../../thread/thread-head.ts';
+import { askAbout, makeOpenedEvent, makeOwnRunner, makeProviderRunner, makeRequest, type OwnTool, refuseUnanswerable, repeatAsked, type RequestMaking, type Runner } from './make-request.ts';
 
 /** For an expired request that is asked again: the events that open the next one, or why there is none. By the id of the expired one. */
 export type FollowUps = ReadonlyMap<string, ThreadEvent | { why: string }>;
@@ -59,7 +40,7 @@ function expire(
   const reason =
     request.type === 'question-request'
       ? 'The question expired unanswered.'
-      : describeExpiry(request.onExpiry).reason;
+      : describeDeadlineAction(request.onExpiry).reason;
   const closing = { cause: 'expired' as const, reason, at: now };
   if (!isAskedAgain(open)) return closeEvents(requestId, callAt(head, place), closing);
   const next = followUps?.get(requestId);
@@ -73,7 +54,7 @@ function expire(
 function isAskedAgain({ request, beside }: OpenRequest): boolean {
   if (request.type !== 'approval-request' || beside !== undefined) return false;
   if (request.onExpiry === undefined) return false;
-  return describeExpiry(request.onExpiry).next !== undefined;
+  return describeDeadlineAction(request.onExpiry).next !== undefined;
 }
 
 /** The requests that follow those of the thread that have expired, made before they are recorded; `undefined` if none can follow. */
@@ -129,7 +110,7 @@ async function makeFollowUp(
 /** What the next request asks: the same of the same people, or of those to whom it is escalated. */
 function describeNextRequest(request: ApprovalRequest): ReturnType<typeof repeatAsked> {
   const again = repeatAsked(request);
-  const { approvers, expiresAfterMs, isLast } = describeExpiry(request.onExpiry).next ?? {};
+  const { approvers, expiresAfterMs, isLast } = describeDeadlineAction(request.onExpiry).next ?? {};
   return {
     ...again,
     ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }),

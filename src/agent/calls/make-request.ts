@@ -1,18 +1,13 @@
+import { describeDeadlineAction } from '../../content/deadline-action.ts';
 import { z } from 'zod';
 import { pickTerms } from '../../content/approval-terms.ts';
 import type { ApprovalRequest } from '../../content/approval.ts';
-import { describeExpiry } from '../../content/describe-expiry.ts';
 import { type Requested, describeRequesters, listRequesters } from '../../content/requesters.ts';
 import type { SettingFailure, SettingFault } from '../../content/setting-failure.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import {
-  type Asked,
-  parseDemands,
-  type UserApproval,
-  userApprovalSchema,
-} from '../../policy/tool-approval.ts';
+import { type Asked, parseDemands, type UserApproval, userApprovalSchema } from '../../policy/tool-approval.ts';
 import { digestProviderApproval, requestDigest } from '../../policy/digest.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
 import { isSomebody } from '../../policy/same-person.ts';
@@ -34,17 +29,25 @@ export interface RequestMaking extends Requested {
 /** Why nobody could ever answer a request with these terms; `undefined` if somebody may be able to. */
 function whyNobodyAnswers(
   { mayAnswer, ...requested }: Pick<RequestMaking, 'mayAnswer'> & Requested,
-  { terms = {}, onExpiry }: Pick<Asked, 'terms' | 'onExpiry'>,
+  asked: Pick<Asked, 'terms' | 'onExpiry'>,
 ): string | undefined {
-  /* A request that waits has no deadline. */
-  const { next } = onExpiry === 'wait' ? {} : describeExpiry(onExpiry);
-  if (mayAnswer === undefined && (terms.approvers ?? next?.approvers) !== undefined) {
+  if (mayAnswer === undefined && namesApprovers(asked)) {
     return 'it names approvers, and the agent has no mayAnswer to say who they are';
   }
-  if (terms.notRequester === true && !listRequesters(requested).every(isSomebody)) {
+  if (asked.terms?.notRequester === true && !listRequesters(requested).every(isSomebody)) {
     return "it excludes the requester (notRequester), who isn't known: pass the principal with the message";
   }
   return undefined;
+}
+
+/** Whether a request with these terms is, now or after its deadline, for named approvers. */
+export function namesApprovers({
+  terms = {},
+  onExpiry,
+}: Pick<Asked, 'terms' | 'onExpiry'>): boolean {
+  /* A request that waits has no deadline. */
+  const { next } = onExpiry === 'wait' ? {} : describeDeadlineAction(onExpiry);
+  return (terms.approvers ?? next?.approvers) !== undefined;
 }
 
 /** Reports a call whose request nobody could ever answer, and says why it fails; `undefined` if somebody may be able to. */

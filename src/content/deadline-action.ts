@@ -1,8 +1,26 @@
-import type { ExpiryAction } from './approval-terms.ts';
+import { z } from 'zod';
+import { approversSchema, milliseconds } from './approval-terms.ts';
 import { inertLine } from './inert-text.ts';
 
-/** What happens to an approval request that expires, and what people read of it. */
-export interface Expiry {
+/** What happens when a request expires without a decision. */
+export const deadlineActionSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('reject'), reason: z.string().optional() }),
+  z.strictObject({ type: z.literal('ask-again') }),
+  z.strictObject({
+    type: z.literal('escalate'),
+    approvers: approversSchema,
+    expiresAfterMs: milliseconds.optional(),
+  }),
+]);
+
+/** What happens when a request expires without a decision. */
+export type DeadlineAction = z.infer<typeof deadlineActionSchema>;
+
+/** The actions that a rule may also name by their type alone. */
+export const shortDeadlineActions = ['reject', 'ask-again'] as const;
+
+/** What a deadline action does, and what people read of it. */
+interface DeadlineEffect {
   /** What people read beforehand, after "Until …, then". Safe to show. */
   text: string;
   /** Why the request was closed. People read it, and the model if the call is denied. */
@@ -19,7 +37,9 @@ export interface Expiry {
 const reason = 'The request for approval expired unanswered.';
 
 /** The one place that says what each deadline action does, and what people read of it. */
-export function describeExpiry(action: ExpiryAction = { type: 'reject' }): Expiry {
+export function describeDeadlineAction(
+  action: DeadlineAction = { type: 'reject' },
+): DeadlineEffect {
   switch (action.type) {
     case 'reject':
       return { text: 'it is denied', reason: action.reason ?? reason };
