@@ -1,8 +1,8 @@
 import type { Agent } from './agent/agent.ts';
-import { callGuarded } from './content/call-guarded.ts';
-import { checkMs } from './content/checked-number.ts';
+import { callGuarded } from './content/app-errors.ts';
+import { checkMs } from './content/check-settings.ts';
 import type { ToolCallRecord } from './content/tool-call.ts';
-import { WakeUp } from './content/wake-up.ts';
+import { WakeUp } from './content/waiting.ts';
 import type { AgentThread } from './thread/agent-thread.ts';
 import { findClock } from './thread/store-clock.ts';
 import { isSamePlace, type RunFailure } from './thread/thread-head.ts';

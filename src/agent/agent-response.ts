@@ -1,8 +1,7 @@
 import type { LanguageModelUsage, ModelMessage, ProviderMetadata } from 'ai';
 import type { ApprovalRequestContent } from '../content/approval.ts';
-import type { RequestDecision } from '../content/request-decision.ts';
 import type { ToolCall } from '../content/tool-call.ts';
-import type { UserInputRequestContent } from '../content/user-input.ts';
+import type { UserInputRequestContent, RequestDecision } from '../content/user-input.ts';
 import { type AgentThread, listDecisions } from '../thread/agent-thread.ts';
 import { isAppMessage, readMessageId, turnOfMessage } from '../thread/app-messages.ts';
 import { replayEvents } from '../thread/apply-events.ts';

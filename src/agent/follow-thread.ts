@@ -1,5 +1,5 @@
-import { checkMs } from '../content/checked-number.ts';
-import { waitForTimer } from '../content/timer.ts';
+import { checkMs } from '../content/check-settings.ts';
+import { waitForTimer } from '../content/waiting.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
 

@@ -1,4 +1,4 @@
-import { adviseNearest, refuseUnknown } from '../content/refuse-unknown.ts';
+import { adviseNearest, refuseUnknown } from '../content/check-settings.ts';
 import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { RetryOptions } from './run/retry-time.ts';
 import { stepSettingNames } from './model/prepare-step.ts';

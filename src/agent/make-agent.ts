@@ -1,6 +1,6 @@
 import { commitsCancelled } from './calls/delegation.ts';
-import { checkMs } from '../content/checked-number.ts';
-import { makeRandomId } from '../content/random-id.ts';
+import { checkMs } from '../content/check-settings.ts';
+import { makeRandomId } from '../content/crypto.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { findClock } from '../thread/store-clock.ts';
 import type { SharedAgentOptions } from './agent-options.ts';

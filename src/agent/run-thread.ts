@@ -1,6 +1,6 @@
 import type { EventBuffer } from '../content/event-buffer.ts';
-import { callGuarded } from '../content/call-guarded.ts';
-import { awaitUntilAborted } from '../content/until-aborted.ts';
+import { callGuarded } from '../content/app-errors.ts';
+import { awaitUntilAborted } from '../content/waiting.ts';
 import { HoldpointError } from '../errors.ts';
 import { isSamePrincipal } from '../policy/same-person.ts';
 import type { RunCause } from '../policy/run-context.ts';
@@ -9,13 +9,7 @@ import { freezeDeep } from '../thread/deep-freeze.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { traceRun } from '../thread/tracing.ts';
-import {
-  type AgentResponse,
-  listLatestDecisions,
-  makeResponse,
-  makeIdleEnd,
-  findRecordedReply,
-} from './agent-response.ts';
+import { type AgentResponse, listLatestDecisions, makeResponse, makeIdleEnd, findRecordedReply } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { refuseChildInput } from './child-agent.ts';
 import { acceptInput } from './input/accept-input.ts';

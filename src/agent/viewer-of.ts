@@ -1,4 +1,4 @@
-import { hashText } from '../content/sha256.ts';
+import { hashText } from '../content/crypto.ts';
 import { toCanonicalText } from '../policy/digest.ts';
 import { readKnownPeople } from './sign-in.ts';
 

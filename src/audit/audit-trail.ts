@@ -1,6 +1,6 @@
 import { inertLine } from '../content/inert-text.ts';
-import { copyPlain } from '../content/plain-copy.ts';
-import { renderPerson } from '../content/requester-text.ts';
+import { copyPlain } from '../content/json-value.ts';
+import { renderPerson } from '../content/request-text.ts';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { CallsByPlace, makePlaceKey } from '../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';

@@ -6,7 +6,7 @@ import type { ToolSet } from 'ai';
 import { z } from 'zod';
 import type { BacktestLimits } from '../backtest/backtest-result.ts';
 import { backtest, type BacktestRules } from '../backtest/index.ts';
-import { readErrorText } from '../content/error-text.ts';
+import { readErrorText } from '../content/app-errors.ts';
 import { inertLine } from '../content/inert-text.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 

@@ -1,6 +1,15 @@
 import type { InferToolInput, JSONValue, Tool, ToolResultPart, ToolSet } from 'ai';
 import { z } from 'zod';
-import { patchSchema } from './patch.ts';
+
+/** A change of one value, as immer writes it. `path` leads to the value, from the outside. */
+export const patchSchema = z.strictObject({
+  op: z.enum(['replace', 'add', 'remove']),
+  path: z.array(z.union([z.string(), z.int()])),
+  value: z.unknown().optional(),
+});
+
+/** A change of one value. */
+export type Patch = z.infer<typeof patchSchema>;
 
 /** A tool call that a model proposed, as people are shown it and as it runs. */
 export const toolCallSchema = z.strictObject({

@@ -1,14 +1,6 @@
 import { z } from 'zod';
-import {
-  type ApprovalRequestContent,
-  approvalRequestSchema,
-  approvalResponseSchema,
-} from './approval.ts';
-import {
-  type QuestionRequestContent,
-  questionRequestSchema,
-  questionResponseSchema,
-} from './question.ts';
+import { type ApprovalRequestContent, approvalRequestSchema, approvalResponseSchema } from './approval.ts';
+import { type QuestionRequestContent, questionRequestSchema, questionResponseSchema } from './question.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /** Any request to a person. */
@@ -42,4 +34,65 @@ export interface AskedAnswer {
   request: UserInputRequestContent;
   /** The answer. */
   response: UserInputResponseContent;
+}
+
+/** A person who ended a request without an answer. */
+export interface ClosedBy {
+  /** The person, as authenticated by the app. */
+  principal?: unknown;
+  /** The channel that they used. */
+  channel?: string | undefined;
+  /** Who they are, as text. */
+  person?: string | undefined;
+}
+
+/** How a request was decided: see `status`. */
+export interface RequestDecision {
+  /**
+   * `approved`, `rejected`: the answer to an approval request. `answered`, `dismissed`: the answer to a question. For the others
+   * no answer counts: the request `expired`, was `cancelled`, or was `invalidated` because what it showed has changed.
+   */
+  status:
+    | 'approved'
+    | 'rejected'
+    | 'answered'
+    | 'dismissed'
+    | 'expired'
+    | 'cancelled'
+    | 'invalidated';
+  /** The request, as plain data. */
+  request: UserInputRequest;
+  /** The answer, if somebody gave one: with the reason, or the answers to a question. */
+  response?: UserInputResponseContent | undefined;
+  /** Who answered, as authenticated by the app. */
+  principal?: unknown;
+  /** The channel that the answer came through. */
+  channel?: string | undefined;
+  /** Who cancelled the request, or an approval that had not been used, where a person did and is known. */
+  closedBy?: ClosedBy | undefined;
+}
+
+/**
+ * A request as plain JSON for a browser: it names who voted, reassigned and edited as text (`person`, `from`), without their `principal`, which may
+ * hold what is only theirs, such as a token. Pages and AG-UI clients get requests this way; do the same in routes of your own.
+ *
+ * @example
+ * return Response.json(thread.activeRequests.map(hidePrincipals));
+ */
+export function hidePrincipals(request: UserInputRequest): UserInputRequest {
+  if (request.type !== 'approval-request') return { ...request };
+  const { votes, reassignments, edit } = request;
+  return {
+    ...request,
+    ...(votes && { votes: votes.map(omitPrincipal) }),
+    ...(reassignments && { reassignments: reassignments.map(omitPrincipal) }),
+    ...(edit && { edit: omitPrincipal(edit) }),
+  };
+}
+
+function omitPrincipal<BY extends { principal?: unknown }>({
+  principal: _principal,
+  ...by
+}: BY): Omit<BY, 'principal'> {
+  return by;
 }

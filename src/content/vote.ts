@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { rememberSchema } from './approval-terms.ts';
-import { patchSchema } from './patch.ts';
+import { patchSchema } from './tool-call.ts';
 
 const by = { principal: z.unknown().optional(), channel: z.string().optional() };
 

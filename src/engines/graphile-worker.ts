@@ -2,7 +2,7 @@ import type { JobHelpers, Task, TaskList } from 'graphile-worker';
 import { z } from 'zod';
 import type { Agent } from '../agent/agent.ts';
 import { resumeThread, soonestMs } from '../agent/resume-thread.ts';
-import { callGuarded } from '../content/call-guarded.ts';
+import { callGuarded } from '../content/app-errors.ts';
 import type { OnWake } from '../stores/postgres.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';

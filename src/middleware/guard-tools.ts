@@ -3,7 +3,7 @@ import type { AgentOptions } from '../agent/agent-options.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { refuseUnknownRecovery } from '../agent/known-settings.ts';
 import { checkRecovery } from '../agent/run.ts';
-import { awaitUntilAborted } from '../content/until-aborted.ts';
+import { awaitUntilAborted } from '../content/waiting.ts';
 import { HoldpointError } from '../errors.ts';
 import { type Guard, GuardedCall, type GuardedTool, StepCalls } from './guarded-call.ts';
 

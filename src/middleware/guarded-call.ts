@@ -2,14 +2,13 @@ import { runInConversation } from '../thread/tracing.ts';
 import { readLastOutput, makeOutcome, type ToolRunOptions } from '../agent/calls.ts';
 import type { ToolRecovery } from '../agent/run.ts';
 import type { ProviderResponse } from '../agent/model.ts';
-import type { ModelMessage, Tool, ToolExecutionOptions } from 'ai';
-import { readErrorText } from '../content/error-text.ts';
+import { readErrorText } from '../content/app-errors.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import { EventBuffer } from '../content/event-buffer.ts';
-import { hashText } from '../content/sha256.ts';
+import { hashText } from '../content/crypto.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { isEqualJson } from '../policy/digest.ts';
@@ -18,6 +17,7 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { listAssistantParts } from '../thread/proposed-calls.ts';
 import { makeInertTool } from './inert-tools.ts';
 import type { ProviderModel } from './model-call.ts';
+import type { ModelMessage, Tool, ToolExecutionOptions } from 'ai';
 
 /** The settings of the agent of a guarded call. */
 type SingleCallSettings = Pick<

@@ -4,7 +4,7 @@ import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { checkHistoryOption } from '../agent/import-from-client.ts';
 import { CollectedResponse, type ProviderResponse, type ProviderPart } from '../agent/model.ts';
-import { checkMs } from '../content/checked-number.ts';
+import { checkMs } from '../content/check-settings.ts';
 import { HoldpointError } from '../errors.ts';
 import { isSamePrincipal } from '../policy/same-person.ts';
 import { memoryStore } from '../stores/memory.ts';

@@ -1,8 +1,8 @@
 import canonicalize from 'canonicalize';
 import { type ApprovalRequest, undoEdit } from '../content/approval.ts';
 import { type ApprovalTerms, noTerms, pickTerms } from '../content/approval-terms.ts';
-import { copyPlain } from '../content/plain-copy.ts';
-import { hashText } from '../content/sha256.ts';
+import { copyPlain } from '../content/json-value.ts';
+import { hashText } from '../content/crypto.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 
 /** What the model, and a person who approves a call, see of a tool. It does not cover the code of `execute`. */

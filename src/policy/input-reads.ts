@@ -1,4 +1,4 @@
-import { copyPlain } from '../content/plain-copy.ts';
+import { copyPlain } from '../content/json-value.ts';
 import type { RunContext } from './run-context.ts';
 
 /* Read by `await` and by `JSON.stringify`. */

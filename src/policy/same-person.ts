@@ -1,6 +1,6 @@
 import { quoteInertLine } from '../content/inert-text.ts';
-import { normalizeName } from '../content/loose-name.ts';
-import type { ClosedBy } from '../content/request-decision.ts';
+import { normalizeName } from '../content/look-alikes.ts';
+import type { ClosedBy } from '../content/user-input.ts';
 import { type Requested, listRequesters } from '../content/requesters.ts';
 import { toCanonicalText, isEqualJson } from './digest.ts';
 

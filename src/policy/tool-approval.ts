@@ -8,7 +8,7 @@ import type {
 import { z } from 'zod';
 import { type ApprovalTerms, approvalTermsSchema, grantMatchSchema, rememberSchema, isKeptByStore, milliseconds } from '../content/approval-terms.ts';
 import { type DeadlineAction, deadlineActionSchema, shortDeadlineActions } from '../content/deadline-action.ts';
-import type { SettingFault } from '../content/setting-failure.ts';
+import type { SettingFault } from '../content/check-settings.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { type InputReads, describeLacked, describeUndeclared } from './input-reads.ts';
 import { whyNotStrictJson } from './strict-json.ts';

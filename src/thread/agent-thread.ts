@@ -1,9 +1,8 @@
 import type { ModelMessage } from 'ai';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
 import type { Grant } from '../content/grant.ts';
-import type { RequestDecision } from '../content/request-decision.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
-import type { UserInputRequestContent } from '../content/user-input.ts';
+import type { UserInputRequestContent, RequestDecision } from '../content/user-input.ts';
 import { freezeDeep } from './deep-freeze.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import type { RunFailure, EndedRequest } from './thread-head.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hashText } from '../content/sha256.ts';
+import { hashText } from '../content/crypto.ts';
 import { HoldpointError } from '../errors.ts';
 import { freezeDeep } from './deep-freeze.ts';
 import { parseTaggedJson, toJson } from './tagged-json.ts';

@@ -1,5 +1,5 @@
 import { parseBase64, toBase64 } from '../content/base64.ts';
-import { copyPlain } from '../content/plain-copy.ts';
+import { copyPlain } from '../content/json-value.ts';
 import { HoldpointError } from '../errors.ts';
 
 /*

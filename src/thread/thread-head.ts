@@ -1,8 +1,7 @@
 import type { ModelMessage } from 'ai';
 import type { Grant } from '../content/grant.ts';
-import type { RequestDecision } from '../content/request-decision.ts';
 import { awaitedBy, type CallPlace, type ToolCallRecord } from '../content/tool-call.ts';
-import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
+import type { UserInputRequest, UserInputResponseContent, RequestDecision } from '../content/user-input.ts';
 import type { ParentCall } from './events/fields.ts';
 
 /** Why the latest runs failed. */

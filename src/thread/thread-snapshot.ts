@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hashText } from '../content/sha256.ts';
+import { hashText } from '../content/crypto.ts';
 import { HoldpointError } from '../errors.ts';
 import { applyEntry } from './apply-events.ts';
 import { readEntryMark } from './log-entry.ts';

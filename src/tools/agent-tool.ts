@@ -2,45 +2,18 @@ import { type FlexibleSchema, type ModelMessage, type Tool, tool } from 'ai';
 import { z } from 'zod';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { Agent } from '../agent/agent.ts';
-import {
-  delegating,
-  type CallFailure,
-  type CheckedAnswers,
-  type DelegatedCall,
-  makeDelegatedCall,
-  type DelegatedWork,
-  type Delegation,
-  type Execution,
-  makeFailedExecution,
-  type PassedAnswer,
-  type PassedOn,
-  type Reassignment,
-  type Reporting,
-  type ShownRequests,
-  type Withdrawal,
-} from '../agent/calls.ts';
-import {
-  requireChildAgent,
-  type ChildThread,
-  openChild,
-  type ParentableAgent,
-  toolsBelow,
-} from '../agent/child-agent.ts';
+import { delegating, type CallFailure, type CheckedAnswers, type DelegatedCall, makeDelegatedCall, type DelegatedWork, type Delegation, type Execution, makeFailedExecution, type PassedAnswer, type PassedOn, type Reassignment, type Reporting, type ShownRequests, type Withdrawal } from '../agent/calls.ts';
+import { requireChildAgent, type ChildThread, openChild, type ParentableAgent, toolsBelow } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input.ts';
-import { checkMs } from '../content/checked-number.ts';
-import { readErrorText } from '../content/error-text.ts';
-import { waitForTimer } from '../content/timer.ts';
+import { checkMs } from '../content/check-settings.ts';
+import { readErrorText } from '../content/app-errors.ts';
+import { waitForTimer } from '../content/waiting.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { type AgentCall, AgentWork, type DelegationOptions, busyMs } from './agent-work.ts';
 import { commitCancelled, giveUp } from './cancel-delegated.ts';
-import {
-  isPassedOn,
-  readMirroredRequests,
-  toOwnAnswer,
-  listUnsentVotes,
-} from './mirror-requests.ts';
+import { isPassedOn, readMirroredRequests, toOwnAnswer, listUnsentVotes } from './mirror-requests.ts';
 
 /** Options of `agentTool`. */
 export interface AgentToolOptions<INPUT> {

@@ -23,7 +23,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an edit function that returns the new input makes it',
-    file: 'content/edited-input.ts',
+    file: 'content/approval.ts',
     from: "typeof made === 'object' && made !== null ? made : undefined",
     to: 'undefined',
     suite: [story, 'that returns the new input'],
@@ -31,7 +31,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'plain data is neither frozen nor shared by an edit of it',
-    file: 'content/edited-input.ts',
+    file: 'content/approval.ts',
     from: 'produce(copyPlain(shown), (',
     to: 'produce(shown, (',
     suite: [story, 'of plain data neither freezes'],
@@ -39,7 +39,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an async edit is refused',
-    file: 'content/edited-input.ts',
+    file: 'content/approval.ts',
     from: "if ('then' in made && typeof made.then === 'function') {",
     to: "if ('then' in made && typeof made.then !== 'function') {",
     suite: [story, 'that is async is refused'],
@@ -47,7 +47,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an edit says the new input once',
-    file: 'content/edited-input.ts',
+    file: 'content/approval.ts',
     from: 'if (!isModified(draft) && !isDraft(made)) return undefined;',
     to: 'if (isModified(draft) || !isDraft(made)) return undefined;',
     suite: [story, 'that changes the draft and returns another input is refused'],

@@ -46,7 +46,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an id stands beside a name',
-    file: 'content/requester-text.ts',
+    file: 'content/request-text.ts',
     from: 'return id === undefined || id === name ?',
     to: 'return id !== null ?',
     suite: ['audit/audit-trail', 'nobody can imitate another'],
@@ -54,7 +54,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a name can not look like an id',
-    file: 'content/requester-text.ts',
+    file: 'content/request-text.ts',
     from: "name.normalize('NFKC')) ?",
     to: "'') ?",
     suite: ['audit/audit-trail', 'nobody can imitate another'],

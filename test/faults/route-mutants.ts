@@ -55,7 +55,7 @@ export const routeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a misspelled option is refused',
-    file: 'content/refuse-unknown.ts',
+    file: 'content/check-settings.ts',
     from: 'value === undefined || Object.hasOwn(known, name)',
     to: 'value !== null',
     suite: ['http/misspelled-options', 'is refused by its name'],

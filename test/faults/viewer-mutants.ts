@@ -146,7 +146,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a page shows no principal of a voter',
-    file: 'content/hide-principals.ts',
+    file: 'content/user-input.ts',
     from: '{ votes: votes.map(omitPrincipal) }',
     to: '{ votes }',
     suite: [secrets, "has another voter's token, and the people are named"],
@@ -154,7 +154,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nor of one who let somebody else answer',
-    file: 'content/hide-principals.ts',
+    file: 'content/user-input.ts',
     from: '{ reassignments: reassignments.map(omitPrincipal) }',
     to: '{ reassignments }',
     suite: [secrets, "has another voter's token, and the people are named"],
@@ -162,7 +162,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nor of one who edited',
-    file: 'content/hide-principals.ts',
+    file: 'content/user-input.ts',
     from: '{ edit: omitPrincipal(edit) }',
     to: '{ edit }',
     suite: [secrets, "has another voter's token, and the people are named"],

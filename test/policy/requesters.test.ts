@@ -9,7 +9,7 @@ import {
 import { createCustomAgent, type CustomStep } from 'holdpoint/custom-agent';
 import { agentTool } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
-import { renderAsker } from '../../src/content/requester-text.ts';
+import { renderAsker } from '../../src/content/request-text.ts';
 import { requestDigest } from '../../src/policy/digest.ts';
 import { heldWorld } from '../middleware/held-world.ts';
 import { rechainedJson } from '../support/chained.ts';

@@ -1,8 +1,7 @@
 import { type ApprovalRequest, undoEdit } from '../../content/approval.ts';
 import { describeDeadlineAction } from '../../content/deadline-action.ts';
-import type { ClosedBy } from '../../content/request-decision.ts';
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type { UserInputResponseContent, ClosedBy } from '../../content/user-input.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import { isUnstarted } from '../../thread/thread-status.ts';

@@ -1,8 +1,8 @@
 import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPart } from 'ai';
 import { z } from 'zod';
-import { readErrorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/app-errors.ts';
 import { readMcpError } from '../../content/mcp-tool.ts';
-import { copyPlain } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/json-value.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { type PrincipalId, findSoleRequester } from '../../policy/same-person.ts';
 import { copyAsLogged, depthInLog, toJson } from '../../thread/tagged-json.ts';

@@ -1,18 +1,13 @@
 import { isKeptByStore } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import { type Grant, type StandingAnswer, grantSchema } from '../../content/grant.ts';
-import { normalizeName } from '../../content/loose-name.ts';
+import { normalizeName } from '../../content/look-alikes.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { Asked } from '../../policy/tool-approval.ts';
 import { digestTerms } from '../../policy/digest.ts';
 import { coversInput, whyTooWide } from '../../policy/match-grant.ts';
-import {
-  identifyLoosely,
-  type PrincipalId,
-  findSoleRequester,
-  identifyStrictly,
-} from '../../policy/same-person.ts';
+import { identifyLoosely, type PrincipalId, findSoleRequester, identifyStrictly } from '../../policy/same-person.ts';
 import { findLatestTime } from '../../thread/proposal.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { StoredGrant, ThreadStoreGrants } from '../../thread/thread-store.ts';

@@ -1,8 +1,8 @@
 import { asSchema, type Schema, type Tool } from 'ai';
 import { z } from 'zod';
-import { readErrorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/app-errors.ts';
+import type { SettingFailure } from '../../content/check-settings.ts';
 import { makeOnce } from '../../content/once.ts';
-import type { SettingFailure } from '../../content/setting-failure.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { type SchemaCheck, compileSchemaCheck } from './json-schema-check.ts';

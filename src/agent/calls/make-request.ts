@@ -1,9 +1,8 @@
 import { describeDeadlineAction } from '../../content/deadline-action.ts';
-import { z } from 'zod';
 import { pickTerms } from '../../content/approval-terms.ts';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { type Requested, describeRequesters, listRequesters } from '../../content/requesters.ts';
-import type { SettingFailure, SettingFault } from '../../content/setting-failure.ts';
+import type { SettingFailure, SettingFault } from '../../content/check-settings.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
@@ -14,6 +13,7 @@ import { isSomebody } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
+import { z } from 'zod';
 
 /** The inputs of every new request. */
 export interface RequestMaking extends Requested {

@@ -1,5 +1,5 @@
 import type { QuestionOption } from '../../content/question.ts';
-import type { RequestDecision } from '../../content/request-decision.ts';
+import type { RequestDecision } from '../../content/user-input.ts';
 import type { Question } from '../calls/question-call.ts';
 
 /** Settings of every question. */

@@ -1,6 +1,6 @@
 import type { FlexibleSchema, ModelMessage } from 'ai';
-import { readErrorText } from '../../content/error-text.ts';
-import type { RequestDecision } from '../../content/request-decision.ts';
+import { readErrorText } from '../../content/app-errors.ts';
+import type { RequestDecision } from '../../content/user-input.ts';
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import { describeDecision } from '../../thread/agent-thread.ts';
 import { freezeDeep } from '../../thread/deep-freeze.ts';

@@ -1,11 +1,7 @@
 import { enablePatches, produceWithPatches } from 'immer';
-import {
-  type ApprovalRequest,
-  type ApprovalResponseContent,
-  undoEdit,
-} from '../../content/approval.ts';
-import { type Patch, patchSchema } from '../../content/patch.ts';
-import { copyPlain } from '../../content/plain-copy.ts';
+import { type ApprovalRequest, type ApprovalResponseContent, undoEdit } from '../../content/approval.ts';
+import { type Patch, patchSchema } from '../../content/tool-call.ts';
+import { copyPlain } from '../../content/json-value.ts';
 import { HoldpointError } from '../../errors.ts';
 import { editDigest, isEqualJson } from '../../policy/digest.ts';
 import { callAt, type OpenRequest } from '../../thread/thread-head.ts';

@@ -1,8 +1,7 @@
 import type { JSONValue } from 'ai';
 import { z } from 'zod';
-import { whyNotAnswer } from '../../content/question.ts';
-import { readErrorText } from '../../content/error-text.ts';
-import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
+import { whyNotAnswer, type QuestionRequestContent, type QuestionResponseContent } from '../../content/question.ts';
+import { readErrorText } from '../../content/app-errors.ts';
 import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { copyAsLogged } from '../../thread/tagged-json.ts';

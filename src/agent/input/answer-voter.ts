@@ -3,13 +3,7 @@ import { isAnswererLimited } from '../../content/approval-terms.ts';
 import { type Requested, listRequesters } from '../../content/requesters.ts';
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
-import {
-  explainSamePerson,
-  findPrincipalName,
-  identifyStrictly,
-  isSamePerson,
-  type Person,
-} from '../../policy/same-person.ts';
+import { explainSamePerson, findPrincipalName, identifyStrictly, isSamePerson, type Person } from '../../policy/same-person.ts';
 import type { AnswerContext, Answering } from './answer-context.ts';
 import type { AnswerOptions } from './run-input.ts';
 

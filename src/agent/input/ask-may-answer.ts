@@ -1,10 +1,6 @@
 import { withAnswers } from '../../content/approval.ts';
-import { copyPlain } from '../../content/plain-copy.ts';
-import type {
-  AskedAnswer,
-  UserInputRequest,
-  UserInputResponseContent,
-} from '../../content/user-input.ts';
+import { copyPlain } from '../../content/json-value.ts';
+import type { AskedAnswer, UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AnswerOptions, MayAnswer } from './run-input.ts';
 

@@ -1,4 +1,4 @@
-import type { SettingFailure } from '../../content/setting-failure.ts';
+import type { SettingFailure } from '../../content/check-settings.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
 import { pickToolCall, type RequestPath } from '../../content/tool-call.ts';
 import type { ToolsBelow } from '../calls/delegation.ts';

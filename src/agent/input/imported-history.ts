@@ -1,17 +1,12 @@
 import type { ModelMessage, UIMessage } from 'ai';
-import { readErrorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/app-errors.ts';
 import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
 import { listImportedMessages, withMessageId } from '../../thread/app-messages.ts';
 import { copyAsLogged, toJson } from '../../thread/tagged-json.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { convertFromUIMessage } from '../model/message-schemas.ts';
-import {
-  type AtPosition,
-  HistoryCheck,
-  makeImportError,
-  type MessagePart,
-} from './history-check.ts';
+import { type AtPosition, HistoryCheck, makeImportError, type MessagePart } from './history-check.ts';
 import { parseAnswerer } from './parse-input.ts';
 import type { AnswerOptions } from './run-input.ts';
 

@@ -9,27 +9,15 @@ import {
   type ToolSet,
   wrapLanguageModel,
 } from 'ai';
-import { readErrorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/app-errors.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { endsHere, listAssistantParts, type ProviderRequest } from '../../thread/proposed-calls.ts';
 import type { StepMetadata, PreparedRecord } from '../../thread/events.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type ModelAnswer, readModelName, traceModel, tracesModel } from '../../thread/tracing.ts';
-import {
-  type PreparedStep,
-  type PrepareStep,
-  stepSettingNames,
-  prepare,
-  recordSettings,
-} from './prepare-step.ts';
+import { type PreparedStep, type PrepareStep, stepSettingNames, prepare, recordSettings } from './prepare-step.ts';
 import { mapAnswerableRequests, carriesApproval } from './provider-requests.ts';
-import {
-  type DeltaReceiver,
-  unwrapProviderError,
-  wrapStreaming,
-  resolveModel,
-  type ProviderResponse,
-} from './streaming-model.ts';
+import { type DeltaReceiver, unwrapProviderError, wrapStreaming, resolveModel, type ProviderResponse } from './streaming-model.ts';
 
 const settingNames = [
   ...stepSettingNames,

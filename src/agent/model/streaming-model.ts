@@ -8,7 +8,7 @@ import {
   wrapLanguageModel,
   type AssistantModelMessage,
 } from 'ai';
-import { awaitUntilAborted } from '../../content/until-aborted.ts';
+import { awaitUntilAborted } from '../../content/waiting.ts';
 
 type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v4' }>;
 /** The response of a model that does not stream. */

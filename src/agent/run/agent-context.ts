@@ -1,6 +1,5 @@
 import type { Commit } from '../calls/delegation.ts';
-import type { ToolSet } from 'ai';
-import type { SettingFailure } from '../../content/setting-failure.ts';
+import type { SettingFailure } from '../../content/check-settings.ts';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { PrincipalId } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -17,6 +16,7 @@ import type { RetryOptions } from './retry-time.ts';
 import type { StepEndEvent, StopCondition } from './run-settings.ts';
 import type { TimeLimits } from './time-limits.ts';
 import type { ToolRecoveries } from './tool-recovery.ts';
+import type { ToolSet } from 'ai';
 
 /** An outcome that the store did not accept. */
 export interface UnrecordedOutcome {

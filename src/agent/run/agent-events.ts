@@ -1,6 +1,6 @@
 import { EventEmitter } from 'eventemitter3';
-import { callGuarded } from '../../content/call-guarded.ts';
-import type { SettingFailure } from '../../content/setting-failure.ts';
+import { callGuarded } from '../../content/app-errors.ts';
+import type { SettingFailure } from '../../content/check-settings.ts';
 import { type CallPlace, pickToolCall, type ToolCall } from '../../content/tool-call.ts';
 import { freezeDeep } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';

@@ -1,6 +1,6 @@
-import { callGuarded } from '../../content/call-guarded.ts';
+import { callGuarded } from '../../content/app-errors.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
-import { WakeUp } from '../../content/wake-up.ts';
+import { WakeUp } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
 import type { CausedRun } from '../../policy/run-context.ts';
@@ -11,12 +11,7 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { traceCall } from '../../thread/tracing.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import { readFirstMessages } from '../calls/decide-calls.ts';
-import {
-  describeOrigin,
-  executeCall,
-  reportUnrun,
-  type PreliminaryResult,
-} from '../calls/execute-call.ts';
+import { describeOrigin, executeCall, reportUnrun, type PreliminaryResult } from '../calls/execute-call.ts';
 import type { Execution, Reporting } from '../calls/delegation.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';

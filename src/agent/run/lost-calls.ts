@@ -1,4 +1,4 @@
-import type { ClosedBy } from '../../content/request-decision.ts';
+import type { ClosedBy } from '../../content/user-input.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { describeClosedBy } from '../../policy/same-person.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';

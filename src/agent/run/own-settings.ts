@@ -1,4 +1,4 @@
-import { callGuarded } from '../../content/call-guarded.ts';
+import { callGuarded } from '../../content/app-errors.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { turnSteps } from '../../thread/finished-steps.ts';

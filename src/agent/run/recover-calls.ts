@@ -1,4 +1,4 @@
-import { copyPlain } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/json-value.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
@@ -6,14 +6,9 @@ import { isSamePlace, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { checkApproved, startEvent } from '../calls/check-startable-calls.ts';
 import { endEvents } from '../calls/close-requests.ts';
-import { applyRules } from '../calls/decide-calls.ts';
-import type { DecisionInput } from '../calls/decide-calls.ts';
-import { type ToolDefinitions } from '../calls/tool-definitions.ts';
-import {
-  type DeliveredOutcome,
-  parseDelivered,
-  makeRecordedOutcome,
-} from '../input/accept-outcome.ts';
+import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
+import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import { type DeliveredOutcome, parseDelivered, makeRecordedOutcome } from '../input/accept-outcome.ts';
 import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
 import { mayStartAgain, findRecovery, type ToolRecovery } from './tool-recovery.ts';

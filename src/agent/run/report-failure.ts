@@ -1,5 +1,5 @@
-import { copyPlain } from '../../content/plain-copy.ts';
-import type { SettingFailure } from '../../content/setting-failure.ts';
+import { copyPlain } from '../../content/json-value.ts';
+import type { SettingFailure } from '../../content/check-settings.ts';
 import { traceFailure } from '../../thread/tracing.ts';
 import type { AgentEmitter } from './agent-events.ts';
 

@@ -1,5 +1,5 @@
-import { readErrorText } from '../../content/error-text.ts';
-import { awaitUnlessAborted } from '../../content/until-aborted.ts';
+import { readErrorText } from '../../content/app-errors.ts';
+import { awaitUnlessAborted } from '../../content/waiting.ts';
 import type { RunCause } from '../../policy/run-context.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';

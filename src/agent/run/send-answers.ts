@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readErrorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/app-errors.ts';
 import { pickToolCall, type ToolCallRecord } from '../../content/tool-call.ts';
 import { callAt, type ThreadHead, type UnsentAnswer } from '../../thread/thread-head.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';

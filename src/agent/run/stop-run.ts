@@ -1,4 +1,4 @@
-import { waitForTimer } from '../../content/timer.ts';
+import { waitForTimer } from '../../content/waiting.ts';
 import { describeClosedBy } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';

@@ -1,5 +1,5 @@
 import type { AssistantModelMessage, LanguageModelUsage } from 'ai';
-import { awaitUntilAborted } from '../../content/until-aborted.ts';
+import { awaitUntilAborted } from '../../content/waiting.ts';
 import { copyAsLogged } from '../../thread/tagged-json.ts';
 import type { PreparedRecord, StepMetadata } from '../../thread/events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';

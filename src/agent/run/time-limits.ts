@@ -1,5 +1,5 @@
 import type { TimeoutConfiguration, ToolSet } from 'ai';
-import { checkMs } from '../../content/checked-number.ts';
+import { checkMs } from '../../content/check-settings.ts';
 
 /** The AI SDK's `timeout`, checked: how long a run, a step and a tool may take, in milliseconds. */
 export interface TimeLimits {

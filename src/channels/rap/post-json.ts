@@ -1,4 +1,4 @@
-import type { waitForTimer } from '../../content/timer.ts';
+import type { waitForTimer } from '../../content/waiting.ts';
 import type { WebhookSignatures } from './webhook-signatures.ts';
 
 /** How one side posts its messages. */

@@ -1,14 +1,8 @@
 import type { Tool } from 'ai';
 import { z } from 'zod';
-import type {
-  ToolRunOptions,
-  AnswerToTool,
-  CallFailure,
-  SendOptions,
-  DroppedCall,
-} from '../../agent/calls.ts';
-import { parseJson } from '../../content/parse-json.ts';
-import { hashText } from '../../content/sha256.ts';
+import type { ToolRunOptions, AnswerToTool, CallFailure, SendOptions, DroppedCall } from '../../agent/calls.ts';
+import { parseJson } from '../../content/json-value.ts';
+import { hashText } from '../../content/crypto.ts';
 import type { CallbackKeys, CallbackCall } from './callback-url.ts';
 import { type Poster, postJson, postWithRetries, type Posted } from './post-json.ts';
 import { parseAllowedUrl } from './url-checks.ts';

@@ -1,10 +1,5 @@
-import {
-  type ApprovalRequest,
-  type ApprovalResponseContent,
-  approve,
-  reject,
-} from '../../content/approval.ts';
-import { renderTerms } from '../../content/term-lines.ts';
+import { type ApprovalRequest, type ApprovalResponseContent, approve, reject } from '../../content/approval.ts';
+import { renderTerms } from '../../content/request-text.ts';
 import type { Dialog } from './dialog.ts';
 import { editInput } from './edit-input.ts';
 import type { Page } from './page.ts';

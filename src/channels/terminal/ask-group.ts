@@ -1,11 +1,5 @@
-import {
-  type ApprovalRequest,
-  type ApprovalResponseContent,
-  approve,
-  reject,
-} from '../../content/approval.ts';
-import { renderAsker } from '../../content/requester-text.ts';
-import { renderTerms } from '../../content/term-lines.ts';
+import { type ApprovalRequest, type ApprovalResponseContent, approve, reject } from '../../content/approval.ts';
+import { renderAsker, renderTerms } from '../../content/request-text.ts';
 import type { Dialog } from './dialog.ts';
 import type { Page } from './page.ts';
 import { showCall } from './show-call.ts';

@@ -2,13 +2,8 @@ import { z } from 'zod';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { whyNotQuestion } from '../../content/question.ts';
 import { groupRequests } from '../../content/group-requests.ts';
-import { normalizeName } from '../../content/loose-name.ts';
-import {
-  type UserInputRequest,
-  type UserInputRequestContent,
-  userInputRequestSchema,
-  type UserInputResponseContent,
-} from '../../content/user-input.ts';
+import { normalizeName } from '../../content/look-alikes.ts';
+import { type UserInputRequest, type UserInputRequestContent, userInputRequestSchema, type UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { askApproval } from './ask-approval.ts';
 import { askGroup } from './ask-group.ts';

@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { inertLine } from '../../content/inert-text.ts';
-import { copyPlain } from '../../content/plain-copy.ts';
+import { copyPlain } from '../../content/json-value.ts';
 import type { Dialog } from './dialog.ts';
 import { showCall } from './show-call.ts';
 import { approvingWord, decisionList, type Entry } from './widget.ts';

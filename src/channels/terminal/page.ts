@@ -1,6 +1,6 @@
 import { inertLine } from '../../content/inert-text.ts';
 import { lookAlikeWarnings } from '../../content/look-alikes.ts';
-import { renderAsker } from '../../content/requester-text.ts';
+import { renderAsker } from '../../content/request-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { foldParts, listLines, makeLinesPart, type Part } from './fold-parts.ts';
 import { fitTextLines, wrap } from './fit-text.ts';

@@ -1,20 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { inertLine } from '../../content/inert-text.ts';
-import { awaitUntilAborted } from '../../content/until-aborted.ts';
-import { UnansweredError } from './dialog.ts';
-import type { Dialog } from './dialog.ts';
+import { awaitUntilAborted } from '../../content/waiting.ts';
+import { UnansweredError, type Dialog } from './dialog.ts';
 import { findGuard } from './key-guard.ts';
 import { discardTyped, readLine } from './line-reader.ts';
 import { NumberedDialog } from './numbered-dialog.ts';
 import { Screen } from './screen.ts';
 import { ScreenDialog } from './screen-dialog.ts';
-import {
-  isInteractive,
-  type TerminalInput,
-  type TerminalOptions,
-  type TerminalOutput,
-  type TerminalStreams,
-} from './terminal-options.ts';
+import { isInteractive, type TerminalInput, type TerminalOptions, type TerminalOutput, type TerminalStreams } from './terminal-options.ts';
 
 const closed = '  ✗ Closed: this is no longer asked here';
 const tooEarly = '  Just appeared: that line did not count';

@@ -1,12 +1,6 @@
-import { readErrorText } from '../../content/error-text.ts';
+import { readErrorText } from '../../content/app-errors.ts';
 import type { ThreadStatus, ThreadSummary } from '../../thread/thread-store.ts';
-import {
-  isUniqueViolation,
-  type PostgresConnection,
-  type PostgresPool,
-  type PostgresResult,
-} from './statements.ts';
-import type { Send } from './statements.ts';
+import { isUniqueViolation, type PostgresConnection, type PostgresPool, type PostgresResult, type Send } from './statements.ts';
 
 /** What `onWake` is told of an append. */
 export interface ThreadWake {

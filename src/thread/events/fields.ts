@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { patchSchema } from '../../content/patch.ts';
+import { patchSchema } from '../../content/tool-call.ts';
 
 /* Fields that events share. */
 

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai';
-import type { SettingFailure } from '../../content/setting-failure.ts';
+import type { SettingFailure } from '../../content/check-settings.ts';
 import type { ToolCallOutcome } from '../../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadEventOf } from '../thread-event.ts';

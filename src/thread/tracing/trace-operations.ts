@@ -1,20 +1,11 @@
-import type { SettingFailure } from '../../content/setting-failure.ts';
+import type { SettingFailure } from '../../content/check-settings.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { freezeDeep } from '../deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { UnsentAnswer } from '../thread-head.ts';
 import type { ThreadState, EventSearch } from '../thread-state.ts';
-import type {
-  InvokedMessage,
-  ModelAnswer,
-  ModelName,
-  PromptedMessage,
-  SteppedMessage,
-  TraceMessage,
-  CallFacts,
-  RequestFacts,
-} from './trace-message.ts';
+import type { InvokedMessage, ModelAnswer, ModelName, PromptedMessage, SteppedMessage, TraceMessage, CallFacts, RequestFacts } from './trace-message.ts';
 import { isTraced, publishAtOnce, tracingChannel } from './tracing-channel.ts';
 
 interface GuardedLog {

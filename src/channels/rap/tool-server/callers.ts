@@ -1,4 +1,4 @@
-import { makeRandomId } from '../../../content/random-id.ts';
+import { makeRandomId } from '../../../content/crypto.ts';
 import { type Poster, postWithRetries } from '../post-json.ts';
 import { WebhookSignatures } from '../webhook-signatures.ts';
 import type { ToolServerOptions } from './tool-server-options.ts';

@@ -1,4 +1,4 @@
-import { checkLimit } from '../../../content/checked-number.ts';
+import { checkLimit } from '../../../content/check-settings.ts';
 import type { Caller } from './callers.ts';
 
 /** A call, and whose it is. */

@@ -6,12 +6,8 @@ import {
   type UIMessage,
 } from 'ai';
 import { type AnswerOptions, makeImportError } from '../../../agent/input.ts';
-import {
-  importFromClient,
-  isOnlyImported,
-  type SentPlace,
-} from '../../../agent/import-from-client.ts';
-import { readErrorText } from '../../../content/error-text.ts';
+import { importFromClient, isOnlyImported, type SentPlace } from '../../../agent/import-from-client.ts';
+import { readErrorText } from '../../../content/app-errors.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { UiHandlerOptions } from '../ui-handler-options.ts';

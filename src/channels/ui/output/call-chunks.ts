@@ -1,14 +1,13 @@
 import { applyToRequest, withEdit } from '../../../thread/events.ts';
 import type { PreliminaryResult } from '../../../agent/calls.ts';
-import type { UIMessageChunk } from 'ai';
 import { pickToolCall, type ToolCall, type ToolCallRecord } from '../../../content/tool-call.ts';
 import type { ApprovalRequest } from '../../../content/approval.ts';
-import { hidePrincipals } from '../../../content/hide-principals.ts';
-import type { UserInputRequest } from '../../../content/user-input.ts';
+import { hidePrincipals, type UserInputRequest } from '../../../content/user-input.ts';
 import { renderToolError } from '../../../http/error-response.ts';
 import { makeApprovalId } from '../../../thread/approval-ids.ts';
 import type { CallEnd, RequestEnd, RequestProgress } from '../../../view/items.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
+import type { UIMessageChunk } from 'ai';
 
 /** The chunks for one call that the page shows: its request and answer, its preliminary results, its outcome. */
 export class CallChunks {

@@ -1,18 +1,12 @@
 import type { ModelDelta } from '../../../agent/model.ts';
-import type { ProviderMetadata, ToolCallPart, UIMessageChunk } from 'ai';
 import type { ToolCall } from '../../../content/tool-call.ts';
-import { makeFileUrl } from '../../../content/file-url.ts';
+import { makeFileUrl } from '../../../content/message-file.ts';
 import { type AssistantPart, listAssistantParts } from '../../../thread/proposed-calls.ts';
 import type { Source } from '../../../thread/events.ts';
 import { type CallEnd, readResult, type FinishedStepEvent } from '../../../view/items.ts';
-import {
-  endText,
-  isBlank,
-  type StreamedPart,
-  StreamedStep,
-  type TextChange,
-} from '../../../view/streamed-step.ts';
+import { endText, isBlank, type StreamedPart, StreamedStep, type TextChange } from '../../../view/streamed-step.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
+import type { ProviderMetadata, ToolCallPart, UIMessageChunk } from 'ai';
 
 /** A part of a recorded step that is a part of its message on the page. */
 export type StepPart =

@@ -4,9 +4,9 @@ import type { AgentStream, AgentStreamEvent } from '../../../agent/agent-stream.
 import type { Agent } from '../../../agent/agent.ts';
 import { HeldStream } from '../../../agent/held-stream.ts';
 import type { RunOptions } from '../../../agent/run.ts';
-import { checkLimit } from '../../../content/checked-number.ts';
+import { checkLimit } from '../../../content/check-settings.ts';
 import { EventBuffer } from '../../../content/event-buffer.ts';
-import { waitForTimer } from '../../../content/timer.ts';
+import { waitForTimer } from '../../../content/waiting.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { turnAt } from '../../../view/turns.ts';
 import type { ThreadViewOptions, UiHandlerOptions } from '../ui-handler-options.ts';

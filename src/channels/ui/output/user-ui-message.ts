@@ -1,6 +1,6 @@
 import type { ModelMessage, UIMessage, UIMessageChunk } from 'ai';
 import { z } from 'zod';
-import { toShownFile } from '../../../content/shown-file.ts';
+import { toShownFile } from '../../../content/message-file.ts';
 import { readMessageId } from '../../../thread/app-messages.ts';
 
 type UserContent = Extract<ModelMessage, { role: 'user' }>['content'];

@@ -33,3 +33,32 @@ export async function awaitUnlessAborted<RESULT>(
     throw error;
   }
 }
+
+/** Resolves after a time in milliseconds, or early if the signal aborts. */
+export async function waitForTimer(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(handle);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const handle = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** A wake-up for one waiter. A `wake` before `wait` is not lost. */
+export class WakeUp {
+  #woken = Promise.withResolvers<void>();
+
+  wake(): void {
+    this.#woken.resolve();
+  }
+
+  /** Resolves at the next `wake`, or at once if there was one since the last `wait`. */
+  async wait(): Promise<void> {
+    await this.#woken.promise;
+    this.#woken = Promise.withResolvers<void>();
+  }
+}

@@ -1,3 +1,5 @@
+import type { ToolCall } from './tool-call.ts';
+
 /**
  * Throws a `TypeError` for a setting that `where` does not have: ignoring it would silently drop what the app relies on, such as a check of
  * signatures. `advise` says how the error goes on; default: with the nearest name.
@@ -42,4 +44,35 @@ function editDistance(one: string, other: string): number {
     row = next;
   }
   return row.at(-1) ?? 0;
+}
+
+/** Checks a number of milliseconds. Throws a `TypeError` for one that a timer can't wait for: above 2^31, it would fire at once. */
+export function checkMs(milliseconds: number, what: string, shortest = 1): number {
+  if (milliseconds >= shortest && milliseconds < 2 ** 31) return milliseconds;
+  throw new TypeError(`${what} must be at least ${shortest} and below 2^31; got ${milliseconds}.`);
+}
+
+/** Checks a limit: a whole number, or `Infinity`. Throws a `TypeError` otherwise; NaN would be no limit, as comparisons with it are false. */
+export function checkLimit(limit: number, what: string): number {
+  if (limit >= 0 && (Number.isInteger(limit) || limit === Infinity)) return limit;
+  throw new TypeError(`${what} must be a whole number of 0 or more; got ${limit}.`);
+}
+
+/** What is wrong with a setting of the app: it threw, returned something invalid, read a field that its tool doesn't have, or makes a request that nobody could answer. */
+export interface SettingFault {
+  kind: 'error' | 'invalid' | 'unknown-field' | 'unanswerable' | 'unreadable-schema';
+  /** What is wrong, as a sentence. It may name fields, and quotes no values. */
+  problem: string;
+  /** What the setting threw. */
+  error?: unknown;
+}
+
+/** A mistake in a setting of the app. Because of it, the agent asked or refused where it might have run a call. It is not in the log. */
+export interface SettingFailure extends SettingFault {
+  /** The thread; absent for a schema, which is read once for all threads. */
+  threadId?: string;
+  /** The setting with the mistake, such as `toolApproval.pay`. */
+  setting: string;
+  /** The call that was being decided on; `undefined` without one. */
+  toolCall?: ToolCall | undefined;
 }

@@ -1,3 +1,4 @@
+import type { FilePart, ImagePart } from 'ai';
 import { toBase64 } from './base64.ts';
 
 /** The URL under which a client can show a file of a message; `undefined` if there is none. */
@@ -50,4 +51,15 @@ function whyNotUrl(url: string): string | undefined {
     parameters.at(-1)?.toLowerCase() === 'base64' &&
     base64Pattern.test(url.slice(comma + 1).trim());
   return isData ? undefined : 'its data: URL is not of the form data:<media type>;base64,<base64>';
+}
+
+/** A file or an image of a user's message, as clients show it; `undefined` for one that has no URL, such as a provider's file id. */
+export function toShownFile(
+  part: FilePart | ImagePart,
+): { mediaType: string; url: string; filename?: string } | undefined {
+  const mediaType = part.mediaType ?? 'image/*';
+  const url = makeFileUrl(part.type === 'image' ? part.image : part.data, mediaType);
+  if (url === undefined) return undefined;
+  const { filename } = part.type === 'file' ? part : {};
+  return { mediaType, url, ...(filename === undefined ? {} : { filename }) };
 }

@@ -23,3 +23,12 @@ function setOwn(target: object, key: string, value: unknown): void {
     configurable: true,
   });
 }
+
+/** The value of a JSON text; `undefined` for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

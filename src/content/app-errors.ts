@@ -8,3 +8,15 @@ export function readErrorText(error: unknown): string {
     return 'It failed with an error that has no readable message.';
   }
 }
+
+/** Calls a listener of the app. Whatever it does, this resolves. */
+export async function callGuarded<EVENT>(
+  listener: ((event: EVENT) => unknown) | undefined,
+  event: EVENT,
+): Promise<void> {
+  try {
+    await listener?.(event);
+  } catch {
+    /* A listener can't undo what has happened. */
+  }
+}

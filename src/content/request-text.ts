@@ -1,0 +1,178 @@
+import type { ApprovalRequest } from './approval.ts';
+import { describeDeadlineAction } from './deadline-action.ts';
+import { inertLine, quoteInert, quoteInertLine } from './inert-text.ts';
+import { type Requested, listRequesters } from './requesters.ts';
+import type { Patch, RequestPath } from './tool-call.ts';
+
+/** Lines that are safe to show: what a request demands of the people who answer it, what it allows them, and who has answered so far. */
+export function renderTerms(request: ApprovalRequest): string[] {
+  const { risk, approvers, notRequester, requireReason, editable, metadata, follows } = request;
+  return [
+    ...(risk === undefined ? [] : [`Risk: ${risk}`]),
+    ...(approvers === undefined ? [] : [`May be answered by: ${renderNames(approvers)}`]),
+    ...(notRequester === true ? ['Not by the person for whom the agent asks'] : []),
+    ...renderVotes(request),
+    ...(requireReason === true ? ['An approval needs a reason'] : []),
+    ...(editable === undefined ? [] : [`May be edited: ${renderEditable(editable)}`]),
+    ...renderDeadline(request),
+    ...(follows === undefined ? [] : ['Asked again: an earlier request expired unanswered']),
+    ...(metadata === undefined ? [] : [`Metadata: ${inertLine(JSON.stringify(metadata))}`]),
+    ...renderEdit(request),
+  ];
+}
+
+function renderNames(names: readonly string[]): string {
+  return names.map((name) => inertLine(name)).join(', ');
+}
+
+function renderEditable(editable: NonNullable<ApprovalRequest['editable']>): string {
+  return editable === true ? 'the whole input' : renderNames(editable);
+}
+
+function renderVotes({ quorum, votes = [], reassignments = [] }: ApprovalRequest): string[] {
+  const people = votes.map(({ person, onBehalfOf }) =>
+    onBehalfOf === undefined
+      ? inertLine(person)
+      : `${inertLine(person)} (for ${inertLine(onBehalfOf)})`,
+  );
+  const voted = people.length === 0 ? 'none yet' : people.join(', ');
+  return [
+    ...(quorum === undefined ? [] : [`Approvals: ${people.length} of ${quorum} (${voted})`]),
+    ...reassignments.map(
+      ({ from, to }) => `${inertLine(from)} asked ${inertLine(to)} to answer instead`,
+    ),
+  ];
+}
+
+function renderDeadline({ expiresAt, onExpiry, remindAt }: ApprovalRequest): string[] {
+  if (expiresAt === undefined) {
+    return remindAt === undefined ? [] : [`Reminder: ${renderDate(remindAt)}`];
+  }
+  return [`Until: ${renderDate(expiresAt)}, then ${describeDeadlineAction(onExpiry).text}`];
+}
+
+/* A rule may name a time that is later than any date. */
+function renderDate(time: number): string {
+  return new Date(Math.min(time, 8.64e15)).toISOString();
+}
+
+function renderEdit({ edit, text }: ApprovalRequest): string[] {
+  if (edit === undefined) return [];
+  const { original, patches, person } = edit;
+  const who = person === undefined ? '' : ` by ${inertLine(person)}`;
+  return [
+    `Edited${who}:`,
+    ...renderPatches(patches, original.input),
+    ...(original.text === text ? [] : [`Asked before the edit: ${inertLine(original.text)}`]),
+  ];
+}
+
+/** What patches change in an input, from what to what. */
+function renderPatches(patches: readonly Patch[], original: unknown): string[] {
+  return patches.map(({ op, path, value }) => {
+    const place =
+      path.length === 0 ? 'everything' : path.map((part) => inertLine(String(part))).join('.');
+    const before = renderJson(readValueAt(original, path));
+    switch (op) {
+      case 'remove':
+        return `  ${place}: ${before} is removed`;
+      case 'add':
+        return `  ${place}: ${renderJson(value)} is added`;
+      case 'replace':
+        return `  ${place}: ${before} → ${renderJson(value)}`;
+    }
+  });
+}
+
+function renderJson(value: unknown): string {
+  return inertLine(JSON.stringify(value) ?? 'nothing');
+}
+
+function readValueAt(value: unknown, path: Patch['path']): unknown {
+  return path.reduce<unknown>(
+    (at, part) =>
+      typeof at === 'object' && at !== null && Object.hasOwn(at, part)
+        ? Reflect.get(at, part)
+        : undefined,
+    value,
+  );
+}
+
+/* The fields in which apps name a person, as people choose it, and those that identify one; the most telling first. */
+const names = ['name', 'email'] as const;
+const ids = ['id', 'sub', 'subject', 'email'] as const;
+
+/**
+ * A person, as one line that is safe to show; `undefined` if there is none. A text principal as it is; an object by its name with its id
+ * beside it, as in `Ada (u-17)`, because people choose their names, or by its id alone; any other as JSON.
+ */
+export function renderPerson(principal: unknown): string | undefined {
+  if (principal === undefined || principal === null) return undefined;
+  const text = readName(principal) ?? readFirstField(principal, ids);
+  const name = readFirstField(principal, names);
+  if (name === undefined) return inertLine(text ?? JSON.stringify(principal));
+  const id = readFirstField(principal, ids, readIdText);
+  /* A name in parentheses or quotation marks could look like an id, or like another name. */
+  const shown = /["()]/.test(name.normalize('NFKC')) ? quoteInertLine(name) : inertLine(name);
+  return id === undefined || id === name ? shown : `${shown} (${inertLine(id)})`;
+}
+
+function readFirstField(
+  principal: unknown,
+  fields: readonly string[],
+  read: (value: unknown) => string | undefined = readName,
+): string | undefined {
+  if (typeof principal !== 'object' || principal === null) return undefined;
+  const values = new Map<string, unknown>(Object.entries(principal));
+  return fields.map((field) => read(values.get(field))).find((text) => text !== undefined);
+}
+
+/* A text of white space is no name. */
+function readName(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+function readIdText(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : readName(value);
+}
+
+/** Everybody who asked, as one line that is safe to show; `undefined` if nobody is known. */
+export function renderRequesters(requested: Requested): string | undefined {
+  const requesters = listRequesters(requested).map(renderPerson);
+  if (requesters.every((requester) => requester === undefined)) return undefined;
+  if (requesters.length === 1) return requesters[0];
+  return requesters
+    .map((requester) => (requester === undefined ? 'somebody unknown' : quoteListedName(requester)))
+    .join(', ');
+}
+
+/* A name within a list that contains other characters is quoted, so that it can't imitate two. */
+function quoteListedName(name: string): string {
+  return /^[\p{L}\p{N}_ .@+()-]+$/u.test(name) && name !== 'somebody unknown'
+    ? name
+    : quoteInert(name);
+}
+
+/**
+ * The path to a sub-agent, outermost first, as one line that is safe to show. A name that contains other characters than letters, digits,
+ * spaces, `_`, `.` and `-` is quoted, so that it can't imitate a longer path.
+ */
+function renderPath(path: RequestPath): string {
+  return path
+    .map(({ agent }) => (/^[\p{L}\p{N}_ .-]+$/u.test(agent) ? agent : quoteInertLine(agent)))
+    .join(' > ');
+}
+
+/** Lines that are safe to show: the path to the sub-agent that asks, and the person for whom it runs. */
+export function renderAsker({ path, ...requested }: Asker): string[] {
+  const requesters = renderRequesters(requested);
+  return [
+    ...(path === undefined ? [] : [`Asked by: ${renderPath(path)}`]),
+    ...(requesters === undefined ? [] : [`Asked for by: ${requesters}`]),
+  ];
+}
+
+/** The parts of a request that say who asks. */
+interface Asker extends Requested {
+  path?: RequestPath | undefined;
+}
