@@ -306,7 +306,7 @@ const switchesWithDefault = [
   'channels/rap/tool-server/create-tool-server.ts',
   'channels/terminal/entry-list.ts',
   'channels/terminal/free-text.ts',
-  'channels/terminal/request-frame.ts',
+  'channels/terminal/screen-dialog.ts',
   'channels/ui/input/user-message.ts',
   'channels/ui/input/page-input.ts',
   'middleware/run-parts.ts',

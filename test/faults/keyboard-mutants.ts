@@ -18,28 +18,28 @@ function mutant([promise, file, from, to, name]: readonly [
 export const keyboardMutants: readonly SourceMutant[] = [
   mutant([
     'no key answers a request that has just appeared',
-    'key-guard.ts',
+    'keys.ts',
     'const isAccepted = !isHeld && !this.isEarly;',
     'const isAccepted = !isHeld;',
     'a choice takes no key at once',
   ]),
   mutant([
     'no key that is held answers the next request',
-    'key-guard.ts',
+    'keys.ts',
     'if (now - stroke.at < releaseTime) stroke.isHeld = true;',
     'if (now - stroke.at < releaseTime) stroke.isHeld = false;',
     'that was pressed before it was asked',
   ]),
   mutant([
     'a key that was ignored and keeps coming stays ignored',
-    'key-guard.ts',
+    'keys.ts',
     '{ at, isHeld: !isAccepted }',
     '{ at, isHeld }',
     'however long it is held',
   ]),
   mutant([
     'a key of one call answers no request of another at the same terminal',
-    'key-guard.ts',
+    'keys.ts',
     'guards.get(input) ?? new KeyGuard()',
     'new KeyGuard()',
     'that was pressed before it was asked',

@@ -1,5 +1,5 @@
 import { inertLine } from '../../content/inert-text.ts';
-import { takeFirstUnits, fitOneLine, wrap } from './fit-text.ts';
+import { takeFirstUnits, fitOneLine, wrap } from './styled-text.ts';
 import type { Canvas, Entry } from './widget.ts';
 
 /* Two lines count the hidden entries if there is room for three entries between them. */

@@ -1,5 +1,5 @@
-import { takeFirstUnits, takeLastUnits, fitTextLines, wrap } from './fit-text.ts';
-import type { Key } from './key.ts';
+import { takeFirstUnits, takeLastUnits, fitTextLines, wrap } from './styled-text.ts';
+import type { Key } from './keys.ts';
 import type { Canvas, PickList, Widget } from './widget.ts';
 
 const cursor = '▏';

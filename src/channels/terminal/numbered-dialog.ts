@@ -7,10 +7,10 @@ import {
   UnansweredError,
 } from './dialog.ts';
 import type { TextPrompt, Typed } from './free-text.ts';
-import type { KeyGuard } from './key-guard.ts';
+import type { KeyGuard } from './keys.ts';
 import { addAnswerer, type Content, Page } from './page.ts';
-import { paintFor } from './paint.ts';
-import type { TerminalOutput } from './terminal-options.ts';
+import { paintFor } from './styled-text.ts';
+import type { TerminalOutput } from './terminal-streams.ts';
 import {
   approvingWord,
   type CheckList,

@@ -1,6 +1,6 @@
-import { wrap } from './fit-text.ts';
-import { emitThrown } from './raw-terminal.ts';
-import type { TerminalOutput } from './terminal-options.ts';
+import { wrap } from './styled-text.ts';
+import { emitThrown } from './terminal-streams.ts';
+import type { TerminalOutput } from './terminal-streams.ts';
 
 const hideCursor = '\u001B[?25l';
 const showCursor = '\u001B[?25h';

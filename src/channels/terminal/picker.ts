@@ -1,15 +1,8 @@
 import { EntryList, type Mark } from './entry-list.ts';
-import { fitOneLine, wrap } from './fit-text.ts';
+import { fitOneLine, wrap } from './styled-text.ts';
 import { FreeText, type Typed } from './free-text.ts';
-import type { Key } from './key.ts';
-import {
-  type Canvas,
-  escapeLabel,
-  type PickList,
-  responsePrompt,
-  listStrokes,
-  type Widget,
-} from './widget.ts';
+import { type Key, listStrokes } from './keys.ts';
+import { type Canvas, escapeLabel, type PickList, responsePrompt, type Widget } from './widget.ts';
 
 /** What was picked and typed, or that the person took the exit (with what was ticked) or wants to see everything (`unfold`). */
 export type Picked =

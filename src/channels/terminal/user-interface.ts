@@ -1,6 +1,6 @@
 import { type Dialog, UnansweredError } from './dialog.ts';
 import { NumberedDialog, type UserInterface } from './numbered-dialog.ts';
-import type { TerminalOptions } from './terminal-options.ts';
+import type { TerminalOptions } from './terminal-streams.ts';
 import { withDialog } from './with-dialog.ts';
 
 /** The result when nothing was chosen. An option or a typed text can be the same string; `askInTerminal` distinguishes them. */

@@ -1,5 +1,5 @@
-import type { Key } from './key.ts';
-import type { Paint } from './paint.ts';
+import type { Key } from './keys.ts';
+import type { Paint } from './styled-text.ts';
 
 /** The area that a widget may draw on. */
 export interface Canvas {
@@ -25,12 +25,6 @@ export interface Widget<ANSWER extends object> {
   isCut?: boolean;
   /** Whether letters are text now rather than commands. */
   isTyping?: boolean;
-}
-
-/** The strokes of a key: its name, or each typed character. A paste has none. */
-export function listStrokes(key: Key): Iterable<string> {
-  if (key.type === 'stroke') return [key.name];
-  return key.type === 'text' ? key.text : [];
 }
 
 /** An entry of a list. */

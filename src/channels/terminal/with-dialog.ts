@@ -2,12 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { inertLine } from '../../content/inert-text.ts';
 import { awaitUntilAborted } from '../../content/waiting.ts';
 import { UnansweredError, type Dialog } from './dialog.ts';
-import { findGuard } from './key-guard.ts';
-import { discardTyped, readLine } from './line-reader.ts';
+import { findGuard } from './keys.ts';
 import { NumberedDialog } from './numbered-dialog.ts';
-import { Screen } from './screen.ts';
 import { ScreenDialog } from './screen-dialog.ts';
-import { isInteractive, type TerminalInput, type TerminalOptions, type TerminalOutput, type TerminalStreams } from './terminal-options.ts';
+import { isInteractive, type TerminalInput, type TerminalOptions, type TerminalOutput, type TerminalStreams } from './terminal-streams.ts';
+import { Screen } from './screen.ts';
 
 const closed = '  ✗ Closed: this is no longer asked here';
 const tooEarly = '  Just appeared: that line did not count';
@@ -131,4 +130,53 @@ function makeLineDialog({ input, output, signal: ends, person }: LineAsking): Di
     return readAnswer(prompt);
   };
   return new NumberedDialog({ print, readLine: readAnswer }, { output, guard, person });
+}
+
+/**
+ * Reads the next line of a stream; `undefined` at its end. What arrived after the line is put back for the next reader. Rejects
+ * with an `UnansweredError` when the stream is lost, and with the signal's reason when that aborts.
+ */
+async function readLine(input: TerminalInput, signal?: AbortSignal): Promise<string | undefined> {
+  signal?.throwIfAborted();
+  if (input.readableEnded) return undefined;
+  if (input.destroyed) throw new UnansweredError('lost');
+  const wasFlowing = input.readableFlowing === true;
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+  const pieces: Buffer[] = [];
+  const ended = (): void => resolve(pieces.length === 0 ? undefined : decodeLine(pieces));
+  const lost = (): void => reject(new UnansweredError('lost'));
+  const onData = (chunk: Buffer | string): void => {
+    const end = chunk.indexOf('\n');
+    pieces.push(Buffer.from(end === -1 ? chunk : chunk.slice(0, end)));
+    if (end === -1) return;
+    input.off('data', onData);
+    input.pause();
+    if (end + 1 < chunk.length) input.unshift(chunk.slice(end + 1));
+    resolve(decodeLine(pieces));
+  };
+  const aborted = (): void => reject(signal?.reason);
+  input.on('data', onData).on('end', ended).on('close', lost).on('error', lost);
+  signal?.addEventListener('abort', aborted);
+  input.resume();
+  try {
+    return await promise;
+  } finally {
+    input.off('data', onData).off('end', ended).off('close', lost).off('error', lost);
+    signal?.removeEventListener('abort', aborted);
+    /* A pipe that is paused in its own `data` event continues to read and keeps the process alive: resume, then pause again. */
+    if (!wasFlowing) input.resume().pause();
+  }
+}
+
+/** Discards what was typed at a terminal so far: buffered input arrives within two turns of the event loop. */
+async function discardTyped(input: TerminalInput): Promise<void> {
+  const wasFlowing = input.readableFlowing === true;
+  input.resume();
+  await setImmediate();
+  await setImmediate();
+  if (!wasFlowing) input.pause();
+}
+
+function decodeLine(pieces: readonly Buffer[]): string {
+  return Buffer.concat(pieces).toString('utf8').replace(/\r$/, '');
 }
