@@ -16,18 +16,9 @@ const entries = Object.values(exported).filter((entry) => typeof entry !== 'stri
  * A room imports only from those above it, so the files have no circles. The basics are what entries use that need no agent: it runs
  * nothing when it is loaded, so bundlers leave out what an app does not use of it.
  */
-const content = [
-  'base64',
-  'call-guarded',
-  'checked-number',
-  'error-text',
-  'plain-copy',
-  'random-id',
-  'sha256',
-  'timer',
-  'until-aborted',
-  'wake-up',
-].join('|');
+const content = ['app-errors', 'base64', 'check-settings', 'crypto', 'json-value', 'waiting'].join(
+  '|',
+);
 const thread = ['store-clock', 'tracing.tracing-channel'].join('|');
 const rooms: Record<string, RegExp> = {
   basics: new RegExp(`/src/(errors|content/(${content})|thread/(${thread}))\\.ts$`),

@@ -52,7 +52,6 @@ function expire(
 /** Whether another request follows when this one expires. A sub-agent does that itself for its own requests. */
 function isAskedAgain({ request, beside }: OpenRequest): boolean {
   if (request.type !== 'approval-request' || beside !== undefined) return false;
-  if (request.onExpiry === undefined) return false;
   return describeDeadlineAction(request.onExpiry).next !== undefined;
 }
 
