@@ -185,20 +185,17 @@ async function* withNotices(
   chunks: AsyncIterable<UIMessageChunk> | Iterable<UIMessageChunk>,
   context: NoticeContext,
 ): AsyncGenerator<UIMessageChunk, void> {
+  const { thread, refused } = context;
   for await (const chunk of chunks) {
     /* The page is told so once. */
     if (chunk.type === 'data-stale' && isStale(context)) continue;
     yield chunk;
-    if (chunk.type === 'start') yield* makeNoticeChunks(context);
-  }
-}
-
-function* makeNoticeChunks(context: NoticeContext): Generator<UIMessageChunk, void> {
-  const { thread, refused } = context;
-  yield* reopenRequests(context);
-  if (refused.length > 0) yield { type: 'data-refused-answers', transient: true, data: refused };
-  if (isStale(context)) {
-    yield { type: 'data-stale', transient: true, data: { revision: thread.revision } };
+    if (chunk.type !== 'start') continue;
+    yield* reopenRequests(context);
+    if (refused.length > 0) yield { type: 'data-refused-answers', transient: true, data: refused };
+    if (isStale(context)) {
+      yield { type: 'data-stale', transient: true, data: { revision: thread.revision } };
+    }
   }
 }
 

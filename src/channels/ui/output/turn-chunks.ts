@@ -48,7 +48,7 @@ export class TurnChunks {
       case 'request-end':
         return this.#findRequest(item.requestId)?.endRequest(item.event) ?? [];
       case 'call-deferred':
-        return this.#findCall(item.call)?.defer() ?? [];
+        return this.#calls.get(item.call.toolCallId)?.defer() ?? [];
       case 'call-ended':
         return this.endCall(item.call, item.end);
       case 'retraction':
@@ -59,7 +59,7 @@ export class TurnChunks {
 
   /** The end of a call that the provider did not run. */
   endCall(call: Pick<ToolCall, 'toolCallId'>, end: CallEnd): UIMessageChunk[] {
-    return this.#findCall(call)?.end(call, end) ?? [];
+    return this.#calls.get(call.toolCallId)?.end(call, end) ?? [];
   }
 
   /** The page begins a message that has nothing of the turn so far. */
@@ -75,7 +75,7 @@ export class TurnChunks {
 
   /** Shows calls that were answered and have not ended as in progress: otherwise the page would send the answer again and again. */
   showStatus(calls: readonly ToolCallRecord[]): UIMessageChunk[] {
-    return calls.flatMap((call) => this.#findCall(call)?.showStatus(call) ?? []);
+    return calls.flatMap((call) => this.#calls.get(call.toolCallId)?.showStatus(call) ?? []);
   }
 
   finishStep(step: Pick<FinishedStepEvent, 'message' | 'metadata'>): UIMessageChunk[] {
@@ -85,12 +85,14 @@ export class TurnChunks {
       const { toolCallId, toolName, available } = part;
       this.#calls.set(toolCallId, new CallChunks(available, toolName, this.#options));
     }
-    const ended = ends.flatMap(({ call, end }) => this.#findCall(call)?.end(call, end, true) ?? []);
+    const ended = ends.flatMap(
+      ({ call, end }) => this.#calls.get(call.toolCallId)?.end(call, end, true) ?? [],
+    );
     return [...this.#steps.finish(parts), ...ended, { type: 'finish-step' }];
   }
 
   #ask({ request, call, beside }: Extract<ViewItem, { type: 'request' }>): UIMessageChunk[] {
-    if (call !== undefined) return this.#findCall(call)?.ask(request, call) ?? [];
+    if (call !== undefined) return this.#calls.get(call.toolCallId)?.ask(request, call) ?? [];
     const chunks = new RequestChunks(request, beside);
     this.#requests.set(request.requestId, chunks);
     return chunks.ask();
@@ -101,10 +103,6 @@ export class TurnChunks {
       this.#requests.get(requestId) ??
       [...this.#calls.values()].find((call) => call.requestId === requestId)
     );
-  }
-
-  #findCall({ toolCallId }: Pick<ToolCall, 'toolCallId'>): CallChunks | undefined {
-    return this.#calls.get(toolCallId);
   }
 }
 
