@@ -37,12 +37,8 @@ export function makeSqlGrants(read: RunOnGrants, write: RunOnGrants): ThreadStor
     },
 
     async revoke(grantId) {
-      const deleted = await write({
-        name: 'holdpoint-revoke-grant',
-        text: 'delete from holdpoint_grants where grant_id = ? returning grant_id',
-        values: [grantId],
-      });
-      return deleted.length === 1;
+      const text = 'delete from holdpoint_grants where grant_id = ? returning grant_id';
+      return (await write({ text, values: [grantId] })).length === 1;
     },
   };
 }
