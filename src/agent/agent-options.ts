@@ -2,12 +2,12 @@ import type { Instructions, LanguageModel, Output, ToolSet } from 'ai';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';
-import type { MayAnswer } from './input/run-input.ts';
+import type { MayAnswer } from './input/parse-input.ts';
 import type { ModelSettings } from './model/model-step.ts';
 import type { PrepareStep } from './model/prepare-step.ts';
 import type { UnrecordedOutcome } from './run/agent-context.ts';
 import type { RetryOptions } from './run/retry-time.ts';
-import type { RunOverrides } from './run/run-settings.ts';
+import type { RunOverrides } from './run/run-options.ts';
 import type { ToolRecovery } from './run/tool-recovery.ts';
 
 /** The options of `createAgent`. Names that the AI SDK has too mean the same here. */

@@ -8,8 +8,8 @@ import type { AgentStream } from './agent-stream.ts';
 import type { Question } from './calls/question-call.ts';
 import type { RequestedApproval } from './calls/make-request.ts';
 import type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
-import type { ImportedHistory } from './input/imported-history.ts';
-import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
+import type { ImportedHistory } from './input/import-history.ts';
+import type { AnswerOptions, InputItem, RunInput } from './input/parse-input.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
 

@@ -14,8 +14,7 @@ import {
 } from './calls/delegation.ts';
 import type { MayStand } from './calls/find-grant.ts';
 import type { ToolDefinitions } from './calls/tool-definitions.ts';
-import type { ParsedInput } from './input/parse-input.ts';
-import type { AnswerOptions, RunInput } from './input/run-input.ts';
+import type { ParsedInput, AnswerOptions, RunInput } from './input/parse-input.ts';
 import type { RunOptions } from './run/run-options.ts';
 
 /** A child thread, as a delegation uses it. Its messages and answers come only from there. */

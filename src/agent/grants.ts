@@ -3,7 +3,7 @@ import { type Grant, grantSchema } from '../content/grant.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../errors.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { StoredGrant } from '../thread/thread-store.ts';
-import type { AnswerOptions } from './input/run-input.ts';
+import type { AnswerOptions } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { ThreadHandles } from './thread-handles.ts';
 

@@ -33,10 +33,15 @@ import {
   settleCall,
   type SettledOutcome,
 } from './input/accept-outcome.ts';
-import { reassignRequest, withdrawVote } from './input/change-votes.ts';
-import { type ImportedHistory, importHistory, parseHistory } from './input/imported-history.ts';
-import { parseAnswerer, parseInput } from './input/parse-input.ts';
-import type { AnswerOptions, InputItem, RunInput } from './input/run-input.ts';
+import { reassignRequest, withdrawVote } from './input/votes.ts';
+import { type ImportedHistory, importHistory, parseHistory } from './input/import-history.ts';
+import {
+  parseAnswerer,
+  parseInput,
+  type AnswerOptions,
+  type InputItem,
+  type RunInput,
+} from './input/parse-input.ts';
 import { checkRunOptions } from './known-settings.ts';
 import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';

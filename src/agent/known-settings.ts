@@ -2,8 +2,7 @@ import { adviseNearest, refuseUnknown } from '../content/check-settings.ts';
 import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { RetryOptions } from './run/retry-time.ts';
 import { stepSettingNames } from './model/prepare-step.ts';
-import type { RunOptions } from './run/run-options.ts';
-import type { RunOverrides } from './run/run-settings.ts';
+import type { RunOptions, RunOverrides } from './run/run-options.ts';
 import type { ToolRecovery } from './run/tool-recovery.ts';
 
 const ownNames = [

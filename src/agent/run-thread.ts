@@ -15,15 +15,13 @@ import { refuseChildInput } from './child-agent.ts';
 import { acceptInput } from './input/accept-input.ts';
 import { allowInput, mayEndRequests } from './input/allow-input.ts';
 import { recordBelow } from './input/answers-below.ts';
-import { listNewMessages } from './input/new-messages.ts';
-import { type ParsedInput, parseInput } from './input/parse-input.ts';
-import type { RunInput } from './input/run-input.ts';
+import { listNewMessages } from './input/sent-messages.ts';
+import { type ParsedInput, parseInput, type RunInput } from './input/parse-input.ts';
 import { withOutput } from './model/parsed-output.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { hasRunSettings } from './known-settings.ts';
-import { withRunSettings } from './run/own-settings.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { Run, type RunArguments } from './run/run.ts';
+import { Run, type RunArguments, withRunSettings } from './run/run.ts';
 import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 
 /** The inputs of `runThread`. */

@@ -1,4 +1,6 @@
 import { readIdField } from '../policy/same-person.ts';
+import { hashText } from '../content/crypto.ts';
+import { toCanonicalText } from '../policy/digest.ts';
 
 /** What the app's `authorize` says of a request for a thread. */
 interface SignIn {
@@ -18,7 +20,7 @@ export interface KnownPeople {
 export const knownPeople: unique symbol = Symbol.for('holdpoint.known-people');
 
 /** What an agent knows of people; `undefined` for an app's own object around an agent. */
-export function readKnownPeople(agent: object): KnownPeople | undefined {
+function readKnownPeople(agent: object): KnownPeople | undefined {
   return isKnowing(agent) ? agent[knownPeople] : undefined;
 }
 
@@ -35,4 +37,30 @@ export function isSignedIn(agent: object, signIn: SignIn): boolean {
 
 function isKnowing(agent: object): agent is { [knownPeople]: KnownPeople } {
   return knownPeople in agent;
+}
+
+/**
+ * For whom a page shows a thread, without saying who that is: SHA-256, as base64url, over the thread's id and who the principal is, strictly, or
+ * else the whole principal. It is no secret and authorizes nothing. `undefined` for a principal that is not JSON.
+ */
+export async function digestViewer(
+  agent: object,
+  threadId: string,
+  principal: unknown,
+): Promise<string | undefined> {
+  const person = canonicalizePerson(agent, principal);
+  return person && hashText(`holdpoint/viewer/v1\0${JSON.stringify(threadId)}${person}`);
+}
+
+/* Two kinds, so that no text of `principalId` passes for the JSON of another principal. An app's own object around an agent can't say who an object is. */
+function canonicalizePerson(agent: object, principal: unknown): string | undefined {
+  const ownText = typeof principal === 'string' ? principal : undefined;
+  const known = readKnownPeople(agent);
+  const person = known === undefined ? ownText : known.identify(principal);
+  if (person !== undefined) return `person${JSON.stringify(person)}`;
+  try {
+    return `principal${toCanonicalText(principal)}`;
+  } catch {
+    return undefined;
+  }
 }

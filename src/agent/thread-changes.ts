@@ -18,11 +18,9 @@ import type { EndingInput } from './input/accept-outcome.ts';
 import { acceptInput } from './input/accept-input.ts';
 import { allowEndings, allowInput } from './input/allow-input.ts';
 import { recordBelow } from './input/answers-below.ts';
-import type { ParsedInput, RefuseEnding } from './input/parse-input.ts';
-import type { AnswerOptions, MayAnswer } from './input/run-input.ts';
+import type { ParsedInput, RefuseEnding, AnswerOptions, MayAnswer } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
-import { makeAbandonedEvents } from './run/lost-calls.ts';
-import { stopRequest, waitUntilEnded } from './run/stop-run.ts';
+import { makeAbandonedEvents, stopRequest, waitUntilEnded } from './run/run-end.ts';
 import { refuseRunning } from './thread-handles.ts';
 
 /** Checks answers, and throws for the first that is refused. The result records them, and runs nothing. */

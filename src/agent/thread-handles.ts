@@ -9,7 +9,7 @@ import type { ThreadState } from '../thread/thread-state.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
 import { hasReceivers, notifyDropped } from './calls/answer-receiver.ts';
 import type { AgentContext } from './run/agent-context.ts';
-import { recordAbandoned } from './run/lost-calls.ts';
+import { recordAbandoned } from './run/run-end.ts';
 
 /** The thread handles that an agent has returned, and the log behind each. */
 export class ThreadHandles {

@@ -14,7 +14,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an approval does not count of somebody who may not answer any more',
-    file: 'agent/input/withdrawn-votes.ts',
+    file: 'agent/input/votes.ts',
     from: 'people.has(person)',
     to: 'people.has(`${person} `)',
     suite: ['policy/approver-attacks', 'whose right was taken away before'],
@@ -22,7 +22,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nor of somebody whom they had asked to answer',
-    file: 'agent/input/ask-may-answer.ts',
+    file: 'agent/input/call-may-answer.ts',
     from: 'if (await isAllowed({ by: { principal, channel } })) return from;',
     to: 'return from;',
     suite: ['policy/approver-attacks', 'asked to answer by an approver'],
@@ -230,7 +230,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'also for those for whom others answered',
-    file: 'agent/input/standing-answers.ts',
+    file: 'agent/input/call-may-answer.ts',
     from: 'const request = { ...asked, ...(reassignments === undefined ? {} : { reassignments }) };',
     to: 'const request = { ...asked };',
     suite: ['policy/standing-answers', 'asked to answer instead'],
@@ -254,7 +254,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the agents above are asked about standing approvals too',
-    file: 'agent/input/standing-answers.ts',
+    file: 'agent/input/call-may-answer.ts',
     from: 'if (own === undefined || above === undefined) return own ?? above;',
     to: 'if (own === undefined || above === undefined) return own;',
     suite: ['policy/standing-answers', 'asks the agent above'],

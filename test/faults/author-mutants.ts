@@ -23,7 +23,7 @@ export const authorMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nobody edits what somebody else has said',
-    file: 'agent/input/replaced-messages.ts',
+    file: 'agent/input/sent-messages.ts',
     from: 'isSender?.(principal) === true',
     to: 'isSender !== null || principal',
     suite: [words, 'Ben’s edit of Ada’s message'],
@@ -31,7 +31,7 @@ export const authorMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an edit takes back nothing that somebody else has said since',
-    file: 'agent/input/replaced-messages.ts',
+    file: 'agent/input/sent-messages.ts',
     from: 'return [first, ...later.filter(isKept)];',
     to: 'return later.filter(isKept).length < 0 ? [] : [first];',
     suite: [words, 'where Ben has written since'],

@@ -55,7 +55,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'who edits may answer the edited request',
-    file: 'agent/input/ask-may-answer.ts',
+    file: 'agent/input/call-may-answer.ts',
     from: 'edited === undefined ? [asked] : [asked, edited]',
     to: '[asked]',
     suite: [story, 'does not edit 50 to 5,000'],
@@ -111,7 +111,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an edit ends with the approval of its author',
-    file: 'agent/input/withdrawn-votes.ts',
+    file: 'agent/input/votes.ts',
     from: '...(endsEdit ? { endsEdit } : {})',
     to: '',
     suite: [story, 'after its editor withdraws'],
@@ -119,7 +119,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an edit ends only with the approval of its author',
-    file: 'agent/input/withdrawn-votes.ts',
+    file: 'agent/input/votes.ts',
     from: 'const isEditor = edit !== undefined && votesOfOthers(theirs, edit).length < theirs.length;',
     to: 'const isEditor = edit !== undefined;',
     suite: [story, 'stays edited when somebody else withdraws'],

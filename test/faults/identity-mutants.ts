@@ -112,7 +112,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a second approval under another name is refused',
-    file: 'agent/input/count-votes.ts',
+    file: 'agent/input/votes.ts',
     from: 'if (isOwn && approved) refuseOtherName(',
     to: 'if (isOwn && !approved) refuseOtherName(',
     suite: [same, 'do not fill a quorum of two'],
@@ -136,7 +136,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'two votes of one person count once',
-    file: 'agent/input/count-votes.ts',
+    file: 'agent/input/votes.ts',
     from: 'counted.push(...behind);',
     to: '',
     suite: [same, 'two votes of the same person'],
@@ -144,7 +144,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the log counts the votes that were weighed',
-    file: 'agent/input/count-votes.ts',
+    file: 'agent/input/votes.ts',
     from: 'isOwn ? !isReplaced : ',
     to: '!isOwn && ',
     suite: [same, 'replaces the one under the old name'],

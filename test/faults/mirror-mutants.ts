@@ -20,7 +20,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   },
   {
     promise: "the parent's mayAnswer limits edits of a sub-agent's call",
-    file: 'agent/input/check-below.ts',
+    file: 'agent/input/answers-below.ts',
     from: 'const both = { request, asked, edited: makeAskedAnswer(made, response, by) };',
     to: 'const both = { request, asked, ...(made && {}) };',
     suite: votes("the parent's mayAnswer limits"),
@@ -36,7 +36,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a vote that the agent above refuses by now does not count below',
-    file: 'agent/input/revoked-votes.ts',
+    file: 'agent/input/call-may-answer.ts',
     from: 'const revoked = new Set(above.revoked);',
     to: 'const revoked = new Set<string>();',
     suite: ['policy/sub-agent-attacks', 'once the mayAnswer of the agent above'],
@@ -124,7 +124,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nor after the deadline of a call further above',
-    file: 'agent/input/check-below.ts',
+    file: 'agent/input/answers-below.ts',
     from: 'Math.min(request.expiresAt ?? Infinity, above.until ?? Infinity)',
     to: 'request.expiresAt',
     suite: ['tools/late-answers', 'memoryStore.*through three levels'],

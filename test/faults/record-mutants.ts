@@ -78,7 +78,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'another text under the id of a message is refused',
-    file: 'agent/input/new-messages.ts',
+    file: 'agent/input/sent-messages.ts',
     from: 'isSender !== undefined && !hasSameContent(before, message)',
     to: 'isSender !== undefined && before?.role !== message.role',
     suite: ['agent/message-ids', 'is refused, and changes nothing'],
@@ -86,7 +86,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a repetition repeats the whole input',
-    file: 'agent/input/new-messages.ts',
+    file: 'agent/input/sent-messages.ts',
     from: 'id === undefined ? recorded[(begin ?? Infinity) + index] : known.get(id)',
     to: 'id === undefined ? (begin === undefined ? undefined : message) : known.get(id)',
     suite: ['agent/message-ids', 'is refused, and changes nothing'],
@@ -94,7 +94,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'two texts of one input have two ids',
-    file: 'agent/input/new-messages.ts',
+    file: 'agent/input/sent-messages.ts',
     from: 'if (id !== undefined) known.set(id, message);',
     to: 'if (id !== undefined) known.set(id, sent.find((each) => readMessageId(each) === id && each !== message) ?? message);',
     suite: ['agent/message-ids', 'is refused, and changes nothing'],
@@ -102,7 +102,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the reply to a message is for its sender',
-    file: 'agent/input/new-messages.ts',
+    file: 'agent/input/sent-messages.ts',
     from: "if (added?.type !== 'message-added' || isSender(added.principal)) return;",
     to: "if (added?.type !== 'message-added' || isSender !== undefined) return;",
     suite: ['agent/message-ids', 'is refused, and changes nothing'],

@@ -72,15 +72,15 @@ export const ruleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a mayAnswer that misreads the input lets nobody answer',
-    file: 'agent/input/guarded-may-answer.ts',
-    from: 'return false;',
-    to: 'return answer === true;',
+    file: 'agent/input/call-may-answer.ts',
+    from: 'toolCall: call });\n    return false;',
+    to: 'toolCall: call });\n    return answer === true;',
     suite: [misread, 'lets nobody answer'],
     sentence: failed,
   },
   {
     promise: 'a listener of a fault has a copy of the call',
-    file: 'agent/run/report-failure.ts',
+    file: 'agent/run/agent-events.ts',
     from: '{ ...toolCall, input: copyPlain(toolCall.input) }',
     to: 'toolCall',
     suite: [misread, 'to listeners, which may change what they receive'],
@@ -145,7 +145,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a mayAnswer that misreads the call of a sub-agent lets nobody answer',
-    file: 'agent/input/guarded-may-answer.ts',
+    file: 'agent/input/call-may-answer.ts',
     from: 'findToolsAt(path, await definedTools())',
     to: 'findToolsAt(undefined, await definedTools())',
     suite: ['policy/misread-fields', 'such a field of a sub-agent'],

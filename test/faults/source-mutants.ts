@@ -108,7 +108,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a message of a known id is no news',
-    file: 'agent/input/new-messages.ts',
+    file: 'agent/input/sent-messages.ts',
     from: 'const recorded = [...messages.slice(0, kept), ...head.queuedMessages];',
     to: 'const recorded: ModelMessage[] = [];',
     suite: crashes,
@@ -116,7 +116,7 @@ const fleetMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'lost calls are recorded',
-    file: 'agent/run/lost-calls.ts',
+    file: 'agent/run/run-end.ts',
     from: "head.calls.filter(({ status }) => status === 'started')",
     to: 'head.calls.filter(() => false)',
     suite: crashes,
@@ -216,7 +216,7 @@ const peopleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a stop outlives the process that it was meant for',
-    file: 'agent/run/lost-calls.ts',
+    file: 'agent/run/run-end.ts',
     from: 'head.run?.isStopping === true ? stopEvents(context, state, at) : [ended]',
     to: '[ended]',
     suite: ['agent/stop', 'the wish outlives the process'],

@@ -34,10 +34,8 @@ import {
 } from '../calls/close-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { makeQuestionEndEvents, refuseNoAnswer } from './answer-question.ts';
-import { listNewMessages } from './new-messages.ts';
-import type { ParsedInput, Weigh } from './parse-input.ts';
-import { refuseEdit, listReplacedMessages } from './replaced-messages.ts';
-import type { AnswerOptions } from './run-input.ts';
+import { listNewMessages, refuseEdit, listReplacedMessages } from './sent-messages.ts';
+import type { ParsedInput, Weigh, AnswerOptions } from './parse-input.ts';
 
 /** How a thread accepts input. */
 export interface AcceptOptions {

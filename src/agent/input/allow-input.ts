@@ -8,13 +8,15 @@ import { listCancelled } from '../calls/close-requests.ts';
 import { findAskingDelegation } from '../calls/delegation.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput, isWeighed } from './accept-input.ts';
-import type { AnswerContext } from './answer-context.ts';
-import { showBelow } from './answers-below.ts';
-import { findAllowedPerson, makeAskedAnswer, makeMayAnswerRefusal } from './ask-may-answer.ts';
-import { checkBelow } from './check-below.ts';
-import { listNewMessages } from './new-messages.ts';
-import type { ParsedInput, PassedDown, RefuseEnding, Weigh } from './parse-input.ts';
-import type { MayAnswer } from './run-input.ts';
+import { showBelow, checkBelow } from './answers-below.ts';
+import {
+  findAllowedPerson,
+  makeAskedAnswer,
+  makeMayAnswerRefusal,
+  type AnswerContext,
+} from './call-may-answer.ts';
+import { listNewMessages } from './sent-messages.ts';
+import type { ParsedInput, PassedDown, RefuseEnding, Weigh, MayAnswer } from './parse-input.ts';
 import { weighAnswer } from './weigh-answer.ts';
 
 /** How an input is accepted, and who may answer. */

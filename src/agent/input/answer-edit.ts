@@ -10,7 +10,7 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { renderEditedText } from '../calls/decide-calls.ts';
 import { makeDefaultText } from '../calls/make-request.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
-import type { AnswerContext } from './answer-context.ts';
+import type { AnswerContext } from './call-may-answer.ts';
 
 /** An edited input, what was changed in the input that the model asked for, and the text and digest of the request with it. */
 export type Edited = NonNullable<ThreadEventOf<'request-answered'>['edit']>;

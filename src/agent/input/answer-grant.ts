@@ -11,9 +11,9 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { makeOwnRunner } from '../calls/make-request.ts';
-import type { AnswerContext } from './answer-context.ts';
+import type { AnswerContext } from './call-may-answer.ts';
 import { listPeopleBehind } from './answer-voter.ts';
-import type { AnswerOptions } from './run-input.ts';
+import type { AnswerOptions } from './parse-input.ts';
 
 /** What a standing approval is made from. */
 interface GrantAnswer {

@@ -4,8 +4,8 @@ import { type Requested, listRequesters } from '../../content/requesters.ts';
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError } from '../../errors.ts';
 import { explainSamePerson, findPrincipalName, identifyStrictly, isSamePerson, type Person } from '../../policy/same-person.ts';
-import type { AnswerContext, Answering } from './answer-context.ts';
-import type { AnswerOptions } from './run-input.ts';
+import type { AnswerContext, Answering } from './call-may-answer.ts';
+import type { AnswerOptions } from './parse-input.ts';
 
 type Identifying = Pick<AnswerContext, 'principalId'>;
 

@@ -5,15 +5,13 @@ import { isEqualJson } from '../../policy/digest.ts';
 import { withEdit } from '../../thread/events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import type { AnswerContext, Answering } from './answer-context.ts';
-import { findAllowedPerson, makeAskedAnswer, makeMayAnswerRefusal } from './ask-may-answer.ts';
+import { type AnswerContext, type Answering, findRevokedVoters } from './call-may-answer.ts';
+import { findAllowedPerson, makeAskedAnswer, makeMayAnswerRefusal } from './call-may-answer.ts';
 import { type Edited, checkEdit } from './answer-edit.ts';
 import { makeGrantMaker } from './answer-grant.ts';
 import { findVoter } from './answer-voter.ts';
-import { countVotes } from './count-votes.ts';
+import { countVotes, withdrawVotes } from './votes.ts';
 import type { Weigh } from './parse-input.ts';
-import { findRevokedVoters } from './revoked-votes.ts';
-import { withdrawVotes } from './withdrawn-votes.ts';
 
 /**
  * Checks an answer that says more than yes or no, or whose request demands more than one yes, and returns how it counts. Throws

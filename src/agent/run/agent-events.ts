@@ -1,10 +1,12 @@
 import { EventEmitter } from 'eventemitter3';
 import { callGuarded } from '../../content/app-errors.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
+import { copyPlain } from '../../content/json-value.ts';
 import { type CallPlace, pickToolCall, type ToolCall } from '../../content/tool-call.ts';
 import { freezeDeep } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
 import { findAnyCall, type ThreadState } from '../../thread/thread-state.ts';
+import { traceFailure } from '../../thread/tracing.ts';
 
 /** An event of a thread, as listeners receive it. */
 export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
@@ -70,4 +72,27 @@ export class AgentEmitter {
   emitFailure(failure: SettingFailure): void {
     this.#emitter.emit('setting-failed', failure);
   }
+}
+
+/**
+ * Reports the faults of an agent's settings: to its listeners, to tracing, and, unless `NODE_ENV` is `production`, as a warning in the
+ * console, once for each setting and kind of fault.
+ */
+export function makeFailureReporter(
+  agentName: string | undefined,
+  events: AgentEmitter,
+): (failure: SettingFailure) => void {
+  const warned = new Set<string>();
+  return ({ toolCall, ...fault }) => {
+    const call = toolCall && { ...toolCall, input: copyPlain(toolCall.input) };
+    const failure = { ...fault, toolCall: call };
+    events.emitFailure(failure);
+    traceFailure(agentName, failure);
+    const { setting, kind, problem, error } = failure;
+    const key = `${kind} ${setting}`;
+    if (warned.has(key) || globalThis.process?.env['NODE_ENV'] === 'production') return;
+    warned.add(key);
+    const agent = agentName === undefined ? '' : ` of agent '${agentName}'`;
+    console.warn(`holdpoint: ${setting}${agent}: ${problem}`, ...[error].filter(Boolean));
+  };
 }

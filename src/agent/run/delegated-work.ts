@@ -5,7 +5,7 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { type DelegatedWork, readShownRequests } from '../calls/delegation.ts';
 import { pickSender } from '../calls/close-requests.ts';
 import type { AgentContext } from './agent-context.ts';
-import { findStopper } from './lost-calls.ts';
+import { findStopper } from './run-end.ts';
 
 /** What a delegated call needs of the run that executes it. */
 interface DelegatingRun {

@@ -5,7 +5,7 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isModelDue, isStoppedBeforeReply, needsRun } from '../../thread/thread-status.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
-import { makeFaultEvents, stopEvents } from './lost-calls.ts';
+import { makeFaultEvents, stopEvents } from './run-end.ts';
 import type { PartialStep } from './take-step.ts';
 
 /* How often a run polls for events of other processes, in milliseconds. */

@@ -1,48 +1,17 @@
-import type { ClosedBy } from '../../content/user-input.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
-import { describeClosedBy } from '../../policy/same-person.ts';
+import { copyPlain } from '../../content/json-value.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isAbandoned } from '../../thread/thread-head.ts';
-import { readLastHash, type ThreadState } from '../../thread/thread-state.ts';
-import { cancelApprovedEvents } from '../calls/close-requests.ts';
+import { isSamePlace, type ThreadHead } from '../../thread/thread-head.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import { checkApproved, startEvent } from '../calls/check-startable-calls.ts';
+import { endEvents } from '../calls/close-requests.ts';
+import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
+import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import { type DeliveredOutcome, parseDelivered, makeRecordedOutcome } from '../input/accept-outcome.ts';
 import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
-import { mayStartAgain, findRecovery } from './tool-recovery.ts';
-
-/** Why a run ended before its work was done. */
-interface RunFault {
-  error: string;
-  /** The app's own signal ended it: this is not a failure. */
-  isAborted: boolean;
-  at: number;
-  /** When lost calls may be recovered: a tool in a live process may still return its result. */
-  recoverAt: number;
-}
-
-/** The end of a run that did not complete, the time of the next attempt, and the calls whose outcome is now unknown. */
-export function makeFaultEvents(
-  context: AgentContext,
-  state: Readonly<ThreadState>,
-  { error, isAborted, at, recoverAt }: RunFault,
-): ThreadEvent[] {
-  const { head } = state;
-  const hash = readLastHash(state);
-  const failures = (head.failure?.failures ?? 0) + 1;
-  const retryAt = isAborted ? undefined : retryTime(context.retry, { failures, at, hash });
-  const lost = head.calls.filter(({ status }) => status === 'started');
-  const ended: ThreadEvent = {
-    type: 'run-ended',
-    at,
-    error,
-    ...(isAborted ? { aborted: true } : {}),
-    ...(retryAt === undefined ? {} : { retryAt }),
-  };
-  return [
-    ...(head.run?.isStopping === true ? stopEvents(context, state, at) : [ended]),
-    ...lost.map((call) => makeLostEvent(context, call, at, recoverAt)),
-  ];
-}
+import { mayStartAgain, findRecovery, type ToolRecovery } from './tool-recovery.ts';
 
 /** The event for a call whose outcome is unknown. Recovery starts at `recoverAt`, if its tool can be asked or restarted. */
 export function makeLostEvent(
@@ -58,55 +27,119 @@ export function makeLostEvent(
   return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
 }
 
-/** A thread's log, and its head as it is or would be. */
-type StoppedState = Readonly<Pick<ThreadState, 'events' | 'head'>>;
-
-/** The end of a turn that a person stopped: approved calls that have not started are cancelled. */
-export function stopEvents(
-  context: Pick<AgentContext, 'principalId'>,
-  state: StoppedState,
-  at: number,
-  by = findStopper(context, state),
-): ThreadEvent[] {
-  return [
-    ...cancelApprovedEvents(state.head, { reason: 'The run was stopped.', at, by }),
-    { type: 'run-ended', at, stopped: true },
-  ];
-}
-
-/** Who asked the current run to stop. */
-export function findStopper(
-  { principalId }: Pick<AgentContext, 'principalId'>,
-  { events, head }: StoppedState,
-): ClosedBy {
-  const asked = events.findLast((event) => event.type === 'stop-requested');
-  return asked !== undefined && asked.runId === head.run?.runId
-    ? describeClosedBy(asked, principalId)
-    : {};
-}
-
-/** Records the end of a run whose lease has expired, and that the outcome of its started calls is unknown. */
-export async function recordAbandoned(
+/**
+ * Asks tools what became of lost calls, and records what they know: an outcome, or that the call continues elsewhere because it has asked
+ * a person. These are facts and need no lease.
+ */
+export async function reconcileCalls(
   context: AgentContext,
+  tools: ToolDefinitions,
   log: ThreadLog,
 ): Promise<readonly ThreadEvent[]> {
-  /* That run may have ended after all, and another one may be abandoned. */
-  while (isAbandoned(log.state.head, context.now())) {
-    const events = await log.commit((proposal) =>
-      proposal.add(...makeAbandonedEvents(context, proposal.state)),
-    );
-    if (events.length > 0) return events;
-  }
-  return [];
+  const { state, revision } = log;
+  const { head } = state;
+  const lost = head.calls.filter(isLost);
+  const known = await Promise.all(
+    lost.map(async (call) => reconcileCall(context, tools, { call, head })),
+  );
+  return log.commit((proposal) => {
+    /* The tool was not asked about an attempt that may have started meanwhile. */
+    if (log.revision === revision) proposal.add(...known.flat());
+  });
 }
 
-/** The events that `recordAbandoned` records for the thread's current state; none unless a run was abandoned. */
-export function makeAbandonedEvents(
+function isLost({ status }: ToolCallRecord): boolean {
+  return status === 'indeterminate';
+}
+
+async function reconcileCall(
   context: AgentContext,
+  tools: ToolDefinitions,
+  { call, head }: { call: ToolCallRecord; head: ThreadHead },
+): Promise<ThreadEvent[]> {
+  const { step, index, toolName } = call;
+  if (tools.get(toolName)?.delegation !== undefined) return [];
+  const outcome = await askTool(findRecovery(context.toolRecovery, call), call);
+  const place = { at: context.now(), step, index };
+  if (outcome === undefined)
+    return isAsking(head, call) ? [{ type: 'call-deferred', ...place }] : [];
+  const recorded = await makeRecordedOutcome(tools.get(toolName), call, outcome);
+  const source = 'reconciled';
+  return endEvents(head, { type: 'call-ended', ...place, outcome: recorded, source });
+}
+
+/** Whether a call has an open question, or an answer to be sent to it. */
+function isAsking({ openRequests, unsentAnswers }: ThreadHead, call: ToolCallRecord): boolean {
+  return [...openRequests, ...unsentAnswers].some(({ beside }) => isSamePlace(beside, call));
+}
+
+/* A tool that can't tell, returns something invalid, or throws, leaves the call indeterminate. */
+async function askTool(
+  { reconcile }: ToolRecovery,
+  { toolCallId, input, idempotencyKey = toolCallId }: ToolCallRecord,
+): Promise<DeliveredOutcome | undefined> {
+  try {
+    const copy = copyPlain(input);
+    const outcome = await reconcile?.({ input: copy, idempotencyKey, toolCallId });
+    return outcome === undefined ? undefined : parseDelivered(outcome);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The starts of the lost calls that may be restarted: delegated calls, which their sub-agents resume; and calls of idempotent tools with
+ * attempts left, if what was approved is still what would run, or the rules still let it run without approval.
+ */
+export async function makeRestartEvents(
+  context: AgentContext,
+  decisions: DecisionInput,
   state: Readonly<ThreadState>,
+): Promise<ThreadEvent[]> {
+  const calls = state.head.calls.filter(
+    (call) => isLost(call) && decisions.tools.has(call.toolName) && mayStartAgain(context, call),
+  );
+  const events = await Promise.all(
+    calls.map(async (call): Promise<ThreadEvent[]> => {
+      const definition = decisions.tools.get(call.toolName);
+      if (definition?.delegation !== undefined)
+        return [startEvent(definition, call, decisions.now())];
+      const request = state.endedRequests.get(call.requestId ?? '')?.request;
+      return request?.type === 'approval-request'
+        ? checkApproved(decisions, { call, request })
+        : makeRestartOfUnapproved(decisions, call);
+    }),
+  );
+  return events.flat().filter(({ type }) => type === 'call-started');
+}
+
+/** The start of a call that needed no approval, if it still needs none. */
+async function makeRestartOfUnapproved(
+  { tools, rules, now }: DecisionInput,
+  call: ToolCallRecord,
+): Promise<ThreadEvent[]> {
+  const definition = tools.get(call.toolName);
+  if (definition === undefined || definition.asking !== undefined) return [];
+  const decision = await applyRules(rules, definition, call);
+  return decision.type === 'run' ? [startEvent(definition, call, now())] : [];
+}
+
+/** The events recording that calls which were due to be recovered are still unknown, and when to retry. */
+export function makeFailedRecoveryEvents(
+  { retry }: AgentContext,
+  { calls }: ThreadHead,
+  { at, hash }: { at: number; hash: string },
 ): ThreadEvent[] {
-  const at = context.now();
-  if (!isAbandoned(state.head, at)) return [];
-  const error = 'The process of the run died or stalled: its lease has expired.';
-  return makeFaultEvents(context, state, { error, isAborted: false, at, recoverAt: at });
+  return calls
+    .filter((call) => isLost(call) && (call.recoverAt ?? Infinity) <= at)
+    .map(({ step, index, recoveries = 0 }): ThreadEvent => {
+      const recoverAt = retryTime(retry, { failures: recoveries + 1, at, hash });
+      return {
+        type: 'recovery-failed',
+        at,
+        step,
+        index,
+        ...(recoverAt === undefined ? {} : { recoverAt }),
+      };
+    });
 }

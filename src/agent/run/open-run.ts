@@ -15,8 +15,8 @@ import { acceptInput } from '../input/accept-input.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { Lease } from './lease.ts';
-import { recordAbandoned } from './lost-calls.ts';
-import { makeFailedRecoveryEvents, reconcileCalls, makeRestartEvents } from './recover-calls.ts';
+import { recordAbandoned } from './run-end.ts';
+import { makeFailedRecoveryEvents, reconcileCalls, makeRestartEvents } from './lost-calls.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** A run that begins. */

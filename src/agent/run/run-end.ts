@@ -1,8 +1,18 @@
 import type { LanguageModelUsage } from 'ai';
 import type { StepMetadata } from '../../thread/events.ts';
-import { isModelDue, computeThreadStatus } from '../../thread/thread-status.ts';
-import { endsTurn } from '../../thread/thread-head.ts';
-import type { ThreadState } from '../../thread/thread-state.ts';
+import { isModelDue, computeThreadStatus, needsRun } from '../../thread/thread-status.ts';
+import { endsTurn, isAbandoned, isRunning, isUnfinished } from '../../thread/thread-head.ts';
+import { type ThreadState, readLastHash } from '../../thread/thread-state.ts';
+import type { ClosedBy } from '../../content/user-input.ts';
+import { waitForTimer } from '../../content/waiting.ts';
+import { describeClosedBy } from '../../policy/same-person.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import { cancelApprovedEvents, listUnusedApprovals } from '../calls/close-requests.ts';
+import type { AnswerOptions } from '../input/parse-input.ts';
+import type { AgentContext } from './agent-context.ts';
+import { makeLostEvent } from './lost-calls.ts';
+import { retryTime } from './retry-time.ts';
 
 /** How a run ended. */
 export interface RunEnd {
@@ -33,4 +43,132 @@ export function describeEndStatus(state: Readonly<ThreadState>, now: number): Ru
   const isPast = (step: number): boolean => step < head.steps - 1;
   const last = pastCalls.findLast((call) => endsTurn(call) || isPast(call.step));
   return last === undefined || isPast(last.step) ? 'completed' : 'cancelled';
+}
+
+/** Why a run ended before its work was done. */
+interface RunFault {
+  error: string;
+  /** The app's own signal ended it: this is not a failure. */
+  isAborted: boolean;
+  at: number;
+  /** When lost calls may be recovered: a tool in a live process may still return its result. */
+  recoverAt: number;
+}
+
+/** The end of a run that did not complete, the time of the next attempt, and the calls whose outcome is now unknown. */
+export function makeFaultEvents(
+  context: AgentContext,
+  state: Readonly<ThreadState>,
+  { error, isAborted, at, recoverAt }: RunFault,
+): ThreadEvent[] {
+  const { head } = state;
+  const hash = readLastHash(state);
+  const failures = (head.failure?.failures ?? 0) + 1;
+  const retryAt = isAborted ? undefined : retryTime(context.retry, { failures, at, hash });
+  const lost = head.calls.filter(({ status }) => status === 'started');
+  const ended: ThreadEvent = {
+    type: 'run-ended',
+    at,
+    error,
+    ...(isAborted ? { aborted: true } : {}),
+    ...(retryAt === undefined ? {} : { retryAt }),
+  };
+  return [
+    ...(head.run?.isStopping === true ? stopEvents(context, state, at) : [ended]),
+    ...lost.map((call) => makeLostEvent(context, call, at, recoverAt)),
+  ];
+}
+
+/** A thread's log, and its head as it is or would be. */
+type StoppedState = Readonly<Pick<ThreadState, 'events' | 'head'>>;
+
+/** The end of a turn that a person stopped: approved calls that have not started are cancelled. */
+export function stopEvents(
+  context: Pick<AgentContext, 'principalId'>,
+  state: StoppedState,
+  at: number,
+  by = findStopper(context, state),
+): ThreadEvent[] {
+  return [
+    ...cancelApprovedEvents(state.head, { reason: 'The run was stopped.', at, by }),
+    { type: 'run-ended', at, stopped: true },
+  ];
+}
+
+/** Who asked the current run to stop. */
+export function findStopper(
+  { principalId }: Pick<AgentContext, 'principalId'>,
+  { events, head }: StoppedState,
+): ClosedBy {
+  const asked = events.findLast((event) => event.type === 'stop-requested');
+  return asked !== undefined && asked.runId === head.run?.runId
+    ? describeClosedBy(asked, principalId)
+    : {};
+}
+
+/** Records the end of a run whose lease has expired, and that the outcome of its started calls is unknown. */
+export async function recordAbandoned(
+  context: AgentContext,
+  log: ThreadLog,
+): Promise<readonly ThreadEvent[]> {
+  /* That run may have ended after all, and another one may be abandoned. */
+  while (isAbandoned(log.state.head, context.now())) {
+    const events = await log.commit((proposal) =>
+      proposal.add(...makeAbandonedEvents(context, proposal.state)),
+    );
+    if (events.length > 0) return events;
+  }
+  return [];
+}
+
+/** The events that `recordAbandoned` records for the thread's current state; none unless a run was abandoned. */
+export function makeAbandonedEvents(
+  context: AgentContext,
+  state: Readonly<ThreadState>,
+): ThreadEvent[] {
+  const at = context.now();
+  if (!isAbandoned(state.head, at)) return [];
+  const error = 'The process of the run died or stalled: its lease has expired.';
+  return makeFaultEvents(context, state, { error, isAborted: false, at, recoverAt: at });
+}
+
+/* How often to check whether a run in another process has ended, in milliseconds. */
+const pollMs = 250;
+/* How much longer than its tools a run may take to end, in milliseconds: another process has to notice, and to append. */
+const marginMs = 5_000;
+
+/** The events that stop the current run; without one, those that end a turn which is due. */
+export function stopRequest(
+  context: AgentContext,
+  state: Readonly<ThreadState>,
+  by: AnswerOptions,
+): ThreadEvent[] {
+  const { head } = state;
+  const at = context.now();
+  if (isRunning(head, at) && head.run !== undefined) {
+    const { runId, isStopping = false } = head.run;
+    return isStopping ? [] : [{ type: 'stop-requested', at, runId, ...by }];
+  }
+  const isDue =
+    needsRun(head) || head.calls.some(isUnfinished) || listUnusedApprovals(head).length > 0;
+  const ending =
+    isDue && !head.isStopped
+      ? stopEvents(context, state, at, describeClosedBy(by, context.principalId))
+      : [];
+  return [...makeAbandonedEvents(context, state), ...ending];
+}
+
+/** Resolves when no run holds the thread, or after waiting long enough for one that does not react. */
+export async function waitUntilEnded({ now, events, abortGraceMs }: AgentContext, log: ThreadLog) {
+  const { threadId } = log.state;
+  const patience = abortGraceMs + marginMs;
+  for (let waited = 0; isRunning(log.state.head, now()) && waited < patience; waited += pollMs) {
+    const news = new AbortController();
+    const stopListening = events.on('run-ended', (event) => {
+      if (event.threadId === threadId) news.abort();
+    });
+    await log.pull();
+    if (isRunning(log.state.head, now())) await waitForTimer(pollMs, news.signal);
+    stopListening();
+  }
 }

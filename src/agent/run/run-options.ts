@@ -1,5 +1,8 @@
-import type { AnswerOptions } from '../input/run-input.ts';
-import type { RunOverrides } from './run-settings.ts';
+import type { TimeoutConfiguration, ToolSet } from 'ai';
+import type { FinishedStep } from '../../thread/finished-steps.ts';
+import type { AnswerOptions } from '../input/parse-input.ts';
+import type { ModelSettings } from '../model/model-step.ts';
+import type { PrepareStep, stepSettingNames } from '../model/prepare-step.ts';
 
 /** The options of one run. */
 export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
@@ -33,4 +36,48 @@ export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   replaces?: number;
   /** The run does nothing before `thread.resumeAt`: for schedulers that may wake too early or too often. Only with the input `[]`. */
   onlyWhenDue?: boolean;
+}
+
+/**
+ * The AI SDK's `StopCondition`, such as `isStepCount(5)` or `hasToolCall('finish')`. `steps` are those of the turn, from the log:
+ * they lack the fields of the AI SDK's steps that are not recorded, such as `performance`.
+ */
+export type StopCondition = {
+  /* A method, so that conditions written for the AI SDK's steps are accepted. */
+  condition(options: { steps: FinishedStep[] }): boolean | PromiseLike<boolean>;
+}['condition'];
+
+/** What `onStepEnd` receives: a step, and its thread. */
+export interface StepEndEvent extends FinishedStep {
+  threadId: string;
+}
+
+/** The settings that a run can have instead of the agent's. They apply to this run only; a later run that resumes the thread uses the agent's. */
+export interface RunOverrides<RUNTIME_CONTEXT = Record<string, unknown>> extends Pick<
+  ModelSettings,
+  (typeof stepSettingNames)[number] | 'maxRetries' | 'headers'
+> {
+  /** Called before each request to the model: see `createAgent`. */
+  prepareStep?: PrepareStep<ToolSet, RUNTIME_CONTEXT>;
+  /**
+   * Ends the run before the next step if one of the conditions is met, with the status `max-steps`. `run([], thread)` continues the thread;
+   * workers don't. Checked when all calls of a step have ended.
+   *
+   * @example
+   * await agent.run('Plan my trip.', thread, { stopWhen: [isStepCount(5), hasToolCall('finish')] });
+   */
+  stopWhen?: StopCondition | readonly StopCondition[];
+  /**
+   * Time limits in milliseconds, as in the AI SDK: for a whole run (a number, or `totalMs`), for each step with its tools (`stepMs`), and
+   * for each call of a tool (`toolMs`, `tools: { lookUpMs }`). A run or step over its limit fails with a `TimeoutError` and is retried as
+   * `retry` says. A tool over its limit gets the abort signal, and its failure is the result; if it ignores the signal for
+   * `abortGraceMs`, its call becomes indeterminate. The time people take to answer does not count. `firstChunkMs` and `chunkMs` have no
+   * effect.
+   */
+  timeout?: TimeoutConfiguration<ToolSet>;
+  /**
+   * Called when a step is complete and recorded: the model has replied and all calls of the step have ended. Not called if the last call
+   * ends outside of a run, or if a person stops the step. Errors that it throws or rejects with are ignored.
+   */
+  onStepEnd?: (step: StepEndEvent) => unknown;
 }

@@ -1,27 +1,29 @@
-import { readErrorText } from '../../content/app-errors.ts';
+import { readErrorText, callGuarded } from '../../content/app-errors.ts';
 import { awaitUnlessAborted } from '../../content/waiting.ts';
 import type { RunCause } from '../../policy/run-context.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import { hasDueCalls, isModelDue } from '../../thread/thread-status.ts';
 import { prepareStarts } from '../calls/check-startable-calls.ts';
+import { turnSteps } from '../../thread/finished-steps.ts';
 import { type DecisionInput, makeDecisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
 import { refuseMissingTools, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
+import { pickModelSettings } from '../model/model-step.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
 import { Executions, type Finished, recordFinished } from './executions.ts';
 import { Lease, LeaseLost } from './lease.ts';
 import { openAgain, type Opening, openRun } from './open-run.ts';
-import { notifyStepEnd } from './own-settings.ts';
 import { describeEndStatus, type RunEnd } from './run-end.ts';
-import type { RunOptions } from './run-options.ts';
+import type { RunOptions, RunOverrides } from './run-options.ts';
 import { AnswerSending, type SentAnswer, makeSentEvents } from './send-answers.ts';
 import { ModelSteps } from './take-step.ts';
-import { abortAfter, type RunningLimit } from './time-limits.ts';
+import { abortAfter, type RunningLimit, checkTimeout } from './time-limits.ts';
 
 /** The settings of a run. */
 export interface RunArguments {
@@ -284,4 +286,33 @@ const noSteps = { usage: undefined, finishReason: undefined, metadata: undefined
 
 function ignoreLeaseLost(error: unknown): void {
   if (!(error instanceof LeaseLost)) throw error;
+}
+
+/** The agent's context with the settings of one run. */
+export function withRunSettings(
+  context: AgentContext,
+  options: RunOverrides<unknown>,
+): AgentContext {
+  const { timeout, prepareStep, stopWhen = context.stopWhen } = options;
+  const { onStepEnd = context.onStepEnd } = options;
+  const settings = pickModelSettings(options);
+  if (!context.hasModel && (prepareStep || Object.keys(settings).length > 0)) {
+    throw new TypeError(
+      'A custom agent has no model, so its runs take no model settings and no prepareStep.',
+    );
+  }
+  const limits = timeout === undefined ? context.limits : checkTimeout(timeout, context.tools);
+  return { ...context, limits, stopWhen, onStepEnd, ownSteps: { settings, prepareStep } };
+}
+
+/** Calls `onStepEnd` if the events, which have just been appended, complete a step. */
+function notifyStepEnd(
+  onStepEnd: AgentContext['onStepEnd'],
+  state: Readonly<ThreadState>,
+  events: readonly ThreadEvent[],
+): void {
+  const isEnd = events.some(({ type }) => type === 'step-finished' || type === 'call-ended');
+  if (!isEnd || state.head.calls.length > 0) return;
+  const step = turnSteps(state).at(-1);
+  if (step) void callGuarded(onStepEnd, { ...step, threadId: state.threadId });
 }

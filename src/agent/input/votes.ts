@@ -1,0 +1,191 @@
+import { applyToRequest } from '../../thread/events.ts';
+import { explainSamePerson, findPrincipalName, isSamePerson, type Person } from '../../policy/same-person.ts';
+import { type ApprovalRequest, approve } from '../../content/approval.ts';
+import { type Vote, type Voter, votesOfOthers } from '../../content/vote.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { ThreadLog } from '../../thread/thread-log.ts';
+import type { ThreadEventOf } from '../../thread/thread-event.ts';
+import { isOverdue, type OpenRequest } from '../../thread/thread-head.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import { findAskingDelegation, type Reassignment } from '../calls/delegation.ts';
+import { identifyVoter, findVoter, makeNotAllowedError, listPeopleBehind } from './answer-voter.ts';
+import { commitMirror } from './answers-below.ts';
+import { type AnswerContext, findAllowedPerson, makeAskedAnswer, makeMayAnswerRefusal } from './call-may-answer.ts';
+import type { AnswerOptions } from './parse-input.ts';
+
+/** The votes of a request, as they count beside an answer. */
+interface VoteCount {
+  /** Those of other people, one for each. */
+  others: Vote[];
+  /** That of the person who answers, and who gave it, by today's name. */
+  own: { vote: Vote; name: string | undefined } | undefined;
+  /** Those that no longer count beside the answer, and that the log would still count. */
+  doubles: Vote[];
+}
+
+/**
+ * Counts votes by today's `principalId`: nobody counts twice, neither for themselves and for somebody else, nor under two names that are
+ * loosely the same. Throws `not-allowed` for an approval by somebody who has already approved under another such name.
+ */
+export function countVotes(
+  context: Pick<AnswerContext, 'principalId'>,
+  request: ApprovalRequest,
+  {
+    votes,
+    voter,
+    approved,
+  }: { votes: readonly Vote[]; voter: Voter & { principal?: unknown }; approved: boolean },
+): VoteCount {
+  const people = (each: Voter & { principal?: unknown }): Person[] =>
+    listPeopleBehind(context, request, each);
+  const counted = people(voter);
+  const answering = [...counted];
+  const count: VoteCount = { others: [], own: undefined, doubles: [] };
+  for (const vote of votes) {
+    const behind = people(vote);
+    const isReplaced = votesOfOthers([vote], voter).length === 0;
+    const isOwn = isReplaced || sharesPerson(behind, answering);
+    if (isOwn && approved) refuseOtherName(request, behind, answering);
+    if (isOwn) count.own ??= { vote, name: behind[0]?.name };
+    if (isOwn ? !isReplaced : sharesPerson(behind, counted)) count.doubles.push(vote);
+    else if (!isOwn) count.others.push(vote);
+    counted.push(...behind);
+  }
+  return count;
+}
+
+function sharesPerson(some: readonly Person[], others: readonly Person[]): boolean {
+  return some.some((one) => others.some((other) => isSamePerson(one, other)));
+}
+
+/* Under the same name it is a repetition, or a changed approval. */
+function refuseOtherName(
+  { requestId }: ApprovalRequest,
+  voted: readonly Person[],
+  answering: readonly Person[],
+): void {
+  const names = new Set(voted.map(({ name }) => name));
+  if (answering.some(({ name }) => names.has(name))) return;
+  const [one] = answering;
+  const other = voted.find((each) => one !== undefined && isSamePerson(each, one)) ?? voted[0];
+  if (one === undefined || other === undefined) return;
+  throw makeNotAllowedError(
+    requestId,
+    `this person has already approved it: ${explainSamePerson(one, other)}`,
+  );
+}
+
+/** Takes back the approval that a person gave to a request that is not decided yet. */
+export async function withdrawVote(
+  context: AnswerContext,
+  log: ThreadLog,
+  { requestId, by }: { requestId: string; by: AnswerOptions },
+): Promise<void> {
+  const { threadId, head } = log.state;
+  const open = openApproval(log.state, requestId, context.now());
+  const asking = findAskingDelegation(context.tools, { threadId, head }, open);
+  if (asking !== undefined) {
+    await asking.delegation.withdraw(asking.call, { request: open.request, by });
+    return commitMirror(context, log, asking);
+  }
+  const { principalId } = context;
+  const person = identifyVoter(context, by, requestId);
+  await log.commit((proposal) => {
+    const { request } = openApproval(proposal.state, requestId, context.now());
+    const own = (request.votes ?? []).find(
+      (vote) => (findPrincipalName(vote.principal, principalId) ?? vote.person) === person,
+    );
+    if (own === undefined) {
+      throw new HoldpointError(
+        'not-allowed',
+        `Request ${requestId} has no approval of this principal to withdraw.`,
+        { requestId },
+      );
+    }
+    proposal.add({ ...makeWithdrawn(request, own.person, context.now()), ...by });
+  });
+}
+
+/** Lets somebody else answer a request instead of a person who may answer it. For a mirrored request, the sub-agent records it first. */
+export async function reassignRequest(
+  context: AnswerContext,
+  log: ThreadLog,
+  { requestId, to, by, isFromParent }: Reassignment,
+): Promise<void> {
+  const { mayAnswer } = context;
+  if ((mayAnswer === undefined && !isFromParent) || to.trim() === '' || to.length > 200) {
+    throw new HoldpointError(
+      mayAnswer === undefined ? 'not-allowed' : 'invalid-input',
+      mayAnswer === undefined
+        ? `Request ${requestId} can't be reassigned: this agent has no mayAnswer to say who '${to}' is.`
+        : `Request ${requestId} can be reassigned to a name, role or team of 1 to 200 characters.`,
+      { requestId },
+    );
+  }
+  const { threadId, head } = log.state;
+  const open = openApproval(log.state, requestId, context.now());
+  const { request } = open;
+  const asked = makeAskedAnswer(request, approve(request), by);
+  const onBehalfOf = await findAllowedPerson(mayAnswer, { request, asked }, () =>
+    makeMayAnswerRefusal(threadId, requestId),
+  );
+  const from = onBehalfOf ?? identifyVoter(context, by, requestId);
+  findVoter(context, request, { by, onBehalfOf, head });
+  const asking = findAskingDelegation(context.tools, { threadId, head }, open);
+  /* If the process dies after this, this thread still refuses the other person, and the request can be reassigned again. */
+  if (asking !== undefined) {
+    await asking.delegation.reassign(asking.call, { requestId, to, by, isFromParent: true });
+    return commitMirror(context, log, asking);
+  }
+  await log.commit((proposal) => {
+    const at = context.now();
+    openApproval(proposal.state, requestId, at);
+    proposal.add({ type: 'request-reassigned', at, requestId, from, to, ...by });
+  });
+}
+
+function openApproval(
+  { head, endedRequests }: Readonly<ThreadState>,
+  requestId: string,
+  now: number,
+): OpenRequest & { request: ApprovalRequest } {
+  const open = head.openRequests.find(({ request }) => request.requestId === requestId);
+  const { request } = open ?? {};
+  if (open !== undefined && request?.type === 'approval-request' && !isOverdue(head, open, now))
+    return { ...open, request };
+  const isKnown = request !== undefined || endedRequests.has(requestId);
+  throw new HoldpointError(
+    isKnown ? 'request-closed' : 'not-found',
+    isKnown
+      ? `Request ${requestId} is not an open approval request.`
+      : `This thread has no request ${requestId}; its open requests are in thread.activeRequests.`,
+    { requestId },
+  );
+}
+
+type Withdrawn = ThreadEventOf<'vote-withdrawn'>;
+
+/** A request without the approvals of some people, and the events that take these back. */
+export function withdrawVotes(
+  request: ApprovalRequest,
+  people: ReadonlySet<string>,
+  at: number,
+): { request: ApprovalRequest; withdrawn: Withdrawn[] } {
+  const gone = (request.votes ?? []).find(({ person }) => people.has(person));
+  if (gone === undefined) return { request, withdrawn: [] };
+  const event = makeWithdrawn(request, gone.person, at);
+  const rest = withdrawVotes(applyToRequest(request, event), people, at);
+  return { request: rest.request, withdrawn: [event, ...rest.withdrawn] };
+}
+
+/** The event that takes back a person's approval. An edit that was theirs, or that nobody else approves, ends with it. */
+function makeWithdrawn(
+  { requestId, votes = [], edit }: ApprovalRequest,
+  person: string,
+  at: number,
+): Withdrawn {
+  const theirs = votes.filter((vote) => vote.person === person);
+  const isEditor = edit !== undefined && votesOfOthers(theirs, edit).length < theirs.length;
+  const endsEdit = isEditor || (edit !== undefined && theirs.length === votes.length);
+  return { type: 'vote-withdrawn', at, requestId, person, ...(endsEdit ? { endsEdit } : {}) };
+}
