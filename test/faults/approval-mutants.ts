@@ -167,8 +167,8 @@ export const approvalMutants: readonly SourceMutant[] = [
   {
     promise: 'nor where only the sub-agent refuses them',
     file: 'agent/input/allow-input.ts',
-    from: "if (error.code === 'not-allowed') {",
-    to: "if (error.code === 'grant-ended') {",
+    from: "if (error.code === 'not-allowed') throw makeEndingRefusal",
+    to: "if (error.code === 'grant-ended') throw makeEndingRefusal",
     suite: ['policy/ending-requests', 'where the agent below says so'],
     sentence: failed,
   },

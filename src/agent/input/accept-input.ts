@@ -36,6 +36,13 @@ import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { makeQuestionEndEvents, refuseNoAnswer } from './answer-question.ts';
 import { listNewMessages, refuseEdit, listReplacedMessages } from './sent-messages.ts';
 import type { ParsedInput, Weigh, AnswerOptions } from './parse-input.ts';
+import {
+  makeAlreadyAnsweredError,
+  makeMismatchError,
+  makeRequestClosedError,
+  makeTwoAnswersError,
+  makeUnknownRequestError,
+} from './vote-refusals.ts';
 
 /** How a thread accepts input. */
 export interface AcceptOptions {
@@ -201,11 +208,7 @@ function checkNewAnswers(
   for (const answer of answers) {
     const twin = fresh.get(answer.requestId)?.answer;
     if (twin !== undefined && !(isSameDecision(twin, answer) && isSameDecision(answer, twin))) {
-      throw new HoldpointError(
-        'invalid-answer',
-        `The input has two different answers to request ${answer.requestId}; send only one.`,
-        { requestId: answer.requestId },
-      );
+      throw makeTwoAnswersError(answer.requestId);
     }
     const open = requests.get(answer.requestId);
     /* The request opened after the answer was checked. */
@@ -230,11 +233,7 @@ function checkRepeated(ended: EndedRequest | undefined, answer: UserInputRespons
   if (ended === undefined) throw makeUnknownRequestError(requestId);
   if (ended.cause !== undefined) throw makeRequestClosedError(requestId, ended.cause);
   if (ended.response === undefined || !isSameDecision(ended.response, answer, ended.request)) {
-    throw new HoldpointError(
-      'already-answered',
-      `Request ${requestId} already has a different answer; the first answer stands.`,
-      { requestId },
-    );
+    throw makeAlreadyAnsweredError(requestId);
   }
   if (answer.type === 'approval-response') refuseMismatch(ended, answer);
 }
@@ -269,19 +268,14 @@ function checkAnswer({ request }: OpenRequest, answer: UserInputResponseContent)
 /** An answer may repeat what was shown, and must then match the stored request, which alone decides. */
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
   const { requestId } = request;
-  let repeats = 'digest';
+  let repeats: 'digest' | 'call' = 'digest';
   for (const shown of [request, ...undoSameEdit(request, answer)]) {
     const digest = shown.type === 'approval-request' ? shown.digest : undefined;
     if (answer.digest !== undefined && answer.digest !== digest) continue;
     if (answer.toolCall === undefined || isEqualJson(answer.toolCall, shown.toolCall)) return;
     repeats = 'call';
   }
-  throw new HoldpointError(
-    'answer-mismatch',
-    `The answer to request ${requestId} repeats a ${repeats} that differs from the stored request. ` +
-      "Show the stored request again; an answer can't change a call.",
-    { requestId },
-  );
+  throw makeMismatchError(requestId, repeats);
 }
 
 /** The request as it was before its edit, for an answer that makes the same edit: it repeats what was shown then. */
@@ -292,25 +286,6 @@ function undoSameEdit(
   if (request.type !== 'approval-request' || request.edit === undefined) return [];
   const isSame = input !== undefined && isEqualJson(input, request.toolCall?.input);
   return isSame ? [undoEdit(request)] : [];
-}
-
-function makeUnknownRequestError(requestId: string): HoldpointError {
-  return new HoldpointError(
-    'not-found',
-    `This thread has no request ${requestId}; its open requests are in thread.activeRequests.`,
-    { requestId },
-  );
-}
-
-function makeRequestClosedError(
-  requestId: string,
-  cause: NonNullable<EndedRequest['cause']>,
-): HoldpointError {
-  return new HoldpointError(
-    'request-closed',
-    `Request ${requestId} is closed (${cause}). Resume with run([], thread) to see what is asked now.`,
-    { requestId },
-  );
 }
 
 function isSameDecision(

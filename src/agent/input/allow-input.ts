@@ -9,15 +9,15 @@ import { findAskingDelegation } from '../calls/delegation.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput, isWeighed } from './accept-input.ts';
 import { showBelow, checkBelow } from './answers-below.ts';
-import {
-  findAllowedPerson,
-  makeAskedAnswer,
-  makeMayAnswerRefusal,
-  type AnswerContext,
-} from './call-may-answer.ts';
+import { findAllowedPerson, makeAskedAnswer, type AnswerContext } from './call-may-answer.ts';
 import { listNewMessages } from './sent-messages.ts';
 import type { ParsedInput, PassedDown, RefuseEnding, Weigh, MayAnswer } from './parse-input.ts';
 import { weighAnswer } from './weigh-answer.ts';
+import {
+  makeEndingRefusal,
+  makeMayAnswerRefusal,
+  makeUnaskedEndingError,
+} from './vote-refusals.ts';
 
 /** How an input is accepted, and who may answer. */
 interface Accepting {
@@ -169,11 +169,7 @@ export async function allowEndings(
   return ({ request }) => {
     const { requestId, threadId } = request;
     if (isForEverybody(request, mayAnswer) || asked.has(requestId)) return;
-    throw new HoldpointError(
-      'requests-open',
-      `Request ${requestId} of thread ${threadId} opened just now, and would have been ended unasked. Nothing was cancelled; send it again.`,
-      { requestId },
-    );
+    throw makeUnaskedEndingError(threadId, requestId);
   };
 }
 
@@ -196,10 +192,7 @@ async function refuseUnlessAllowed(
     await allowAnswers(context, state, rejection, mayAnswer);
   } catch (error) {
     if (!HoldpointError.isInstance(error)) throw error;
-    if (error.code === 'not-allowed') {
-      const message = `Ending a request is an answer to it, so nothing was cancelled. ${error.message}`;
-      throw new HoldpointError('not-allowed', message, { requestId, cause: error });
-    }
+    if (error.code === 'not-allowed') throw makeEndingRefusal(requestId, error);
     /* The sub-agent can't be asked, or no longer asks this: nothing of it is ended that this agent's `mayAnswer` has not allowed. */
     if (path === undefined) throw error;
   }

@@ -2,10 +2,10 @@ import type { ApprovalRequest } from '../../content/approval.ts';
 import { isAnswererLimited } from '../../content/approval-terms.ts';
 import { type Requested, listRequesters } from '../../content/requesters.ts';
 import type { Voter } from '../../content/vote.ts';
-import { HoldpointError } from '../../errors.ts';
 import { explainSamePerson, findPrincipalName, identifyStrictly, isSamePerson, type Person } from '../../policy/same-person.ts';
 import type { AnswerContext, Answering } from './call-may-answer.ts';
 import type { AnswerOptions } from './parse-input.ts';
+import { makeVoterRefusal } from './vote-refusals.ts';
 
 type Identifying = Pick<AnswerContext, 'principalId'>;
 
@@ -20,14 +20,11 @@ export function findVoter(
   const { approvers, notRequester, requestId } = request;
   const { principal } = by;
   if (approvers !== undefined && context.mayAnswer === undefined) {
-    throw makeNotAllowedError(
-      requestId,
-      'it names approvers, and this agent has no mayAnswer to say who they are',
-    );
+    throw makeVoterRefusal(requestId, 'unknownApprovers');
   }
   if (principal === undefined) {
     if (!isAnswererLimited(request)) return {};
-    throw makeNotAllowedError(requestId, "it depends on who answers: pass the answer's principal");
+    throw makeVoterRefusal(requestId, 'noPrincipal');
   }
   const person = identifyVoter(context, by, requestId);
   const voter = { person, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
@@ -72,24 +69,20 @@ function refuseRequesters(
   for (const principal of listRequesters(request)) {
     const name = findPrincipalName(principal, principalId);
     if (name === undefined) {
-      throw makeNotAllowedError(
-        requestId,
-        'its rule excludes the people who asked for it (notRequester), and not all of them are known',
-      );
+      throw makeVoterRefusal(requestId, 'unknownRequesters');
     }
     const requester = { name, principal };
     const same = listPeopleBehind(context, request, voter).find((each) =>
       isSamePerson(each, requester),
     );
     if (same === undefined) continue;
-    const why =
-      'its rule excludes the people who asked for it (notRequester), and this is one of them';
     const strictly = identifyStrictly(same.principal, principalId);
     const isCertain =
       strictly !== undefined && strictly === identifyStrictly(principal, principalId);
-    throw makeNotAllowedError(
+    throw makeVoterRefusal(
       requestId,
-      isCertain ? why : `${why}: ${explainSamePerson(same, requester)}`,
+      'isRequester',
+      isCertain ? undefined : explainSamePerson(same, requester),
     );
   }
 }
@@ -102,12 +95,5 @@ export function identifyVoter(
 ): string {
   const person = findPrincipalName(principal, principalId);
   if (person !== undefined) return person;
-  throw makeNotAllowedError(requestId, 'it depends on who answers, and principalId gave no text');
-}
-
-/** The error for somebody who may not answer a request. */
-export function makeNotAllowedError(requestId: string, why: string): HoldpointError {
-  return new HoldpointError('not-allowed', `Request ${requestId} can't be answered: ${why}.`, {
-    requestId,
-  });
+  throw makeVoterRefusal(requestId, 'unnamed');
 }

@@ -12,6 +12,7 @@ import type { ToolsBelow } from '../calls/delegation.ts';
 import type { GrantSources, MayStand } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AnswerOptions, MayAnswer, ParsedInput } from './parse-input.ts';
+import { makeMayAnswerRefusal } from './vote-refusals.ts';
 
 /** The agent's part of checking answers. */
 export interface AnswerContext extends GrantSources, AgentRules {
@@ -82,19 +83,6 @@ export function makeAskedAnswer(
     const by = { principal: copyPlain(principal), channel };
     return { ...by, request, response: structuredClone(response) };
   };
-}
-
-/** The error for somebody who may not answer a request, or not with this edit. */
-export function makeMayAnswerRefusal(
-  threadId: string,
-  requestId: string,
-  withEdit = '',
-): HoldpointError {
-  return new HoldpointError(
-    'not-allowed',
-    `Request ${requestId} of thread ${threadId} can't be answered${withEdit} by this principal: mayAnswer refused it. The request stays open.`,
-    { requestId },
-  );
 }
 
 /** The app's `mayAnswer`, which lets nobody answer where it has read a field of the input that the tool doesn't have. */

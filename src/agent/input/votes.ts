@@ -2,15 +2,15 @@ import { applyToRequest } from '../../thread/events.ts';
 import { explainSamePerson, findPrincipalName, isSamePerson, type Person } from '../../policy/same-person.ts';
 import { type ApprovalRequest, approve } from '../../content/approval.ts';
 import { type Vote, type Voter, votesOfOthers } from '../../content/vote.ts';
-import { HoldpointError } from '../../errors.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
 import { isOverdue, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { findAskingDelegation, type Reassignment } from '../calls/delegation.ts';
-import { identifyVoter, findVoter, makeNotAllowedError, listPeopleBehind } from './answer-voter.ts';
+import { identifyVoter, findVoter, listPeopleBehind } from './answer-voter.ts';
 import { commitMirror } from './answers-below.ts';
-import { type AnswerContext, findAllowedPerson, makeAskedAnswer, makeMayAnswerRefusal } from './call-may-answer.ts';
+import { type AnswerContext, findAllowedPerson, makeAskedAnswer } from './call-may-answer.ts';
+import { makeMayAnswerRefusal, makeNoVoteError, makeNotOpenError, makeReassignNameError, makeReassignRefusal, makeUnknownRequestError, makeVoterRefusal } from './vote-refusals.ts';
 import type { AnswerOptions } from './parse-input.ts';
 
 /** The votes of a request, as they count beside an answer. */
@@ -69,10 +69,7 @@ function refuseOtherName(
   const [one] = answering;
   const other = voted.find((each) => one !== undefined && isSamePerson(each, one)) ?? voted[0];
   if (one === undefined || other === undefined) return;
-  throw makeNotAllowedError(
-    requestId,
-    `this person has already approved it: ${explainSamePerson(one, other)}`,
-  );
+  throw makeVoterRefusal(requestId, 'hasApproved', explainSamePerson(one, other));
 }
 
 /** Takes back the approval that a person gave to a request that is not decided yet. */
@@ -95,13 +92,7 @@ export async function withdrawVote(
     const own = (request.votes ?? []).find(
       (vote) => (findPrincipalName(vote.principal, principalId) ?? vote.person) === person,
     );
-    if (own === undefined) {
-      throw new HoldpointError(
-        'not-allowed',
-        `Request ${requestId} has no approval of this principal to withdraw.`,
-        { requestId },
-      );
-    }
+    if (own === undefined) throw makeNoVoteError(requestId);
     proposal.add({ ...makeWithdrawn(request, own.person, context.now()), ...by });
   });
 }
@@ -113,15 +104,10 @@ export async function reassignRequest(
   { requestId, to, by, isFromParent }: Reassignment,
 ): Promise<void> {
   const { mayAnswer } = context;
-  if ((mayAnswer === undefined && !isFromParent) || to.trim() === '' || to.length > 200) {
-    throw new HoldpointError(
-      mayAnswer === undefined ? 'not-allowed' : 'invalid-input',
-      mayAnswer === undefined
-        ? `Request ${requestId} can't be reassigned: this agent has no mayAnswer to say who '${to}' is.`
-        : `Request ${requestId} can be reassigned to a name, role or team of 1 to 200 characters.`,
-      { requestId },
-    );
-  }
+  const isName = to.trim() !== '' && to.length <= 200;
+  if (mayAnswer === undefined && (!isFromParent || !isName))
+    throw makeReassignRefusal(requestId, to);
+  if (!isName) throw makeReassignNameError(requestId);
   const { threadId, head } = log.state;
   const open = openApproval(log.state, requestId, context.now());
   const { request } = open;
@@ -154,13 +140,7 @@ function openApproval(
   if (open !== undefined && request?.type === 'approval-request' && !isOverdue(head, open, now))
     return { ...open, request };
   const isKnown = request !== undefined || endedRequests.has(requestId);
-  throw new HoldpointError(
-    isKnown ? 'request-closed' : 'not-found',
-    isKnown
-      ? `Request ${requestId} is not an open approval request.`
-      : `This thread has no request ${requestId}; its open requests are in thread.activeRequests.`,
-    { requestId },
-  );
+  throw isKnown ? makeNotOpenError(requestId) : makeUnknownRequestError(requestId);
 }
 
 type Withdrawn = ThreadEventOf<'vote-withdrawn'>;

@@ -1,17 +1,27 @@
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Voter } from '../../content/vote.ts';
-import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
 import { withEdit } from '../../thread/events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { type AnswerContext, type Answering, findRevokedVoters } from './call-may-answer.ts';
-import { findAllowedPerson, makeAskedAnswer, makeMayAnswerRefusal } from './call-may-answer.ts';
+import {
+  type AnswerContext,
+  type Answering,
+  findAllowedPerson,
+  findRevokedVoters,
+  makeAskedAnswer,
+} from './call-may-answer.ts';
 import { type Edited, checkEdit } from './answer-edit.ts';
 import { makeGrantMaker } from './answer-grant.ts';
 import { findVoter } from './answer-voter.ts';
 import { countVotes, withdrawVotes } from './votes.ts';
 import type { Weigh } from './parse-input.ts';
+import {
+  makeEditedMeanwhileError,
+  makeMayAnswerRefusal,
+  makeSilentApprovalError,
+  makeUnclearApprovalError,
+} from './vote-refusals.ts';
 
 /**
  * Checks an answer that says more than yes or no, or whose request demands more than one yes, and returns how it counts. Throws
@@ -42,7 +52,7 @@ export async function weighAnswer(
       throw new TypeError('A request changed its type.');
     const { request: now, withdrawn } = withdrawVotes(current.request, revoked, at);
     if (response.approved && now.digest !== standing.digest) {
-      throw makeEditedRequestError(now, 'was edited while this answer was checked: show');
+      throw makeEditedMeanwhileError(now.requestId);
     }
     /* The approved edit has ended with its author's approval. */
     if (isOfEndedEdit(current.request, now, response)) return withdrawn;
@@ -89,11 +99,7 @@ function refuseSilentApproval(
   { approved, reason = '' }: ApprovalResponseContent,
 ): void {
   if (requireReason !== true || !approved || reason.trim() !== '') return;
-  throw new HoldpointError(
-    'invalid-answer',
-    `Request ${requestId} can be approved only with a reason: pass one, as in request.approve({ reason }).`,
-    { requestId },
-  );
+  throw makeSilentApprovalError(requestId);
 }
 
 /** Who edits: somebody who may answer the request as it stands, and as it would be. */
@@ -134,10 +140,7 @@ function chooseEdit(
   if (!approved) return undefined;
   if (input !== undefined) return isEqualJson(input, now.toolCall?.input) ? undefined : edited;
   if (now.edit === undefined || digest === now.digest) return undefined;
-  throw makeEditedRequestError(
-    now,
-    'was edited: an approval must repeat its digest, or the input to run. Show',
-  );
+  throw makeUnclearApprovalError(now.requestId);
 }
 
 /** Whether an answer approves what is shown of an edit that no longer holds. */
@@ -147,12 +150,4 @@ function isOfEndedEdit(
   { approved, input }: ApprovalResponseContent,
 ): boolean {
   return approved && input === undefined && shown.edit !== undefined && now.edit === undefined;
-}
-
-function makeEditedRequestError({ requestId }: ApprovalRequest, what: string): HoldpointError {
-  return new HoldpointError(
-    'answer-mismatch',
-    `Request ${requestId} ${what} the stored request again.`,
-    { requestId },
-  );
 }

@@ -1,0 +1,171 @@
+import { HoldpointError } from '../../errors.ts';
+import type { EndedRequest } from '../../thread/thread-head.ts';
+
+/* What people are told when an answer of theirs, or their change of a request, is refused. The callers decide who hears it. */
+
+/** Why somebody may not answer a request. */
+const whyNotVoter = {
+  unknownApprovers: 'it names approvers, and this agent has no mayAnswer to say who they are',
+  noPrincipal: "it depends on who answers: pass the answer's principal",
+  unnamed: 'it depends on who answers, and principalId gave no text',
+  unknownRequesters:
+    'its rule excludes the people who asked for it (notRequester), and not all of them are known',
+  isRequester:
+    'its rule excludes the people who asked for it (notRequester), and this is one of them',
+  hasApproved: 'this person has already approved it',
+};
+
+/** For somebody whom the request excludes, or who can't be told from others; `sameness` says which people count as one. */
+export function makeVoterRefusal(
+  requestId: string,
+  reason: keyof typeof whyNotVoter,
+  sameness?: string,
+): HoldpointError {
+  const why = [whyNotVoter[reason], sameness].filter((each) => each !== undefined).join(': ');
+  return new HoldpointError('not-allowed', `Request ${requestId} can't be answered: ${why}.`, {
+    requestId,
+  });
+}
+
+/** For somebody whom `mayAnswer` does not let answer, or not with their edit. */
+export function makeMayAnswerRefusal(
+  threadId: string,
+  requestId: string,
+  withEdit = '',
+): HoldpointError {
+  return new HoldpointError(
+    'not-allowed',
+    `Request ${requestId} of thread ${threadId} can't be answered${withEdit} by this principal: mayAnswer refused it. The request stays open.`,
+    { requestId },
+  );
+}
+
+/** For somebody who would end a request that they may not reject. */
+export function makeEndingRefusal(requestId: string, cause: HoldpointError): HoldpointError {
+  const message = `Ending a request is an answer to it, so nothing was cancelled. ${cause.message}`;
+  return new HoldpointError('not-allowed', message, { requestId, cause });
+}
+
+/** For somebody who would end a request about which nobody was asked. */
+export function makeUnaskedEndingError(threadId: string, requestId: string): HoldpointError {
+  return new HoldpointError(
+    'requests-open',
+    `Request ${requestId} of thread ${threadId} opened just now, and would have been ended unasked. Nothing was cancelled; send it again.`,
+    { requestId },
+  );
+}
+
+/** For an approval without the reason that the request demands. */
+export function makeSilentApprovalError(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'invalid-answer',
+    `Request ${requestId} can be approved only with a reason: pass one, as in request.approve({ reason }).`,
+    { requestId },
+  );
+}
+
+/** For an approval of a request that somebody edits meanwhile. */
+export function makeEditedMeanwhileError(requestId: string): HoldpointError {
+  return makeStaleApprovalError(requestId, 'was edited while this answer was checked: show');
+}
+
+/** For an approval that doesn't say which input of an edited request it is for. */
+export function makeUnclearApprovalError(requestId: string): HoldpointError {
+  return makeStaleApprovalError(
+    requestId,
+    'was edited: an approval must repeat its digest, or the input to run. Show',
+  );
+}
+
+function makeStaleApprovalError(requestId: string, what: string): HoldpointError {
+  return new HoldpointError(
+    'answer-mismatch',
+    `Request ${requestId} ${what} the stored request again.`,
+    { requestId },
+  );
+}
+
+/** For an answer that repeats a digest or a call other than the stored one. */
+export function makeMismatchError(requestId: string, repeats: 'digest' | 'call'): HoldpointError {
+  return new HoldpointError(
+    'answer-mismatch',
+    `The answer to request ${requestId} repeats a ${repeats} that differs from the stored request. ` +
+      "Show the stored request again; an answer can't change a call.",
+    { requestId },
+  );
+}
+
+/** For two different answers to a request in one input. */
+export function makeTwoAnswersError(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'invalid-answer',
+    `The input has two different answers to request ${requestId}; send only one.`,
+    { requestId },
+  );
+}
+
+/** For an answer that comes after another one. */
+export function makeAlreadyAnsweredError(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'already-answered',
+    `Request ${requestId} already has a different answer; the first answer stands.`,
+    { requestId },
+  );
+}
+
+/** For an answer to a request that is closed. */
+export function makeRequestClosedError(
+  requestId: string,
+  cause: NonNullable<EndedRequest['cause']>,
+): HoldpointError {
+  return new HoldpointError(
+    'request-closed',
+    `Request ${requestId} is closed (${cause}). Resume with run([], thread) to see what is asked now.`,
+    { requestId },
+  );
+}
+
+/** For an answer to a request that the thread does not have. */
+export function makeUnknownRequestError(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'not-found',
+    `This thread has no request ${requestId}; its open requests are in thread.activeRequests.`,
+    { requestId },
+  );
+}
+
+/** For a change of something that is not an open approval request. */
+export function makeNotOpenError(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'request-closed',
+    `Request ${requestId} is not an open approval request.`,
+    { requestId },
+  );
+}
+
+/** For somebody who has no approval to take back. */
+export function makeNoVoteError(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'not-allowed',
+    `Request ${requestId} has no approval of this principal to withdraw.`,
+    { requestId },
+  );
+}
+
+/** For a reassignment by an agent that can't say who somebody is. */
+export function makeReassignRefusal(requestId: string, to: string): HoldpointError {
+  return new HoldpointError(
+    'not-allowed',
+    `Request ${requestId} can't be reassigned: this agent has no mayAnswer to say who '${to}' is.`,
+    { requestId },
+  );
+}
+
+/** For a reassignment to a name that can't be stored. */
+export function makeReassignNameError(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'invalid-input',
+    `Request ${requestId} can be reassigned to a name, role or team of 1 to 200 characters.`,
+    { requestId },
+  );
+}
