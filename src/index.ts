@@ -1,18 +1,43 @@
 export type { Agent } from './agent/agent.ts';
 export type { AgentOptions } from './agent/agent-options.ts';
-export type { AnswerOptions, InputItem, MayAnswer, RunInput, SettledOutcome } from './agent/input.ts';
+export type {
+  AnswerOptions,
+  InputItem,
+  MayAnswer,
+  RunInput,
+  SettledOutcome,
+} from './agent/input.ts';
 export type { AgentResponse } from './agent/agent-response.ts';
 export type { AgentStream, AgentStreamEvent } from './agent/agent-stream.ts';
 export { createAgent } from './agent/create-agent.ts';
-export { type Later, later, laterWithin, type Question, type ToolRunOptions } from './agent/calls.ts';
+export {
+  type Later,
+  later,
+  laterWithin,
+  type Question,
+  type ToolRunOptions,
+} from './agent/calls.ts';
 export type { AgentEvent, RunOptions, ToolRecovery } from './agent/run.ts';
-export { type ApprovalRequest, type ApprovalRequestContent, type ApprovalResponseContent, approve, type ApproveOptions, reject } from './content/approval.ts';
+export {
+  type ApprovalRequest,
+  type ApprovalRequestContent,
+  type ApprovalResponseContent,
+  approve,
+  type ApproveOptions,
+  reject,
+} from './content/approval.ts';
 export type { Grant } from './content/grant.ts';
 export { groupRequests, type RequestGroup } from './content/group-requests.ts';
 export { hidePrincipals } from './content/user-input.ts';
 export { inertLine, inertText } from './content/inert-text.ts';
 export { lookAlikeWarnings } from './content/look-alikes.ts';
-export type { QuestionAnswer, QuestionField, QuestionOption, QuestionRequestContent, QuestionResponseContent } from './content/question.ts';
+export type {
+  QuestionAnswer,
+  QuestionField,
+  QuestionOption,
+  QuestionRequestContent,
+  QuestionResponseContent,
+} from './content/question.ts';
 export type { RequestDecision } from './content/user-input.ts';
 export type { ToolCall, ToolCallOutcome, ToolCallRecord } from './content/tool-call.ts';
 export type { SettingFailure } from './content/check-settings.ts';
@@ -25,5 +50,17 @@ export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts
 export { memoryStore } from './stores/memory.ts';
 export type { AgentThread } from './thread/agent-thread.ts';
 export type { ThreadEvent, ThreadEventOf } from './thread/thread-event.ts';
-export type { GrantChange, LogEnd, LogEntry, StoredGrant, ThreadClaim, ThreadFilter, ThreadNotice, ThreadQuery, ThreadStatus, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
+export type {
+  GrantChange,
+  LogEnd,
+  LogEntry,
+  StoredGrant,
+  ThreadClaim,
+  ThreadFilter,
+  ThreadNotice,
+  ThreadQuery,
+  ThreadStatus,
+  ThreadStore,
+  ThreadSummary,
+} from './thread/thread-store.ts';
 export type { TraceMessage } from './thread/tracing.ts';

@@ -10,7 +10,16 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { HoldpointError } from './errors.ts';
-import { listEndAttributes, type EndOfRequest, describeSpan, waitSpan, isApproval, type Recording, parseTraceparent, renderTraceparent } from './otel/spans.ts';
+import {
+  listEndAttributes,
+  type EndOfRequest,
+  describeSpan,
+  waitSpan,
+  isApproval,
+  type Recording,
+  parseTraceparent,
+  renderTraceparent,
+} from './otel/spans.ts';
 import { type TraceMessage, tracingChannel } from './thread/tracing.ts';
 
 /** Options of `traceHoldpoint`. */

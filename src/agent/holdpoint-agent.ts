@@ -12,8 +12,7 @@ import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
-import { askDuringCall } from './calls/question-call.ts';
-import type { Question } from './calls/question-call.ts';
+import { askDuringCall, type Question } from './calls/question-call.ts';
 import { requestApproval, type RequestedApproval } from './calls/make-request.ts';
 import {
   cancelForParent,

@@ -9,7 +9,13 @@ import { freezeDeep } from '../thread/deep-freeze.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { traceRun } from '../thread/tracing.ts';
-import { type AgentResponse, listLatestDecisions, makeResponse, makeIdleEnd, findRecordedReply } from './agent-response.ts';
+import {
+  type AgentResponse,
+  listLatestDecisions,
+  makeResponse,
+  makeIdleEnd,
+  findRecordedReply,
+} from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { refuseChildInput } from './child-agent.ts';
 import { acceptInput } from './input/accept-input.ts';

@@ -2,7 +2,12 @@ import { copyPlain } from '../content/json-value.ts';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { listProposedCalls } from '../thread/proposed-calls.ts';
 import { toJson } from '../thread/tagged-json.ts';
-import { callPerEvent, type PerEvent, type ThreadEvent, type ThreadEventOf } from '../thread/thread-event.ts';
+import {
+  callPerEvent,
+  type PerEvent,
+  type ThreadEvent,
+  type ThreadEventOf,
+} from '../thread/thread-event.ts';
 
 /** What a row says besides its number and time. */
 export interface EventText {

@@ -1,6 +1,12 @@
 import { inertLine } from '../content/inert-text.ts';
 import { renderPerson } from '../content/request-text.ts';
-import type { BacktestResult, DecisionCounts, Disagreement, DisagreementType, LoggedType } from './backtest-result.ts';
+import type {
+  BacktestResult,
+  DecisionCounts,
+  Disagreement,
+  DisagreementType,
+  LoggedType,
+} from './backtest-result.ts';
 import type { CandidateDecision } from './replay-thread.ts';
 import type { StandingApproval } from './standing-approval.ts';
 

@@ -3,10 +3,20 @@ import { checkLimit } from '../content/check-settings.ts';
 import { readErrorText } from '../content/app-errors.ts';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import { type BacktestLimits, type BacktestResult, makeBacktestResult, type UnreadableThread } from './backtest-result.ts';
+import {
+  type BacktestLimits,
+  type BacktestResult,
+  makeBacktestResult,
+  type UnreadableThread,
+} from './backtest-result.ts';
 import { renderBacktest } from './backtest-text.ts';
 import { type GivenThreads, readGivenThreads, readStoredThreads } from './recorded-threads.ts';
-import { prepareCandidate, type ReplayedCall, type ReplayedStep, replayThread } from './replay-thread.ts';
+import {
+  prepareCandidate,
+  type ReplayedCall,
+  type ReplayedStep,
+  replayThread,
+} from './replay-thread.ts';
 import { findBestStandingApproval } from './standing-approval.ts';
 
 export type { BacktestResult, Disagreement } from './backtest-result.ts';

@@ -5,7 +5,12 @@ import type { EntryContent } from '../thread/log-entry.ts';
 import { parseThreadJson, type ThreadJson, verifyEntries } from '../thread/thread-json.ts';
 import { listProposedCalls } from '../thread/proposed-calls.ts';
 import { isQuiet, type LoudEventType } from '../thread/quiet-events.ts';
-import { type ThreadEvent, type ThreadEventOf, callPerEvent, type PerEvent } from '../thread/thread-event.ts';
+import {
+  type ThreadEvent,
+  type ThreadEventOf,
+  callPerEvent,
+  type PerEvent,
+} from '../thread/thread-event.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
 

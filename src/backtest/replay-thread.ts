@@ -19,8 +19,11 @@ import { applyEntry } from '../thread/apply-events.ts';
 import { listProposedCalls } from '../thread/proposed-calls.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { makeEmptyThread, type ThreadState } from '../thread/thread-state.ts';
-import { type LoggedDecision, readLoggedDecisions } from './recorded-threads.ts';
-import type { RecordedThread } from './recorded-threads.ts';
+import {
+  type LoggedDecision,
+  readLoggedDecisions,
+  type RecordedThread,
+} from './recorded-threads.ts';
 
 /** What a candidate would do with a call; `fail`: it has no such tool, or nobody could answer. */
 export type CandidateDecision = 'run' | 'ask' | 'deny' | 'fail';

@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { type ApprovalRequestContent, approvalRequestSchema, approvalResponseSchema } from './approval.ts';
-import { type QuestionRequestContent, questionRequestSchema, questionResponseSchema } from './question.ts';
+import {
+  type ApprovalRequestContent,
+  approvalRequestSchema,
+  approvalResponseSchema,
+} from './approval.ts';
+import {
+  type QuestionRequestContent,
+  questionRequestSchema,
+  questionResponseSchema,
+} from './question.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /** Any request to a person. */

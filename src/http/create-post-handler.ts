@@ -2,7 +2,13 @@ import { type ZodType, z } from 'zod';
 import { refuseUnknown } from '../content/check-settings.ts';
 import { HoldpointError } from '../errors.ts';
 import { makeErrorResponse, makeJsonResponse, makeRefusalResponse } from './error-response.ts';
-import { checkOrigins, type OriginOptions, type Authorize, type Authorized, receivePost } from './receive-request.ts';
+import {
+  checkOrigins,
+  type OriginOptions,
+  type Authorize,
+  type Authorized,
+  receivePost,
+} from './receive-request.ts';
 
 /** A request that was let in. */
 interface AuthorizedPost<BODY, RUNTIME_CONTEXT = Record<string, unknown>> {

@@ -12,7 +12,14 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { readMessageId } from '../thread/app-messages.ts';
 import { answersByApprovalId, ApprovalIds, isRejection } from '../thread/approval-ids.ts';
 import { listActiveTools } from './inert-tools.ts';
-import { type ModelCallOptions, parseAnswer, type PerCallOption, type ProviderModel, pickCallSettings, parseThreadOptions } from './model-call.ts';
+import {
+  type ModelCallOptions,
+  parseAnswer,
+  type PerCallOption,
+  type ProviderModel,
+  pickCallSettings,
+  parseThreadOptions,
+} from './model-call.ts';
 import { listNewInput, makeReplyKey } from './new-input.ts';
 import { readPrompt, type ReadPrompt, withPromptHistory } from './read-prompt.ts';
 import { RecordingModel } from './recording-model.ts';

@@ -1,5 +1,4 @@
-import type { Remember } from '../content/approval-terms.ts';
-import { grantScopes } from '../content/approval-terms.ts';
+import { type Remember, grantScopes } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
 import { isEqualJson } from './digest.ts';
 

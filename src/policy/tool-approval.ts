@@ -6,8 +6,19 @@ import type {
   ToolSet,
 } from 'ai';
 import { z } from 'zod';
-import { type ApprovalTerms, approvalTermsSchema, grantMatchSchema, rememberSchema, isKeptByStore, milliseconds } from '../content/approval-terms.ts';
-import { type DeadlineAction, deadlineActionSchema, shortDeadlineActions } from '../content/deadline-action.ts';
+import {
+  type ApprovalTerms,
+  approvalTermsSchema,
+  grantMatchSchema,
+  rememberSchema,
+  isKeptByStore,
+  milliseconds,
+} from '../content/approval-terms.ts';
+import {
+  type DeadlineAction,
+  deadlineActionSchema,
+  shortDeadlineActions,
+} from '../content/deadline-action.ts';
 import type { SettingFault } from '../content/check-settings.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { type InputReads, describeLacked, describeUndeclared } from './input-reads.ts';

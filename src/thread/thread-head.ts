@@ -1,7 +1,11 @@
 import type { ModelMessage } from 'ai';
 import type { Grant } from '../content/grant.ts';
 import { awaitedBy, type CallPlace, type ToolCallRecord } from '../content/tool-call.ts';
-import type { UserInputRequest, UserInputResponseContent, RequestDecision } from '../content/user-input.ts';
+import type {
+  UserInputRequest,
+  UserInputResponseContent,
+  RequestDecision,
+} from '../content/user-input.ts';
 import type { ParentCall } from './events/fields.ts';
 
 /** Why the latest runs failed. */

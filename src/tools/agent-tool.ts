@@ -2,8 +2,30 @@ import { type FlexibleSchema, type ModelMessage, type Tool, tool } from 'ai';
 import { z } from 'zod';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { Agent } from '../agent/agent.ts';
-import { delegating, type CallFailure, type CheckedAnswers, type DelegatedCall, makeDelegatedCall, type DelegatedWork, type Delegation, type Execution, makeFailedExecution, type PassedAnswer, type PassedOn, type Reassignment, type Reporting, type ShownRequests, type Withdrawal } from '../agent/calls.ts';
-import { requireChildAgent, type ChildThread, openChild, type ParentableAgent, toolsBelow } from '../agent/child-agent.ts';
+import {
+  delegating,
+  type CallFailure,
+  type CheckedAnswers,
+  type DelegatedCall,
+  makeDelegatedCall,
+  type DelegatedWork,
+  type Delegation,
+  type Execution,
+  makeFailedExecution,
+  type PassedAnswer,
+  type PassedOn,
+  type Reassignment,
+  type Reporting,
+  type ShownRequests,
+  type Withdrawal,
+} from '../agent/calls.ts';
+import {
+  requireChildAgent,
+  type ChildThread,
+  openChild,
+  type ParentableAgent,
+  toolsBelow,
+} from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input.ts';
 import { checkMs } from '../content/check-settings.ts';
 import { readErrorText } from '../content/app-errors.ts';
@@ -13,7 +35,12 @@ import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { type AgentCall, AgentWork, type DelegationOptions, busyMs } from './agent-work.ts';
 import { commitCancelled, giveUp } from './cancel-delegated.ts';
-import { isPassedOn, readMirroredRequests, toOwnAnswer, listUnsentVotes } from './mirror-requests.ts';
+import {
+  isPassedOn,
+  readMirroredRequests,
+  toOwnAnswer,
+  listUnsentVotes,
+} from './mirror-requests.ts';
 
 /** Options of `agentTool`. */
 export interface AgentToolOptions<INPUT> {

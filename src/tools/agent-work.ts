@@ -1,7 +1,12 @@
 import type { ModelMessage, Tool } from 'ai';
 import type { AgentResponse } from '../agent/agent-response.ts';
 import type { Agent } from '../agent/agent.ts';
-import { type DelegatedCall, type DelegatedWork, type Execution, makeOutcome } from '../agent/calls.ts';
+import {
+  type DelegatedCall,
+  type DelegatedWork,
+  type Execution,
+  makeOutcome,
+} from '../agent/calls.ts';
 import type { ChildThread, ParentableAgent } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input.ts';
 import { readErrorText } from '../content/app-errors.ts';

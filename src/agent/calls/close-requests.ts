@@ -5,8 +5,27 @@ import type { UserInputResponseContent, ClosedBy } from '../../content/user-inpu
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import { isUnstarted } from '../../thread/thread-status.ts';
-import { callAt, type EndedRequest, isExpired, isSamePlace, type OpenRequest, computeRemindAt, type ThreadHead } from '../../thread/thread-head.ts';
-import { askAbout, makeOpenedEvent, makeOwnRunner, makeProviderRunner, makeRequest, type OwnTool, refuseUnanswerable, repeatAsked, type RequestMaking, type Runner } from './make-request.ts';
+import {
+  callAt,
+  type EndedRequest,
+  isExpired,
+  isSamePlace,
+  type OpenRequest,
+  computeRemindAt,
+  type ThreadHead,
+} from '../../thread/thread-head.ts';
+import {
+  askAbout,
+  makeOpenedEvent,
+  makeOwnRunner,
+  makeProviderRunner,
+  makeRequest,
+  type OwnTool,
+  refuseUnanswerable,
+  repeatAsked,
+  type RequestMaking,
+  type Runner,
+} from './make-request.ts';
 
 /** For an expired request that is asked again: the events that open the next one, or why there is none. By the id of the expired one. */
 export type FollowUps = ReadonlyMap<string, ThreadEvent | { why: string }>;

@@ -2,16 +2,41 @@ import type { ModelMessage } from 'ai';
 import { copyPlain } from '../../content/json-value.ts';
 import { listRequesters } from '../../content/requesters.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
-import { type CallPlace, pickToolCall, type ToolCall, type ToolCallOutcome, type ToolCallRecord, type ToolCallStatus } from '../../content/tool-call.ts';
+import {
+  type CallPlace,
+  pickToolCall,
+  type ToolCall,
+  type ToolCallOutcome,
+  type ToolCallRecord,
+  type ToolCallStatus,
+} from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { InputReads } from '../../policy/input-reads.ts';
-import { type CausedRun, chooseRunContext, type RunContext, noContext } from '../../policy/run-context.ts';
-import { whyNotNameless, decide, type Decision, type Setting, findOwnRule } from '../../policy/tool-approval.ts';
+import {
+  type CausedRun,
+  chooseRunContext,
+  type RunContext,
+  noContext,
+} from '../../policy/run-context.ts';
+import {
+  whyNotNameless,
+  decide,
+  type Decision,
+  type Setting,
+  findOwnRule,
+} from '../../policy/tool-approval.ts';
 import { freezeDeep } from '../../thread/deep-freeze.ts';
 import { listCalls, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
 import { type FindGrant, findGrant, type GrantSources, type GrantUse } from './find-grant.ts';
-import { askAbout, makeProviderRunner, type RequestMaking, refuseUnanswerable, renderAskedText, makeOwnRunner } from './make-request.ts';
+import {
+  askAbout,
+  makeProviderRunner,
+  type RequestMaking,
+  refuseUnanswerable,
+  renderAskedText,
+  makeOwnRunner,
+} from './make-request.ts';
 import { makeCallQuestion } from './question-call.ts';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
 

@@ -7,7 +7,12 @@ import { HoldpointError } from '../../errors.ts';
 import type { Asked } from '../../policy/tool-approval.ts';
 import { digestTerms } from '../../policy/digest.ts';
 import { coversInput, whyTooWide } from '../../policy/match-grant.ts';
-import { identifyLoosely, type PrincipalId, findSoleRequester, identifyStrictly } from '../../policy/same-person.ts';
+import {
+  identifyLoosely,
+  type PrincipalId,
+  findSoleRequester,
+  identifyStrictly,
+} from '../../policy/same-person.ts';
 import { findLatestTime } from '../../thread/proposal.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { StoredGrant, ThreadStoreGrants } from '../../thread/thread-store.ts';

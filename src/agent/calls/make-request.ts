@@ -6,7 +6,12 @@ import type { SettingFailure, SettingFault } from '../../content/check-settings.
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { type Asked, parseDemands, type UserApproval, userApprovalSchema } from '../../policy/tool-approval.ts';
+import {
+  type Asked,
+  parseDemands,
+  type UserApproval,
+  userApprovalSchema,
+} from '../../policy/tool-approval.ts';
 import { digestProviderApproval, requestDigest } from '../../policy/digest.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
 import { isSomebody } from '../../policy/same-person.ts';

@@ -2,7 +2,12 @@ import type { JSONValue, Tool, UserModelMessage } from 'ai';
 import { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
 import { copyPlain } from '../../content/json-value.ts';
-import { type QuestionRequestContent, questionRequestSchema, type QuestionResponseContent, whyNotQuestion } from '../../content/question.ts';
+import {
+  type QuestionRequestContent,
+  questionRequestSchema,
+  type QuestionResponseContent,
+  whyNotQuestion,
+} from '../../content/question.ts';
 import { describeRequesters } from '../../content/requesters.ts';
 import type { ToolCall, CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
@@ -10,7 +15,12 @@ import { isEqualJson } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { copyAsLogged } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { isExpired, isSamePlace, type OpenRequest, type ThreadHead } from '../../thread/thread-head.ts';
+import {
+  isExpired,
+  isSamePlace,
+  type OpenRequest,
+  type ThreadHead,
+} from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { callOfId, refuseUnless } from '../../thread/thread-state.ts';
 import { makeCloseDuringEvents } from './close-requests.ts';

@@ -6,7 +6,11 @@ import { runsAtProvider } from '../calls/check-rules.ts';
 import { refuseUnknownSettings, sharedSettings } from '../known-settings.ts';
 import { makeAgent } from '../create-agent.ts';
 import type { CustomStep } from './custom-step.ts';
-import { type CustomStepInput, makeCustomSteps, makeExpiredApprovalEvents } from './take-custom-step.ts';
+import {
+  type CustomStepInput,
+  makeCustomSteps,
+  makeExpiredApprovalEvents,
+} from './take-custom-step.ts';
 
 /** The options of `createCustomAgent`: the function that takes a step, and those of `createAgent` that don't concern a model. */
 export interface CustomAgentOptions<

@@ -5,7 +5,14 @@ import type { ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { copyAsLogged } from '../../thread/tagged-json.ts';
-import { type RequestedApproval, whyNotKey, requestedApprovalSchema, makeRequest, type RequestMaking, parseRequestedApproval } from '../calls/make-request.ts';
+import {
+  type RequestedApproval,
+  whyNotKey,
+  requestedApprovalSchema,
+  makeRequest,
+  type RequestMaking,
+  parseRequestedApproval,
+} from '../calls/make-request.ts';
 import { type Question, makeQuestion } from '../calls/question-call.ts';
 import type { ModelStep, ProposedCall } from '../model/model-step.ts';
 

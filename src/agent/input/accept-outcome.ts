@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { isAnswererLimited, pickTerms } from '../../content/approval-terms.ts';
-import { pickToolCall, type ToolCallOutcome, type ToolCallRecord, type ToolCallStatus } from '../../content/tool-call.ts';
+import {
+  pickToolCall,
+  type ToolCallOutcome,
+  type ToolCallRecord,
+  type ToolCallStatus,
+} from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
 import { type PrincipalId, describeClosedBy } from '../../policy/same-person.ts';
@@ -12,7 +17,12 @@ import type { OpenRequest } from '../../thread/thread-head.ts';
 import { listAskedDuring, makeCloseDuringEvents, endEvents } from '../calls/close-requests.ts';
 import type { Commit } from '../calls/delegation.ts';
 import { makeOutcome } from '../calls/execute-call.ts';
-import { askAbout, type RequestMaking, makeOpenedEvent, makeOwnRunner } from '../calls/make-request.ts';
+import {
+  askAbout,
+  type RequestMaking,
+  makeOpenedEvent,
+  makeOwnRunner,
+} from '../calls/make-request.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import { parseAnswerer, type RefuseEnding, type AnswerOptions } from './parse-input.ts';
 

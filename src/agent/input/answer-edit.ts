@@ -1,5 +1,9 @@
 import { enablePatches, produceWithPatches } from 'immer';
-import { type ApprovalRequest, type ApprovalResponseContent, undoEdit } from '../../content/approval.ts';
+import {
+  type ApprovalRequest,
+  type ApprovalResponseContent,
+  undoEdit,
+} from '../../content/approval.ts';
 import { type Patch, patchSchema } from '../../content/tool-call.ts';
 import { copyPlain } from '../../content/json-value.ts';
 import { HoldpointError } from '../../errors.ts';

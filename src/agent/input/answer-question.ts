@@ -1,6 +1,10 @@
 import type { JSONValue } from 'ai';
 import { z } from 'zod';
-import { whyNotAnswer, type QuestionRequestContent, type QuestionResponseContent } from '../../content/question.ts';
+import {
+  whyNotAnswer,
+  type QuestionRequestContent,
+  type QuestionResponseContent,
+} from '../../content/question.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';

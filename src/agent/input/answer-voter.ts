@@ -2,7 +2,13 @@ import type { ApprovalRequest } from '../../content/approval.ts';
 import { isAnswererLimited } from '../../content/approval-terms.ts';
 import { type Requested, listRequesters } from '../../content/requesters.ts';
 import type { Voter } from '../../content/vote.ts';
-import { explainSamePerson, findPrincipalName, identifyStrictly, isSamePerson, type Person } from '../../policy/same-person.ts';
+import {
+  explainSamePerson,
+  findPrincipalName,
+  identifyStrictly,
+  isSamePerson,
+  type Person,
+} from '../../policy/same-person.ts';
 import type { AnswerContext, Answering } from './call-may-answer.ts';
 import type { AnswerOptions } from './parse-input.ts';
 import { makeVoterRefusal } from './vote-refusals.ts';

@@ -3,8 +3,22 @@ import type { UserInputRequest, UserInputResponseContent } from '../../content/u
 import { isEqualJson } from '../../policy/digest.ts';
 import { withEdit } from '../../thread/events.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { findAskingDelegation, type MirroredCall, readShownRequests, type Reporting, type CheckedAnswers, type PassedOn } from '../calls/delegation.ts';
-import { type AnswerContext, findAllowedPerson, type AskedBy, makeAskedAnswer, type Answering, findRevokedVoters } from './call-may-answer.ts';
+import {
+  findAskingDelegation,
+  type MirroredCall,
+  readShownRequests,
+  type Reporting,
+  type CheckedAnswers,
+  type PassedOn,
+} from '../calls/delegation.ts';
+import {
+  type AnswerContext,
+  findAllowedPerson,
+  type AskedBy,
+  makeAskedAnswer,
+  type Answering,
+  findRevokedVoters,
+} from './call-may-answer.ts';
 import { makeMayAnswerRefusal } from './vote-refusals.ts';
 import { makeEdit } from './answer-edit.ts';
 import type { ParsedInput } from './parse-input.ts';

@@ -1,9 +1,17 @@
 import type { ToolSet } from 'ai';
-import { withAnswers, type ApprovalResponseContent, type ApprovalRequest } from '../../content/approval.ts';
+import {
+  withAnswers,
+  type ApprovalResponseContent,
+  type ApprovalRequest,
+} from '../../content/approval.ts';
 import { copyPlain } from '../../content/json-value.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import { pickToolCall, type RequestPath } from '../../content/tool-call.ts';
-import type { AskedAnswer, UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import type {
+  AskedAnswer,
+  UserInputRequest,
+  UserInputResponseContent,
+} from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';

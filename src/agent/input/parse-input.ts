@@ -2,7 +2,11 @@ import type { ModelMessage } from 'ai';
 import { z } from 'zod';
 import { whyNotSendable } from '../../content/message-file.ts';
 import { copyPlain } from '../../content/json-value.ts';
-import { type UserInputResponseContent, userInputResponseSchema, type AskedAnswer } from '../../content/user-input.ts';
+import {
+  type UserInputResponseContent,
+  userInputResponseSchema,
+  type AskedAnswer,
+} from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { readMessageId, withMessageId } from '../../thread/app-messages.ts';

@@ -1,5 +1,10 @@
 import { applyToRequest } from '../../thread/events.ts';
-import { explainSamePerson, findPrincipalName, isSamePerson, type Person } from '../../policy/same-person.ts';
+import {
+  explainSamePerson,
+  findPrincipalName,
+  isSamePerson,
+  type Person,
+} from '../../policy/same-person.ts';
 import { type ApprovalRequest, approve } from '../../content/approval.ts';
 import { type Vote, type Voter, votesOfOthers } from '../../content/vote.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
@@ -10,7 +15,15 @@ import { findAskingDelegation, type Reassignment } from '../calls/delegation.ts'
 import { identifyVoter, findVoter, listPeopleBehind } from './answer-voter.ts';
 import { commitMirror } from './answers-below.ts';
 import { type AnswerContext, findAllowedPerson, makeAskedAnswer } from './call-may-answer.ts';
-import { makeMayAnswerRefusal, makeNoVoteError, makeNotOpenError, makeReassignNameError, makeReassignRefusal, makeUnknownRequestError, makeVoterRefusal } from './vote-refusals.ts';
+import {
+  makeMayAnswerRefusal,
+  makeNoVoteError,
+  makeNotOpenError,
+  makeReassignNameError,
+  makeReassignRefusal,
+  makeUnknownRequestError,
+  makeVoterRefusal,
+} from './vote-refusals.ts';
 import type { AnswerOptions } from './parse-input.ts';
 
 /** The votes of a request, as they count beside an answer. */

@@ -15,9 +15,21 @@ import { endsHere, listAssistantParts, type ProviderRequest } from '../../thread
 import type { StepMetadata, PreparedRecord } from '../../thread/events.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type ModelAnswer, readModelName, traceModel, tracesModel } from '../../thread/tracing.ts';
-import { type PreparedStep, type PrepareStep, stepSettingNames, prepare, recordSettings } from './prepare-step.ts';
+import {
+  type PreparedStep,
+  type PrepareStep,
+  stepSettingNames,
+  prepare,
+  recordSettings,
+} from './prepare-step.ts';
 import { mapAnswerableRequests, carriesApproval } from './provider-requests.ts';
-import { type DeltaReceiver, unwrapProviderError, wrapStreaming, resolveModel, type ProviderResponse } from './streaming-model.ts';
+import {
+  type DeltaReceiver,
+  unwrapProviderError,
+  wrapStreaming,
+  resolveModel,
+  type ProviderResponse,
+} from './streaming-model.ts';
 
 const settingNames = [
   ...stepSettingNames,

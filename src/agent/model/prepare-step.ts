@@ -1,8 +1,13 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet, PrepareStepResult } from 'ai';
-import { listHistory } from '../../thread/finished-steps.ts';
+import {
+  listHistory,
+  turnSteps,
+  listNextMessages,
+  type SentMessage,
+  type FinishedStep,
+} from '../../thread/finished-steps.ts';
 import { freezeDeep } from '../../thread/deep-freeze.ts';
 import type { PreparedRecord, SentPart } from '../../thread/events.ts';
-import { turnSteps, listNextMessages, type SentMessage, type FinishedStep } from '../../thread/finished-steps.ts';
 import { listAssistantParts } from '../../thread/proposed-calls.ts';
 import { toJson } from '../../thread/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';

@@ -11,7 +11,12 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { traceCall } from '../../thread/tracing.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import { readFirstMessages } from '../calls/decide-calls.ts';
-import { describeOrigin, executeCall, reportUnrun, type PreliminaryResult } from '../calls/execute-call.ts';
+import {
+  describeOrigin,
+  executeCall,
+  reportUnrun,
+  type PreliminaryResult,
+} from '../calls/execute-call.ts';
 import type { Execution, Reporting } from '../calls/delegation.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';

@@ -8,7 +8,11 @@ import { checkApproved, startEvent } from '../calls/check-startable-calls.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
-import { type DeliveredOutcome, parseDelivered, makeRecordedOutcome } from '../input/accept-outcome.ts';
+import {
+  type DeliveredOutcome,
+  parseDelivered,
+  makeRecordedOutcome,
+} from '../input/accept-outcome.ts';
 import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
 import { mayStartAgain, findRecovery, type ToolRecovery } from './tool-recovery.ts';

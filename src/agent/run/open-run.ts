@@ -3,10 +3,23 @@ import type { RunCause } from '../../policy/run-context.ts';
 import { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { listDueCalls, isStoppedBeforeReply, needsRun, computeNextDeadline, computeThreadStatus } from '../../thread/thread-status.ts';
+import {
+  listDueCalls,
+  isStoppedBeforeReply,
+  needsRun,
+  computeNextDeadline,
+  computeThreadStatus,
+} from '../../thread/thread-status.ts';
 import { isAbandoned, isRunning, isUnfinished, type ThreadHead } from '../../thread/thread-head.ts';
 import { readLastHash } from '../../thread/thread-state.ts';
-import { checkStartableCalls, type CheckedCall, type CheckedCalls, takeTurns, listStillDue, listResumes } from '../calls/check-startable-calls.ts';
+import {
+  checkStartableCalls,
+  type CheckedCall,
+  type CheckedCalls,
+  takeTurns,
+  listStillDue,
+  listResumes,
+} from '../calls/check-startable-calls.ts';
 import { type FollowUps, makeFollowUps } from '../calls/close-requests.ts';
 import { makeDecisionInput } from '../calls/decide-calls.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';

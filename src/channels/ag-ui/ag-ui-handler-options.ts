@@ -1,7 +1,6 @@
 import type { Agent } from '../../agent/agent.ts';
 import type { HoldOptions } from '../../agent/held-stream.ts';
-import type { Authorize } from '../../http/receive-request.ts';
-import type { OriginOptions } from '../../http/receive-request.ts';
+import type { Authorize, OriginOptions } from '../../http/receive-request.ts';
 import type { ErrorTextOptions } from '../../http/error-response.ts';
 
 /** Options for what a client shows of a thread. */

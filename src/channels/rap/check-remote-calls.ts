@@ -1,8 +1,7 @@
 import type { ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { isCallLost, lostCallOutcome } from './remote-server.ts';
-import { readRemoteServer } from './remote-server.ts';
+import { isCallLost, lostCallOutcome, readRemoteServer } from './remote-server.ts';
 import { isCallEnded } from './create-callback-handler.ts';
 
 /** Options of `checkRemoteCalls`. */

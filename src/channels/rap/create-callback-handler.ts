@@ -13,7 +13,12 @@ import { readJsonText } from '../../http/read-json-body.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { SerialWork } from '../../content/serial-work.ts';
 import { readCapability, type CallbackCall } from './callback-url.ts';
-import { parseCallback, type ResultPart, type ToolResultMessage, type UserChoiceMessage } from './messages.ts';
+import {
+  parseCallback,
+  type ResultPart,
+  type ToolResultMessage,
+  type UserChoiceMessage,
+} from './messages.ts';
 import { readRemoteServer, type RemoteServer } from './remote-server.ts';
 import { parseAllowedUrl } from './url-checks.ts';
 

@@ -1,6 +1,12 @@
 import type { Tool } from 'ai';
 import { z } from 'zod';
-import type { ToolRunOptions, AnswerToTool, CallFailure, SendOptions, DroppedCall } from '../../agent/calls.ts';
+import type {
+  ToolRunOptions,
+  AnswerToTool,
+  CallFailure,
+  SendOptions,
+  DroppedCall,
+} from '../../agent/calls.ts';
 import { parseJson } from '../../content/json-value.ts';
 import { hashText } from '../../content/crypto.ts';
 import type { CallbackKeys, CallbackCall } from './callback-url.ts';

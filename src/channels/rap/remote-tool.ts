@@ -1,9 +1,21 @@
 import type { FlexibleSchema, Tool, ToolResultPart } from 'ai';
-import { answering, type AnswerReceiver, later, laterWithin, type ToolRunOptions } from '../../agent/calls.ts';
+import {
+  answering,
+  type AnswerReceiver,
+  later,
+  laterWithin,
+  type ToolRunOptions,
+} from '../../agent/calls.ts';
 import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { waitForTimer } from '../../content/waiting.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-url.ts';
-import { sendCall, sendAnswer, sendCancellation, remote, type RemoteServer } from './remote-server.ts';
+import {
+  sendCall,
+  sendAnswer,
+  sendCancellation,
+  remote,
+  type RemoteServer,
+} from './remote-server.ts';
 import { type ResultPart, resultPartsSchema } from './messages.ts';
 import { listAllowedOrigins, makeRouteUrl, parseServerUrl } from './url-checks.ts';
 import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts';

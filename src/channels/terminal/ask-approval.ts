@@ -1,4 +1,9 @@
-import { type ApprovalRequest, type ApprovalResponseContent, approve, reject } from '../../content/approval.ts';
+import {
+  type ApprovalRequest,
+  type ApprovalResponseContent,
+  approve,
+  reject,
+} from '../../content/approval.ts';
 import { renderTerms } from '../../content/request-text.ts';
 import type { Dialog } from './dialog.ts';
 import { type Page, showCall } from './page.ts';

@@ -1,8 +1,18 @@
 import { z } from 'zod';
-import { type ApprovalRequest, type ApprovalResponseContent, approve, reject } from '../../content/approval.ts';
+import {
+  type ApprovalRequest,
+  type ApprovalResponseContent,
+  approve,
+  reject,
+} from '../../content/approval.ts';
 import { groupRequests } from '../../content/group-requests.ts';
 import { normalizeName } from '../../content/look-alikes.ts';
-import { type UserInputRequest, type UserInputRequestContent, userInputRequestSchema, type UserInputResponseContent } from '../../content/user-input.ts';
+import {
+  type UserInputRequest,
+  type UserInputRequestContent,
+  userInputRequestSchema,
+  type UserInputResponseContent,
+} from '../../content/user-input.ts';
 import { whyNotQuestion } from '../../content/question.ts';
 import { renderAsker, renderTerms } from '../../content/request-text.ts';
 import { HoldpointError } from '../../errors.ts';

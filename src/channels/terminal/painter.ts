@@ -1,6 +1,5 @@
 import { wrap } from './styled-text.ts';
-import { emitThrown } from './terminal-streams.ts';
-import type { TerminalOutput } from './terminal-streams.ts';
+import { emitThrown, type TerminalOutput } from './terminal-streams.ts';
 
 const hideCursor = '\u001B[?25l';
 const showCursor = '\u001B[?25h';

@@ -5,7 +5,13 @@ import { UnansweredError, type Dialog } from './dialog.ts';
 import { findGuard } from './keys.ts';
 import { NumberedDialog } from './numbered-dialog.ts';
 import { ScreenDialog } from './screen-dialog.ts';
-import { isInteractive, type TerminalInput, type TerminalOptions, type TerminalOutput, type TerminalStreams } from './terminal-streams.ts';
+import {
+  isInteractive,
+  type TerminalInput,
+  type TerminalOptions,
+  type TerminalOutput,
+  type TerminalStreams,
+} from './terminal-streams.ts';
 import { Screen } from './screen.ts';
 
 const closed = '  ✗ Closed: this is no longer asked here';

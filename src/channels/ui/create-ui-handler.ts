@@ -4,8 +4,18 @@ import { checkHistoryOption } from '../../agent/import-from-client.ts';
 import { digestViewer } from '../../agent/sign-in.ts';
 import { refuseUnknown } from '../../content/check-settings.ts';
 import { HoldpointError } from '../../errors.ts';
-import { makeErrorResponse, makeRefusalResponse, makeJsonResponse, renderPublicError } from '../../http/error-response.ts';
-import { authorizeRequest, checkOrigins, receivePost, refuseForeignOrigin } from '../../http/receive-request.ts';
+import {
+  makeErrorResponse,
+  makeRefusalResponse,
+  makeJsonResponse,
+  renderPublicError,
+} from '../../http/error-response.ts';
+import {
+  authorizeRequest,
+  checkOrigins,
+  receivePost,
+  refuseForeignOrigin,
+} from '../../http/receive-request.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { turnAt } from '../../view/turns.ts';
 import { parseChatRequest } from './input/chat-request.ts';

@@ -1,6 +1,12 @@
 import { readErrorText } from '../../content/app-errors.ts';
 import type { ThreadStatus, ThreadSummary } from '../../thread/thread-store.ts';
-import { isUniqueViolation, type PostgresConnection, type PostgresPool, type PostgresResult, type Send } from './statements.ts';
+import {
+  isUniqueViolation,
+  type PostgresConnection,
+  type PostgresPool,
+  type PostgresResult,
+  type Send,
+} from './statements.ts';
 
 /** What `onWake` is told of an append. */
 export interface ThreadWake {

@@ -5,7 +5,16 @@ import { freezeDeep } from '../deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { UnsentAnswer } from '../thread-head.ts';
 import type { ThreadState, EventSearch } from '../thread-state.ts';
-import type { InvokedMessage, ModelAnswer, ModelName, PromptedMessage, SteppedMessage, TraceMessage, CallFacts, RequestFacts } from './trace-message.ts';
+import type {
+  InvokedMessage,
+  ModelAnswer,
+  ModelName,
+  PromptedMessage,
+  SteppedMessage,
+  TraceMessage,
+  CallFacts,
+  RequestFacts,
+} from './trace-message.ts';
 import { isTraced, publishAtOnce, tracingChannel } from './tracing-channel.ts';
 
 interface GuardedLog {

@@ -3,7 +3,13 @@ import { grantScopes, type Remember, rememberSchema } from '../../../content/app
 import type { ApprovalRequest, ApprovalResponseContent } from '../../../content/approval.ts';
 import { inertText } from '../../../content/inert-text.ts';
 import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
-import { findSingleField, type QuestionAnswer, type QuestionField, type QuestionRequestContent, type QuestionResponseContent } from '../../../content/question.ts';
+import {
+  findSingleField,
+  type QuestionAnswer,
+  type QuestionField,
+  type QuestionRequestContent,
+  type QuestionResponseContent,
+} from '../../../content/question.ts';
 import { renderAsker } from '../../../content/request-text.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../../content/user-input.ts';
 import { HoldpointError } from '../../../errors.ts';

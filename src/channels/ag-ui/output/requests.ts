@@ -1,10 +1,19 @@
 import type { InputSchemas } from '../../../agent/input-schemas.ts';
-import { hidePrincipals, type UserInputRequest, type UserInputRequestContent } from '../../../content/user-input.ts';
+import {
+  hidePrincipals,
+  type UserInputRequest,
+  type UserInputRequestContent,
+} from '../../../content/user-input.ts';
 import { inertText } from '../../../content/inert-text.ts';
 import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
 import { renderAsker, renderRequesters, renderTerms } from '../../../content/request-text.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
-import { interactionIdOf, type InteractionRequest, toInteractionRequest, toInteractionResponse } from '../../../tools/interaction.ts';
+import {
+  interactionIdOf,
+  type InteractionRequest,
+  toInteractionRequest,
+  toInteractionResponse,
+} from '../../../tools/interaction.ts';
 import { makeAnswerSchema } from '../input/answer-schema.ts';
 import type { Interrupt, AgUiEvent } from './ag-ui-event.ts';
 

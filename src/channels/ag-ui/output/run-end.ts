@@ -6,8 +6,7 @@ import { renderPublicError } from '../../../http/error-response.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { RunAgentInput } from '../input/run-agent-input.ts';
 import type { AgUiEvent, RunFinished } from './ag-ui-event.ts';
-import { makeInteractionRequested } from './requests.ts';
-import { toInterrupt } from './requests.ts';
+import { makeInteractionRequested, toInterrupt } from './requests.ts';
 
 interface End {
   status: AgentResponse['status'] | undefined;

@@ -1,10 +1,20 @@
 import type { UserModelMessage } from 'ai';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../../thread/calls-by-place.ts';
-import { listImportedMessages, readMessageId, findRetractedMessages } from '../../../thread/app-messages.ts';
+import {
+  listImportedMessages,
+  readMessageId,
+  findRetractedMessages,
+} from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import type { AgUiEvent, AgUiMessage, AgUiPart } from './ag-ui-event.ts';
-import { readCallResults, type CallResult, KnownCalls, makeClientResultMessage, readPartResults } from './call-results.ts';
+import {
+  readCallResults,
+  type CallResult,
+  KnownCalls,
+  makeClientResultMessage,
+  readPartResults,
+} from './call-results.ts';
 import type { ClientMessage } from '../input/run-agent-input.ts';
 import { readItem } from '../../../view/items.ts';
 import { makeStepMessages, type StepMessages } from './step-events.ts';

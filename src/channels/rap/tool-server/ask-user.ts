@@ -1,6 +1,12 @@
 import { inertLine } from '../../../content/inert-text.ts';
 import { HoldpointError } from '../../../errors.ts';
-import { lookDifferent, normalizeVisible, type CallAddress, pickCallIds, selectionSchema } from '../messages.ts';
+import {
+  lookDifferent,
+  normalizeVisible,
+  type CallAddress,
+  pickCallIds,
+  selectionSchema,
+} from '../messages.ts';
 import type { Caller, SendCallback } from './callers.ts';
 import type { ChoicePrompt, Selection, ServedCall } from './tool-server-options.ts';
 import { makeRandomId } from '../../../content/crypto.ts';

@@ -2,12 +2,22 @@ import { z } from 'zod';
 import { checkLimit, checkMs, refuseUnknown } from '../../../content/check-settings.ts';
 import { waitForTimer } from '../../../content/waiting.ts';
 import { HoldpointError } from '../../../errors.ts';
-import { makeErrorResponse, makeJsonResponse, makeRefusalResponse } from '../../../http/error-response.ts';
+import {
+  makeErrorResponse,
+  makeJsonResponse,
+  makeRefusalResponse,
+} from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
 import { callAddressSchema, callNameSchema, closeSchema, type NamedOwner } from '../messages.ts';
 import { makeOriginCheck, makeBaseUrlFinder } from '../url-checks.ts';
 import { OpenPrompts } from './ask-user.ts';
-import { type Caller, findSigner, listSignedCallers, makeCallbackSender, makeUnsignedCaller } from './callers.ts';
+import {
+  type Caller,
+  findSigner,
+  listSignedCallers,
+  makeCallbackSender,
+  makeUnsignedCaller,
+} from './callers.ts';
 import { memoryGrants, makeConversationKey } from './session-grants.ts';
 import { type OwnedCall, RunningCalls } from './running-calls.ts';
 import { makeToolRunners, serveCall, type Serving } from './serve-call.ts';

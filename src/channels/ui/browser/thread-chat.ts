@@ -2,10 +2,30 @@ import { type AbstractChat, APICallError, type ChatInit, type UIMessage } from '
 import { waitForTimer } from '../../../content/waiting.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import { parseRefusedAnswer, isOtherViewer, isShutOut } from './read-refusal.ts';
-import { findApprovalId, type GivenApproval, listGivenApprovals, isPlainApproval, findLostText, describeSeen, sortApprovals, withReopened } from './page-messages.ts';
+import {
+  findApprovalId,
+  type GivenApproval,
+  listGivenApprovals,
+  isPlainApproval,
+  findLostText,
+  describeSeen,
+  sortApprovals,
+  withReopened,
+} from './page-messages.ts';
 import { PageState, type ThreadChatState } from './page-state.ts';
-import { ThreadReader, ThreadSender, type SentContent, type StoredThread, type ThreadChatOptions, ThreadRoute } from './thread-route.ts';
-import { lastAssistantMessageHasApprovalResponses, makeThreadTransport, stopChat } from './for-use-chat.ts';
+import {
+  ThreadReader,
+  ThreadSender,
+  type SentContent,
+  type StoredThread,
+  type ThreadChatOptions,
+  ThreadRoute,
+} from './thread-route.ts';
+import {
+  lastAssistantMessageHasApprovalResponses,
+  makeThreadTransport,
+  stopChat,
+} from './for-use-chat.ts';
 
 const retryMs = 1_000;
 

@@ -6,7 +6,11 @@ import {
   type UIMessage,
 } from 'ai';
 import { type AnswerOptions, makeImportError } from '../../../agent/input.ts';
-import { importFromClient, isOnlyImported, type SentPlace } from '../../../agent/import-from-client.ts';
+import {
+  importFromClient,
+  isOnlyImported,
+  type SentPlace,
+} from '../../../agent/import-from-client.ts';
 import { readErrorText } from '../../../content/app-errors.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';

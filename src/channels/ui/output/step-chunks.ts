@@ -4,7 +4,13 @@ import { makeFileUrl } from '../../../content/message-file.ts';
 import { type AssistantPart, listAssistantParts } from '../../../thread/proposed-calls.ts';
 import type { Source } from '../../../thread/events.ts';
 import { type CallEnd, readResult, type FinishedStepEvent } from '../../../view/items.ts';
-import { endText, isBlank, type StreamedPart, StreamedStep, type TextChange } from '../../../view/streamed-step.ts';
+import {
+  endText,
+  isBlank,
+  type StreamedPart,
+  StreamedStep,
+  type TextChange,
+} from '../../../view/streamed-step.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import type { ProviderMetadata, ToolCallPart, UIMessageChunk } from 'ai';
 
