@@ -23,7 +23,7 @@ import { applyRunHeld, applyStopRequested, applyRunEnded } from './events/runs.t
 import { applyStepFinished } from './events/steps.ts';
 import { applyThreadCreated, applyAgentChanged } from './events/thread.ts';
 import { applyVoted, applyVoteWithdrawn, applyReassigned } from './events/votes.ts';
-import { draftHead, type HeadDraft, finishHead, makeTamperedError } from './events/head-draft.ts';
+import { HeadDraft, makeTamperedError } from './events/head-draft.ts';
 
 /*
  * How each event changes the head; nothing else changes it. Bundles that never apply events drop this table, as long as nothing here runs
@@ -62,14 +62,16 @@ const effects: PerEvent<HeadDraft, void> = {
 
 /** Applies events to a draft, in order. Throws `log-tampered` for one that can't follow the ones before it. */
 export function applyEvents(draft: HeadDraft, events: readonly ThreadEvent[]): void {
-  for (const [index, event] of events.entries()) {
-    if (event.type === 'messages-imported' && events[index - 1]?.type !== 'thread-created') {
+  let before: ThreadEvent | undefined;
+  for (const event of events) {
+    if (event.type === 'messages-imported' && before?.type !== 'thread-created') {
       throw makeTamperedError(
         event,
         'it must follow the creation of the thread, in the same entry',
       );
     }
     callPerEvent(effects, event.type, event, draft);
+    before = event;
   }
 }
 
@@ -88,16 +90,16 @@ export function applyEntry(state: ThreadState, content: EntryContent): void {
       `The log of thread ${threadId} does not begin with its creation.`,
     );
   }
-  const draft = draftHead(state.head, state.endedRequests);
+  const draft = new HeadDraft(state.head, state.endedRequests);
   applyEvents(draft, events);
-  adopt(state, content, finishHead(draft));
+  adopt(state, content, draft.finish());
 }
 
 /** The head to which the events of a thread, from the first one, add up; none of its messages and calls is past. */
 export function replayEvents(events: readonly ThreadEvent[]): ThreadHead {
-  const draft = draftHead(makeEmptyThread('').head, new Map());
+  const draft = new HeadDraft(makeEmptyThread('').head, new Map());
   applyEvents(draft, events);
-  return finishHead(draft);
+  return draft.finish();
 }
 
 /** Makes `head`, to which the events of an entry were applied, the head of the thread. */

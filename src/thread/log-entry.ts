@@ -60,10 +60,39 @@ export function readEntryMark({ revision, text }: LogEntry): EntryMark {
   };
 }
 
-/* The content of entries that this process has read or written: `memoryStore` returns the same objects again. */
-const contents = new WeakMap<LogEntry, EntryContent>();
-/* For each verified entry, the hash of the entry before it. */
-const verified = new WeakMap<LogEntry, string>();
+/**
+ * An entry that this process has sealed. What it has read of it stays with it: `memoryStore` returns the same objects again. Nobody else
+ * can set that.
+ */
+class SealedEntry implements LogEntry {
+  readonly revision: number;
+  readonly text: string;
+  #content: EntryContent | undefined;
+  /** The hash of the entry before it, once it is verified. */
+  #previous: string | undefined;
+
+  constructor(revision: number, text: string) {
+    this.revision = revision;
+    this.text = text;
+    Object.freeze(this);
+  }
+
+  static contentOf(entry: LogEntry): EntryContent | undefined {
+    return #content in entry ? entry.#content : undefined;
+  }
+
+  static previousOf(entry: LogEntry): string | undefined {
+    return #content in entry ? entry.#previous : undefined;
+  }
+
+  static keepContent(entry: LogEntry, content: EntryContent): void {
+    if (#content in entry) entry.#content = content;
+  }
+
+  static keepPrevious(entry: LogEntry, previous: string): void {
+    if (#content in entry) entry.#previous = previous;
+  }
+}
 
 /**
  * Makes the entry that appends `events` to a log that ends here, and its content; `snapshot` is the digest of a snapshot of the thread
@@ -80,22 +109,22 @@ export async function writeEntry(
   const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}${noted}`;
   const hash = await hashEntry(body, previous);
   const entry = sealEntry(revision + events.length, `${body}${hashKey}${hash}"}`);
-  verified.set(entry, previous);
+  SealedEntry.keepPrevious(entry, previous);
   /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
   if (json !== events) return { entry, content: readEntry(entry) };
   const content = { events: freezeDeep(events), snapshot, hash };
-  contents.set(entry, content);
+  SealedEntry.keepContent(entry, content);
   return { entry, content };
 }
 
 /** A frozen entry. */
 export function sealEntry(revision: number, text: string): LogEntry {
-  return Object.freeze({ revision, text });
+  return new SealedEntry(revision, text);
 }
 
 /** The content of an entry. Throws `unsupported-version` for an entry of a newer holdpoint, `log-tampered` for an invalid one. */
 export function readEntry(entry: LogEntry): EntryContent {
-  const known = contents.get(entry);
+  const known = SealedEntry.contentOf(entry);
   if (known !== undefined) return known;
   const { text } = entry;
   const json = upgradeEntry(parseJson(text));
@@ -113,7 +142,7 @@ export function readEntry(entry: LogEntry): EntryContent {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has just validated it.
   const valid = value as EntryContent;
   const content = hasTags ? valid : freezeContent(valid);
-  if (!hasTags && Object.isFrozen(entry)) contents.set(entry, content);
+  if (!hasTags) SealedEntry.keepContent(entry, content);
   return content;
 }
 
@@ -137,14 +166,14 @@ export function eventsOf(entry: LogEntry): readonly ThreadEvent[] {
  */
 export function verifyEntry(entry: LogEntry, end: LogEnd): EntryContent | Promise<EntryContent> {
   const { text } = entry;
-  if (verified.get(entry) === end.hash) return readFollowingContent(entry, end);
+  if (SealedEntry.previousOf(entry) === end.hash) return readFollowingContent(entry, end);
   const body = text.slice(0, -endingLength);
   const check = (hash: string): EntryContent => {
     const isRight = text === `${body}${hashKey}${hash}"}`;
     const content = readFollowingContent(entry, end);
     /* After the content is read: a text that can't be parsed has a more precise error. */
     if (!isRight) throw makeChangedLogError(end.revision + 1);
-    if (Object.isFrozen(entry)) verified.set(entry, end.hash);
+    SealedEntry.keepPrevious(entry, end.hash);
     return content;
   };
   const hash = hashEntry(body, end.hash);

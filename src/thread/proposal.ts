@@ -1,4 +1,4 @@
-import { draftHead, type HeadDraft, finishHead } from './events/head-draft.ts';
+import { HeadDraft } from './events/head-draft.ts';
 import { applyEvents } from './apply-events.ts';
 import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 import type { ThreadHead } from './thread-head.ts';
@@ -29,7 +29,7 @@ export class Proposal {
 
   /** The head after the events so far. It stays as it is when more are added. */
   get head(): ThreadHead {
-    if (this.#draft !== undefined) this.#head = finishHead(this.#draft);
+    if (this.#draft !== undefined) this.#head = this.#draft.finish();
     this.#draft = undefined;
     return this.#head;
   }
@@ -45,7 +45,7 @@ export class Proposal {
   add(...added: ThreadEvent[]): void {
     const [first] = added;
     if (first === undefined) return;
-    this.#draft ??= draftHead(this.#head, this.state.endedRequests);
+    this.#draft ??= new HeadDraft(this.#head, this.state.endedRequests);
     const events: ThreadEvent[] = [];
     let latest = this.#events.at(-1)?.at ?? findLatestTime(this.state);
     for (const event of added) {

@@ -62,14 +62,14 @@ function classifyObject(value: object, depth: number): number {
     throw new TypeError(`The value is nested more than ${maximumDepth} deep, or has a cycle.`);
   if (value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof URL)
     return tags;
-  const keys = Object.keys(value);
+  const items: unknown[] = Object.values(value);
   const isList = Array.isArray(value);
   const isLossy = isList
-    ? keys.length !== value.length
+    ? items.length !== value.length
     : 'toJSON' in value || Symbol.iterator in value;
-  const isTagged = !isList && keys.length === 1 && looksTagged.test(keys[0] ?? '');
+  const isTagged = !isList && items.length === 1 && looksTagged.test(Object.keys(value)[0] ?? '');
   let form = isTagged ? tags : isLossy ? lossy : plain;
-  for (const item of Object.values(value)) {
+  for (const item of items) {
     /* JSON and `copyPlain` treat an undefined property as absent. */
     if (item !== undefined || isList) form = Math.max(form, classifyForm(item, depth + 1));
   }

@@ -1,11 +1,5 @@
 import { awaitedBy, type ToolCallRecord } from '../content/tool-call.ts';
-import {
-  isRunning,
-  isUnfinished,
-  computeRemindAt,
-  type RunFailure,
-  type ThreadHead,
-} from './thread-head.ts';
+import { isRunning, isUnfinished, computeRemindAt, type ThreadHead } from './thread-head.ts';
 import type { LogEnd, ThreadStatus, ThreadSummary } from './thread-store.ts';
 
 /** The status of a thread at a time: leases expire without a write. */
@@ -21,25 +15,28 @@ export function computeThreadStatus(head: ThreadHead, now: number): ThreadStatus
  * is derived from the log, so that it doesn't depend on which worker polls, or how often.
  */
 export function computeNextDeadline(head: ThreadHead): number | undefined {
-  const deferred = head.calls.filter(({ status }) => status === 'deferred');
-  const expiring = [...head.openRequests.map(({ request }) => request), ...deferred];
-  const deadlines = expiring.flatMap(({ expiresAt }) => expiresAt ?? []);
-  deadlines.push(...head.openRequests.flatMap((open) => computeRemindAt(open) ?? []));
-  const lost = head.calls.filter(isUnfinished);
-  if (head.run !== undefined) deadlines.push(head.run.leaseUntil);
-  else if (lost.length > 0) deadlines.push(...lost.flatMap(({ recoverAt }) => recoverAt ?? []));
-  else {
-    const [runAt] = runDue(head.failure);
-    const resumed = deferred.flatMap(({ resumeAt }) => resumeAt ?? []);
-    if (needsRun(head) && !head.isOutOfSteps) resumed.push(0);
-    if (runAt !== undefined) deadlines.push(...resumed.map((at) => Math.max(at, runAt)));
+  let next = Infinity;
+  const consider = (at: number | undefined): void => {
+    if (at !== undefined && at < next) next = at;
+  };
+  for (const open of head.openRequests) {
+    consider(open.request.expiresAt);
+    consider(computeRemindAt(open));
   }
-  return deadlines.length === 0 ? undefined : Math.min(...deadlines);
-}
-
-function runDue(failure: RunFailure | undefined): number[] {
-  if (failure === undefined) return [0];
-  return failure.retryAt === undefined ? [] : [failure.retryAt];
+  for (const { status, expiresAt } of head.calls) if (status === 'deferred') consider(expiresAt);
+  if (head.run !== undefined) consider(head.run.leaseUntil);
+  else if (head.calls.some(isUnfinished)) {
+    for (const call of head.calls) if (isUnfinished(call)) consider(call.recoverAt);
+  } else {
+    const runAt = head.failure === undefined ? 0 : head.failure.retryAt;
+    if (runAt !== undefined) {
+      for (const { status, resumeAt } of head.calls) {
+        if (status === 'deferred' && resumeAt !== undefined) consider(Math.max(resumeAt, runAt));
+      }
+      if (needsRun(head) && !head.isOutOfSteps) consider(runAt);
+    }
+  }
+  return next === Infinity ? undefined : next;
 }
 
 /** The summary that a store keeps of a thread whose log ends at `end`. */

@@ -52,6 +52,12 @@ test('an entry that a store replaces by another valid one is not what this proce
   expect(await openWith(() => [...loose])).toBe('log-tampered');
 });
 
+test('what is kept of an entry belongs to a text that nobody can change', async () => {
+  const { entries } = await knownThread();
+  const [first] = entries;
+  expect(() => Object.assign(first ?? {}, { text: '{}' })).toThrow(TypeError);
+});
+
 test('what a caller does to events reaches no other handle', async () => {
   const { store, world, entries } = await knownThread();
   const [created] = entries.flatMap(eventsOf);

@@ -15,19 +15,16 @@ export interface AnyEvent {
 }
 
 /** A copy of a thread's head to which events are being applied. */
-export interface HeadDraft {
+export class HeadDraft {
   /** Its fields, arrays and calls are written in place; its `openRequests` are not: `requests` replaces them. */
   readonly head: ThreadHead;
-  /** The open requests by id. */
-  readonly requests: Map<string, OpenRequest>;
   readonly endedRequests: Map<string, EndedRequest>;
-}
+  #requests: Map<string, OpenRequest> | undefined;
 
-/** Copies a head, so that events can be applied without changing it. */
-export function draftHead(head: ThreadHead, endedRequests: HeadDraft['endedRequests']): HeadDraft {
-  const { calls, unsentAnswers, queuedMessages, newlyPast, openRequests } = head;
-  return {
-    head: {
+  /** The head stays as it is. */
+  constructor(head: ThreadHead, endedRequests: Map<string, EndedRequest>) {
+    const { calls, unsentAnswers, queuedMessages, newlyPast } = head;
+    this.head = {
       ...head,
       calls: calls.map((call) => ({ ...call })),
       unsentAnswers: [...unsentAnswers],
@@ -39,16 +36,23 @@ export function draftHead(head: ThreadHead, endedRequests: HeadDraft['endedReque
         requests: [...newlyPast.requests],
         toolCallIds: [...newlyPast.toolCallIds],
       },
-    },
-    requests: new Map(openRequests.map((open) => [open.request.requestId, open])),
-    endedRequests,
-  };
-}
+    };
+    this.endedRequests = endedRequests;
+  }
 
-/** The head that a draft has become. The draft must not be written afterwards. */
-export function finishHead({ head, requests }: HeadDraft): ThreadHead {
-  head.openRequests = [...requests.values()];
-  return head;
+  /** The open requests by id. Most events change none, so they are listed when they are first asked for. */
+  get requests(): Map<string, OpenRequest> {
+    this.#requests ??= new Map(
+      this.head.openRequests.map((open) => [open.request.requestId, open]),
+    );
+    return this.#requests;
+  }
+
+  /** The head that the draft has become. The draft must not be written afterwards: it is that head. */
+  finish(): ThreadHead {
+    if (this.#requests !== undefined) this.head.openRequests = [...this.#requests.values()];
+    return this.head;
+  }
 }
 
 /** The open call at a place. Throws `log-tampered` if there is none, or if it has another status. */
