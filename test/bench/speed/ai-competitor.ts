@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { benchModel } from '../bench-model.ts';
 import { userText } from '../contender.ts';
 import { checkDone, rulesOf, type SpeedTask, toolsOf } from './speed-task.ts';
-import { type Competitor, timed } from './turns.ts';
+import { type Competitor, timed } from './competitor.ts';
 
 /** How the AI SDK's own cycle is made. */
 export interface AiSetting {
@@ -12,6 +12,8 @@ export interface AiSetting {
   warm?: boolean;
   /** With what approvals are signed, if they are. */
   secret?: string;
+  /** Off, unless it is left as it is when nothing is said. */
+  telemetry?: { isEnabled: false } | undefined;
   /** What was said before. With a past, the cycles of a turn go on with one conversation. */
   past?: readonly ModelMessage[];
 }
@@ -19,15 +21,15 @@ export interface AiSetting {
 type Speak = (messages: ModelMessage[]) => Promise<string>;
 
 const messagesSchema = z.custom<ModelMessage[]>((value) => Array.isArray(value));
-const telemetry = { isEnabled: false };
 
 /** The AI SDK's own cycle: `generateText` in two processes, over messages that travel as JSON. */
-export function aiCompetitor({ task, warm = false, secret, past = [] }: AiSetting): Competitor {
+export function aiCompetitor(setting: AiSetting): Competitor {
+  const { task, warm = false, past = [] } = setting;
   const stored = JSON.stringify(past);
   return {
     async prepare() {
-      const asking = process(task, secret, warm);
-      const answering = process(task, secret, warm);
+      const asking = process(setting, warm);
+      const answering = process(setting, warm);
       let conversation = stored;
       const cycle = async (): Promise<void> => {
         let text = past.length === 0 ? stored : conversation;
@@ -50,16 +52,16 @@ export function aiCompetitor({ task, warm = false, secret, past = [] }: AiSettin
 }
 
 /** What speaks in one process: new for each request, or the same. */
-function process(task: SpeedTask, secret: string | undefined, warm: boolean): () => Speak {
-  const kept = warm ? speaker(task, secret) : undefined;
-  return () => kept ?? speaker(task, secret);
+function process(setting: AiSetting, warm: boolean): () => Speak {
+  const kept = warm ? speaker(setting) : undefined;
+  return () => kept ?? speaker(setting);
 }
 
-function speaker(task: SpeedTask, secret: string | undefined): Speak {
+function speaker({ task, secret, ...rest }: AiSetting): Speak {
   const model = benchModel(task.calls);
   const settings = {
     model,
-    telemetry,
+    ...('telemetry' in rest ? {} : { telemetry: { isEnabled: false } }),
     tools: toolsOf(task),
     toolApproval: rulesOf(task),
     stopWhen: isStepCount(20),

@@ -1,20 +1,20 @@
 import { median } from '../measure.ts';
 import { aiCompetitor } from './ai-competitor.ts';
-import { gatedTask } from './measure-cycles.ts';
+import type { Competitor } from './competitor.ts';
 import { ownCompetitor } from './own-competitor.ts';
-import type { SpeedFound } from './speed-targets.ts';
-import type { Competitor } from './turns.ts';
+import type { SpeedRow } from './speed-row.ts';
+import { askForCalls } from './speed-task.ts';
 
 /* So few that their garbage fits into the young generation, which would be collected otherwise. */
 const cyclesAtOnce = 4;
 
 /** How much a warm cycle allocates. */
-export async function measureAllocation(rounds: number): Promise<SpeedFound[]> {
-  const task = gatedTask(1);
+export async function measureAllocation(rounds: number): Promise<SpeedRow[]> {
+  const task = askForCalls(1);
   const ai = await bytesOfCycle(aiCompetitor({ task, warm: true }), rounds);
   const own = await bytesOfCycle(ownCompetitor({ task, keeps: 'agent' }), rounds);
   const from = `${Math.round(own / 1_024)} over ${Math.round(ai / 1_024)} KiB`;
-  return [{ key: 'allocated', figures: [own / ai], from }];
+  return [{ name: 'allocated in a warm cycle', first: [], steady: [own / ai], from }];
 }
 
 async function bytesOfCycle(competitor: Competitor, rounds: number): Promise<number> {

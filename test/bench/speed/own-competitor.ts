@@ -11,7 +11,7 @@ import { userText } from '../contender.ts';
 import { approveAll, type SharedStores } from '../holdpoint-contenders.ts';
 import { appendPast } from '../past-conversation.ts';
 import { checkDone, rulesOf, type SpeedTask, toolsOf } from './speed-task.ts';
-import { type Competitor, timed } from './turns.ts';
+import { type Competitor, timed } from './competitor.ts';
 
 /** What a process keeps from one request to the next. */
 type Kept = 'nothing' | 'agent' | 'thread';
@@ -20,6 +20,8 @@ type Kept = 'nothing' | 'agent' | 'thread';
 export interface OwnSetting {
   task: SpeedTask;
   keeps?: Kept;
+  /** Off, unless it is left as it is when nothing is said. */
+  telemetry?: { isEnabled: false } | undefined;
   /** Called for each turn; a new memory store for both processes if not given. */
   stores?: () => SharedStores;
   /** The log of what was said before, in a thread called `thread`. With a past, the cycles of a turn go on with that thread. */
@@ -27,20 +29,18 @@ export interface OwnSetting {
 }
 
 /** holdpoint's cycle: an agent asks, another one, which opens the thread from the store, gets the answers. */
-export function ownCompetitor({
-  task,
-  keeps = 'nothing',
-  stores = sharedMemory,
-  past = [],
-}: OwnSetting): Competitor {
+export function ownCompetitor(setting: OwnSetting): Competitor {
+  const { task, keeps = 'nothing', stores = sharedMemory, past = [] } = setting;
+  const makeAgent = (store: ThreadStore): Agent =>
+    newAgent(task, store, 'telemetry' in setting ? {} : { telemetry: { isEnabled: false } });
   let threads = 0;
   return {
     async prepare() {
       const { asking, resuming } = stores();
       if (past.length > 0) await appendPast(asking, 'thread', past);
-      const first = process(task, asking, keeps);
+      const first = process(makeAgent, asking, keeps);
       /* A kept thread is up to date in the process that runs it: there, the same one is answered. */
-      const second = keeps === 'thread' ? first : process(task, resuming, keeps);
+      const second = keeps === 'thread' ? first : process(makeAgent, resuming, keeps);
       const cycle = async (): Promise<void> => {
         threads += 1;
         const id = past.length > 0 ? 'thread' : `thread-${threads}`;
@@ -69,12 +69,12 @@ interface Opened {
 
 /** A process that opens threads, and what it keeps. */
 function process(
-  task: SpeedTask,
+  makeAgent: (store: ThreadStore) => Agent,
   store: ThreadStore,
   keeps: Kept,
 ): (threadId: string) => Promise<Opened> {
-  if (keeps === 'nothing') return (threadId) => open(newAgent(task, store), threadId);
-  const agent = newAgent(task, store);
+  if (keeps === 'nothing') return (threadId) => open(makeAgent(store), threadId);
+  const agent = makeAgent(store);
   if (keeps === 'agent') return (threadId) => open(agent, threadId);
   const opened = new Map<string, Opened>();
   return async (threadId) => {
@@ -89,12 +89,16 @@ async function open(agent: Agent, threadId: string): Promise<Opened> {
 }
 
 /** A new agent with new tools. */
-export function newAgent(task: SpeedTask, store: ThreadStore): Agent {
+export function newAgent(
+  task: SpeedTask,
+  store: ThreadStore,
+  telemetry: { telemetry?: { isEnabled: false } } = { telemetry: { isEnabled: false } },
+): Agent {
   return createAgent({
     model: benchModel(task.calls),
     tools: toolsOf(task),
     toolApproval: rulesOf(task),
-    telemetry: { isEnabled: false },
+    ...telemetry,
     store,
   });
 }

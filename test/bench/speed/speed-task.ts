@@ -2,7 +2,7 @@ import type { Tool } from 'ai';
 import { tool } from 'ai';
 import { z } from 'zod';
 import { finalText } from '../bench-model.ts';
-import { type Ledger, transferDescription } from '../transfer-tool.ts';
+import { Ledger, transferDescription } from '../transfer-tool.ts';
 
 /** What every contender does: so many transfers, with or without an approval for each. */
 export interface SpeedTask {
@@ -35,4 +35,9 @@ export function checkDone({ calls, ledger }: SpeedTask, said: string): void {
   ledger.transfers = 0;
   if (said === finalText && transfers === calls) return;
   throw new Error(`It ran ${transfers} of ${calls} transfers and said '${said}'.`);
+}
+
+/** A task that asks about each of its calls. */
+export function askForCalls(calls: number): SpeedTask {
+  return { calls, asks: true, ledger: new Ledger() };
 }

@@ -1,0 +1,69 @@
+/*
+ * A process of its own, which counts what one cycle costs where the clock has no say: appends and reads of the store, promises, texts
+ * encoded, hashes, timers, functions of ours entered. Its parameter names the work. It prints JSON.
+ */
+import { createHook } from 'node:async_hooks';
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+
+const counts = { appends: 0, reads: 0, heads: 0, promises: 0, encodings: 0, hashes: 0, timers: 0 };
+
+type Count = keyof typeof counts;
+
+/** The function, which counts how often it is called. */
+function counted<FUNCTION extends (...input: never[]) => unknown>(
+  name: Count,
+  original: FUNCTION,
+): FUNCTION {
+  return new Proxy(original, {
+    apply(target, self, input) {
+      counts[name] += 1;
+      return Reflect.apply(target, self, input);
+    },
+  });
+}
+
+/* Replaced before anything of ours is imported. */
+crypto.hash = counted('hashes', crypto.hash);
+syncBuiltinESMExports();
+JSON.stringify = counted('encodings', JSON.stringify);
+globalThis.setTimeout = counted('timers', globalThis.setTimeout);
+globalThis.setInterval = counted('timers', globalThis.setInterval);
+
+const { memoryStore } = await import('holdpoint');
+const { EnteredCounter } = await import('../../figures/count-entered.ts');
+const { ownCompetitor } = await import('./own-competitor.ts');
+const { askForCalls } = await import('./speed-task.ts');
+
+const tasks: Record<string, ReturnType<typeof askForCalls>> = {
+  cycle: askForCalls(1),
+  turn: { ...askForCalls(1), asks: false },
+  'ten calls': askForCalls(10),
+};
+const task = tasks[process.argv[2] ?? ''];
+if (task === undefined) throw new Error(`There is no '${process.argv[2]}'.`);
+
+const memory = memoryStore();
+const store: typeof memory = {
+  ...memory,
+  append: counted('appends', memory.append),
+  read: counted('reads', memory.read),
+  head: counted('heads', memory.head),
+};
+const stores = { asking: store, resuming: store };
+const work = await ownCompetitor({ task, keeps: 'agent', stores: () => stores }).prepare();
+const promises = createHook({
+  init(_id, type) {
+    if (type === 'PROMISE') counts.promises += 1;
+  },
+});
+
+using entered = new EnteredCounter();
+for (let cycle = 0; cycle < 20; cycle += 1) await work();
+entered.take();
+for (const key of Object.keys(counts)) Object.assign(counts, { [key]: 0 });
+promises.enable();
+await work();
+promises.disable();
+const { functions } = entered.take();
+console.log(JSON.stringify({ ...counts, functions }));
