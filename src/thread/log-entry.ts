@@ -94,27 +94,36 @@ class SealedEntry implements LogEntry {
   }
 }
 
+/** An entry that was made of events, and its content. */
+interface WrittenEntry {
+  entry: LogEntry;
+  content: EntryContent;
+}
+
 /**
  * Makes the entry that appends `events` to a log that ends here, and its content; `snapshot` is the digest of a snapshot of the thread
  * before it. It freezes the events, so that memory and store stay equal. Throws `invalid-input` for events that could not be read again.
  */
-export async function writeEntry(
+export function writeEntry(
   events: readonly ThreadEvent[],
   { revision, hash: previous }: LogEnd,
   snapshot?: string,
-): Promise<{ entry: LogEntry; content: EntryContent }> {
+): WrittenEntry | Promise<WrittenEntry> {
   refuseUnreadable(events);
   const json = toJson(events);
   const noted = snapshot === undefined ? '' : `${snapshotKey}${snapshot}"`;
   const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}${noted}`;
-  const hash = await hashEntry(body, previous);
-  const entry = sealEntry(revision + events.length, `${body}${hashKey}${hash}"}`);
-  SealedEntry.keepPrevious(entry, previous);
-  /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
-  if (json !== events) return { entry, content: readEntry(entry) };
-  const content = { events: freezeDeep(events), snapshot, hash };
-  SealedEntry.keepContent(entry, content);
-  return { entry, content };
+  const seal = (hash: string): WrittenEntry => {
+    const entry = sealEntry(revision + events.length, `${body}${hashKey}${hash}"}`);
+    SealedEntry.keepPrevious(entry, previous);
+    /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
+    if (json !== events) return { entry, content: readEntry(entry) };
+    const content = { events: freezeDeep(events), snapshot, hash };
+    SealedEntry.keepContent(entry, content);
+    return { entry, content };
+  };
+  const hash = hashEntry(body, previous);
+  return typeof hash === 'string' ? seal(hash) : hash.then(seal);
 }
 
 /** A frozen entry. */

@@ -159,7 +159,8 @@ export class ThreadLog {
     const isDue =
       grants === undefined && snapshots !== undefined && isSnapshotDue(snapshots, this.state);
     const snapshot = isDue ? await takeSnapshot(this.state) : undefined;
-    const { entry, content } = await writeEntry(proposed, end, snapshot?.digest);
+    const written = writeEntry(proposed, end, snapshot?.digest);
+    const { entry, content } = written instanceof Promise ? await written : written;
     const summary = summarizeThread(threadId, head, {
       end: { revision: entry.revision, hash: content.hash },
       now: this.#options.now(),
@@ -278,7 +279,7 @@ export async function appendOnce(
   /* A store gets no argument that it does not need. */
   const more: [GrantChange[]?, string?] =
     snapshot !== undefined ? [grants, snapshot] : grants !== undefined ? [grants] : [];
-  const write = async (): Promise<void> => store.append(threadId, end, [entry], summary, ...more);
+  const write = (): Promise<void> => store.append(threadId, end, [entry], summary, ...more);
   try {
     await write();
     return true;
