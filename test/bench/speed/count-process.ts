@@ -1,6 +1,6 @@
 /*
- * A process of its own, which counts what one cycle costs where the clock has no say: appends and reads of the store, promises, texts
- * encoded, hashes, timers, functions of ours entered. Its parameter names the work. It prints JSON.
+ * A process of its own, which counts what work costs where the clock has no say: appends and reads of the store, promises, texts encoded,
+ * hashes, timers, functions of ours entered. It prints them as JSON, for each piece of work.
  */
 import { createHook } from 'node:async_hooks';
 import crypto from 'node:crypto';
@@ -35,13 +35,11 @@ const { EnteredCounter } = await import('../../figures/count-entered.ts');
 const { ownCompetitor } = await import('./own-competitor.ts');
 const { askForCalls } = await import('./speed-task.ts');
 
-const tasks: Record<string, ReturnType<typeof askForCalls>> = {
-  cycle: askForCalls(1),
-  turn: { ...askForCalls(1), asks: false },
-  'ten calls': askForCalls(10),
+const works = {
+  'a warm cycle': askForCalls(1),
+  'a turn without approvals': { ...askForCalls(1), asks: false },
+  'ten calls in a step': askForCalls(10),
 };
-const task = tasks[process.argv[2] ?? ''];
-if (task === undefined) throw new Error(`There is no '${process.argv[2]}'.`);
 
 const memory = memoryStore();
 const store: typeof memory = {
@@ -51,7 +49,6 @@ const store: typeof memory = {
   head: counted('heads', memory.head),
 };
 const stores = { asking: store, resuming: store };
-const work = await ownCompetitor({ task, keeps: 'agent', stores: () => stores }).prepare();
 const promises = createHook({
   init(_id, type) {
     if (type === 'PROMISE') counts.promises += 1;
@@ -59,11 +56,15 @@ const promises = createHook({
 });
 
 using entered = new EnteredCounter();
-for (let cycle = 0; cycle < 20; cycle += 1) await work();
-entered.take();
-for (const key of Object.keys(counts)) Object.assign(counts, { [key]: 0 });
-promises.enable();
-await work();
-promises.disable();
-const { functions } = entered.take();
-console.log(JSON.stringify({ ...counts, functions }));
+const found: Record<string, Record<string, number>> = {};
+for (const [name, task] of Object.entries(works)) {
+  const work = await ownCompetitor({ task, keeps: 'agent', stores: () => stores }).prepare();
+  for (let cycle = 0; cycle < 20; cycle += 1) await work();
+  entered.take();
+  for (const key of Object.keys(counts)) Object.assign(counts, { [key]: 0 });
+  promises.enable();
+  await work();
+  promises.disable();
+  found[name] = { ...counts, functions: entered.take().functions };
+}
+console.log(JSON.stringify(found));

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const program = fileURLToPath(new URL('../bench/speed/count-process.ts', import.meta.url));
+const options = ['--conditions=holdpoint-source', program];
+const counted: Record<string, Record<string, number>> = JSON.parse(
+  execFileSync(process.execPath, options, { encoding: 'utf8' }),
+);
+
+/*
+ * A little above what each costs today. Promises, and texts encoded as JSON, are those of the AI SDK as well. Who needs more says in the
+ * commit what for.
+ */
+const ceilings = {
+  'a warm cycle': {
+    appends: 5,
+    reads: 4,
+    heads: 2,
+    promises: 670,
+    encodings: 34,
+    hashes: 7,
+    timers: 4,
+    functions: 440,
+  },
+  'a turn without approvals': {
+    appends: 4,
+    reads: 2,
+    heads: 1,
+    promises: 540,
+    encodings: 9,
+    hashes: 4,
+    timers: 2,
+    functions: 365,
+  },
+  'ten calls in a step': {
+    appends: 5,
+    reads: 4,
+    heads: 2,
+    promises: 1_340,
+    encodings: 265,
+    hashes: 25,
+    timers: 4,
+    functions: 445,
+  },
+};
+
+test.each(Object.entries(ceilings))('%s costs no more than before', (name, most) => {
+  const over = Object.entries(most).flatMap(([what, ceiling]) => {
+    const count = counted[name]?.[what] ?? Number.NaN;
+    return count <= ceiling ? [] : [`${what}: ${count} instead of at most ${ceiling}`];
+  });
+  expect(over).toEqual([]);
+});
