@@ -36,8 +36,15 @@ const short: Cycles = { first: 500, settle: 3_000, steady: 1_000, renewEvery: 5_
 const long: Cycles = { first: 100, settle: 300, steady: 200, renewEvery: 25, window: 25 };
 const longest: Cycles = { first: 20, settle: 40, steady: 40, renewEvery: 20, window: 10 };
 
+/** What a group of rows found. */
+interface Found {
+  rows: SpeedRow[];
+  /** What of it is felt, in sentences. */
+  felt?: string[];
+}
+
 /** Rows of a group share the processes of the AI SDK. */
-const groups: Record<string, (extent: Extent) => Promise<SpeedRow[]> | SpeedRow[]> = {
+const groups: Record<string, (extent: Extent) => Promise<Found> | Found> = {
   cycles: (extent) =>
     compareAll(extent, short, [
       { name: 'cycle, warm', pairs: [['own warm', 'ai warm']] },
@@ -85,32 +92,33 @@ const groups: Record<string, (extent: Extent) => Promise<SpeedRow[]> | SpeedRow[
       { name: 'stream of 1,000 deltas: total / first', pairs: [['own stream', 'ai stream']] },
     ]),
   sqlite: measureSqliteCycle,
-  opening: ({ share }) => measureOpening(Math.round(12 * share)),
-  allocated: ({ share }) => measureAllocation(Math.round(100 * share)),
+  opening: async ({ share }) => ({ rows: await measureOpening(Math.round(12 * share)) }),
+  allocated: async ({ share }) => ({ rows: await measureAllocation(Math.round(100 * share)) }),
+  fresh: ({ share }) => {
+    const { rows, firstCycle } = measureImport(Math.round(15 * share));
+    return { rows, felt: describeFirstAnswer(firstCycle) };
+  },
 };
 
 /** Measures all rows, or the named groups of them, and prints the table and what a user feels of it. */
 export async function runSpeed(quick: boolean, names: readonly string[]): Promise<void> {
-  const known = [...Object.keys(groups), 'fresh'];
-  const unknown = names.filter((name) => !known.includes(name));
+  const unknown = names.filter((name) => !Object.hasOwn(groups, name));
   if (unknown.length > 0) {
-    throw new Error(`No such rows: ${unknown.join()}. There are ${known.join()}.`);
+    throw new Error(`No such rows: ${unknown.join()}. There are ${Object.keys(groups).join()}.`);
   }
   console.log(heading);
   const extent = quick ? { processes: 2, share: 0.35 } : { processes: 5, share: 1 };
-  const isAsked = (name: string): boolean => names.length === 0 || names.includes(name);
   const rows: SpeedRow[] = [];
+  const felt: string[] = [];
   for (const [name, measure] of Object.entries(groups)) {
-    if (isAsked(name)) rows.push(...(await measure(extent)));
+    if (names.length > 0 && !names.includes(name)) continue;
+    const found = await measure(extent);
+    rows.push(...found.rows);
+    felt.push(...(found.felt ?? []));
   }
-  const fresh = isAsked('fresh') ? measureImport(quick ? 5 : 15) : undefined;
-  console.log(speedTable([...rows, ...(fresh?.rows ?? [])]));
-  const feel = [...felt, ...(fresh === undefined ? [] : firstAnswerLines(fresh.firstCycle))];
-  if (feel.length > 0) console.log(`\nWhat of it is felt\n${feel.join('\n')}`);
+  console.log(speedTable(rows));
+  if (felt.length > 0) console.log(`\nWhat of it is felt\n${felt.join('\n')}`);
 }
-
-/* Lines that say what a cycle comes to. */
-const felt: string[] = [];
 
 function speedTable(rows: readonly SpeedRow[]): string {
   return table(
@@ -138,7 +146,7 @@ function compareAll(
   { processes, share }: Extent,
   cycles: Cycles,
   comparisons: readonly Comparison[],
-): SpeedRow[] {
+): Found {
   const names = [...new Set(comparisons.flatMap(({ pairs }) => pairs.flat()))];
   const scaled = {
     ...cycles,
@@ -147,8 +155,7 @@ function compareAll(
   };
   const measured = measureApart(names, processes, scaled);
   const found = new Map(names.map((name, index) => [name, measured[index]]));
-  noteFelt(found);
-  return comparisons.map(({ name, pairs }) => {
+  const rows = comparisons.map(({ name, pairs }) => {
     const pick = (kind: keyof Apart) =>
       pairs.flatMap(([own, ai]) => {
         const [ours = [], theirs = []] = [found.get(own)?.[kind], found.get(ai)?.[kind]];
@@ -157,28 +164,29 @@ function compareAll(
     const { first } = compare('first', pick('first'));
     return { name, ...compare('steady', pick('steady')), first };
   });
+  return { rows, felt: describeWarmCycle(found) };
 }
 
-function noteFelt(found: ReadonlyMap<ContenderName, Apart | undefined>): void {
+function describeWarmCycle(found: ReadonlyMap<ContenderName, Apart | undefined>): string[] {
   const [own] = found.get('own warm')?.steady ?? [];
   const [ai] = found.get('ai warm')?.steady ?? [];
-  if (own === undefined || ai === undefined) return;
+  if (own === undefined || ai === undefined) return [];
   const added = (own - ai) / 2;
-  felt.push(
+  return [
     `- A warm cycle has two model calls: to each of them, half a second long, holdpoint adds ${(added * 1_000).toFixed(0)} µs (${((added / 500) * 100).toFixed(2)} %).`,
     `- ${Math.round(1_000 / own).toLocaleString('en')} warm cycles a second on one core, ${Math.round(1_000 / ai).toLocaleString('en')} of the AI SDK's own.`,
     `- A million approvals take ${((own * 1_000_000) / 3_600_000).toFixed(2)} hours of one core, ${((ai * 1_000_000) / 3_600_000).toFixed(2)} with the AI SDK's own.`,
-  );
+  ];
 }
 
-function firstAnswerLines({ own, ai }: FirstCycle): string[] {
+function describeFirstAnswer({ own, ai }: FirstCycle): string[] {
   return [
     `- A function that starts for one request has done its first cycle after ${own.toFixed(0)} ms, ${ai.toFixed(0)} with the AI SDK alone (starting Node included).`,
   ];
 }
 
 /** A cold cycle in a file that each process has opened when it started, over the same in memory and what the disk needs for its appends. */
-async function measureSqliteCycle({ processes, share }: Extent): Promise<SpeedRow[]> {
+async function measureSqliteCycle({ processes, share }: Extent): Promise<Found> {
   const cycles = { ...long, settle: Math.round(long.settle * share), renewEvery: 5_000 };
   const [own, ai, insert] = measureApart(
     ['own SQLite', 'ai cold', 'raw insert'],
@@ -189,13 +197,8 @@ async function measureSqliteCycle({ processes, share }: Extent): Promise<SpeedRo
   const needed = (kind: keyof Apart): number =>
     (ai?.[kind][0] ?? Number.NaN) + appends * (insert?.[kind][0] ?? Number.NaN);
   const { first } = compare('first', [[own?.first[0], needed('first')]]);
-  return [
-    {
-      name: `SQLite: cycle over (the AI SDK's memory cycle + ${appends} raw inserts)`,
-      ...compare('steady', [[own?.steady[0], needed('steady')]]),
-      first,
-    },
-  ];
+  const name = `SQLite: cycle over (the AI SDK's memory cycle + ${appends} raw inserts)`;
+  return { rows: [{ name, ...compare('steady', [[own?.steady[0], needed('steady')]]), first }] };
 }
 
 async function countAppends(): Promise<number> {
