@@ -28,7 +28,12 @@ export {
 } from './content/approval.ts';
 export type { Grant } from './content/grant.ts';
 export { groupRequests, type RequestGroup } from './content/group-requests.ts';
-export { hidePrincipals } from './content/user-input.ts';
+export {
+  hidePrincipals,
+  type RequestDecision,
+  type UserInputRequestContent,
+  type UserInputResponseContent,
+} from './content/user-input.ts';
 export { inertLine, inertText } from './content/inert-text.ts';
 export { lookAlikeWarnings } from './content/look-alikes.ts';
 export type {
@@ -38,15 +43,12 @@ export type {
   QuestionRequestContent,
   QuestionResponseContent,
 } from './content/question.ts';
-export type { RequestDecision } from './content/user-input.ts';
 export type { ToolCall, ToolCallOutcome, ToolCallRecord } from './content/tool-call.ts';
 export type { SettingFailure } from './content/check-settings.ts';
-export type { UserInputRequestContent, UserInputResponseContent } from './content/user-input.ts';
 export { HoldpointError, type HoldpointErrorCode } from './errors.ts';
 export type { Authorize } from './http/receive-request.ts';
 export { createPostHandler, type PostHandlerOptions } from './http/create-post-handler.ts';
-export type { UserApproval } from './policy/tool-approval.ts';
-export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';
+export type { UserApproval, ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';
 export { memoryStore } from './stores/memory.ts';
 export type { AgentThread } from './thread/agent-thread.ts';
 export type { ThreadEvent, ThreadEventOf } from './thread/thread-event.ts';

@@ -95,7 +95,7 @@ function readLastText(messages: readonly ModelMessage[]): string {
 }
 
 /** The messages of a thread that reply to one of its messages. */
-export interface RecordedReply {
+interface RecordedReply {
   begin: number;
   end: number;
   events: readonly ThreadEvent[];

@@ -41,7 +41,7 @@ export function pushPreliminary(
 }
 
 /** Performs the run: pushes its events into the buffer, and stops when the signal aborts. */
-export type StreamedWork = (
+type StreamedWork = (
   feed: EventBuffer<AgentStreamEvent>,
   signal: AbortSignal,
 ) => Promise<AgentResponse>;

@@ -6,7 +6,7 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { AgentStream } from './agent-stream.ts';
 import type { Question } from './calls/question-call.ts';
-import type { RequestedApproval } from './calls/make-request.ts';
+import type { RequestedApproval } from './calls/requested-approval.ts';
 import type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
 import type { ImportedHistory } from './input/import-history.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/parse-input.ts';

@@ -30,17 +30,16 @@ export {
   readShownRequests,
   type ShownRequests,
   type Withdrawal,
+  type Execution,
+  type Reporting,
 } from './calls/delegation.ts';
 export {
   makeFailedExecution,
   readLastOutput,
-  type Later,
-  later,
-  laterWithin,
   makeOutcome,
   type PreliminaryResult,
   type ToolRunOptions,
 } from './calls/execute-call.ts';
-export type { Execution, Reporting } from './calls/delegation.ts';
+export { type Later, later, laterWithin } from './calls/later.ts';
 export { asking, type Question, type QuestionResult } from './calls/question-call.ts';
 export { defineToolsOnce, type ToolDefinitions } from './calls/tool-definitions.ts';

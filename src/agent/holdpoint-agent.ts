@@ -13,7 +13,7 @@ import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Agent } from './agent.ts';
 import { askDuringCall, type Question } from './calls/question-call.ts';
-import { requestApproval, type RequestedApproval } from './calls/make-request.ts';
+import { requestApproval, type RequestedApproval } from './calls/requested-approval.ts';
 import {
   cancelForParent,
   type ChildThread,

@@ -4,6 +4,6 @@ export {
   type ProviderPart,
   type ProviderResponse,
   type ProviderStream,
+  type ModelDelta,
 } from './model/streaming-model.ts';
 export { carriesApproval } from './model/provider-requests.ts';
-export type { ModelDelta } from './model/streaming-model.ts';

@@ -11,7 +11,8 @@ import {
   makeResponse,
   makeIdleEnd,
 } from './agent-response.ts';
-import { cancelEvents, type FollowUps, makeFollowUps } from './calls/close-requests.ts';
+import { cancelEvents } from './calls/close-requests.ts';
+import { type FollowUps, makeFollowUps } from './calls/expire-requests.ts';
 import type { ParentCancellation } from './child-agent.ts';
 import type { CheckedAnswers } from './calls/delegation.ts';
 import type { EndingInput } from './input/accept-outcome.ts';

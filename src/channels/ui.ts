@@ -3,10 +3,10 @@ export {
   lastAssistantMessageHasApprovalResponses,
   prepareReconnectToStreamRequest,
   prepareSendMessagesRequest,
+  stopChat,
 } from './ui/browser/for-use-chat.ts';
 export type { ThreadChatState } from './ui/browser/page-state.ts';
 export { type Refusal, readRefusal } from './ui/browser/read-refusal.ts';
-export { stopChat } from './ui/browser/for-use-chat.ts';
 export { ThreadChat } from './ui/browser/thread-chat.ts';
 export type { ThreadChatOptions } from './ui/browser/thread-route.ts';
 export { toUIMessages } from './ui/output/to-ui-messages.ts';

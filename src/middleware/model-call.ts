@@ -33,7 +33,7 @@ export type PerCallOption =
   | 'toolChoice';
 
 /** The thread of a model call, and how it is run. */
-export interface ThreadOptions extends Pick<
+interface ThreadOptions extends Pick<
   RunOptions,
   'principal' | 'channel' | 'whilePending' | 'messageId'
 > {

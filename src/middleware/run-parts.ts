@@ -24,7 +24,7 @@ type FinishPart = Extract<ProviderPart, { type: 'finish' }>;
 type InputStart = Extract<AgentStreamEvent, { type: 'tool-input-start' }>;
 
 /** The run whose events are converted, and the caller who gets the parts. */
-export interface RunPartsOptions extends ReplyKey, CallerView {
+interface RunPartsOptions extends ReplyKey, CallerView {
   thread: AgentThread;
   /** Whether the caller accepts `raw` parts. */
   includeRaw: boolean;

@@ -6,7 +6,7 @@ import { hashText } from '../content/crypto.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 
 /** What the model, and a person who approves a call, see of a tool. It does not cover the code of `execute`. */
-export interface ToolIdentity {
+interface ToolIdentity {
   name: string;
   description: string | undefined;
   title: string | undefined;

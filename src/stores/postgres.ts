@@ -17,20 +17,21 @@ import {
   claimThread,
   countThreads,
   deleteThreadQuery,
-  ignoreConflict,
-  isSerializationFailure,
   listThreads,
-  makeStatementRunner,
   numberParameters,
-  type PostgresPool,
-  type PostgresResult,
   readClock,
   readEntries,
   readSnapshot,
   readThread,
+} from './postgres/statements.ts';
+import {
+  ignoreConflict,
+  isSerializationFailure,
+  makeStatementRunner,
   type RunQuery,
   type StatementRunner,
-} from './postgres/statements.ts';
+} from './postgres/statement-runner.ts';
+import type { PostgresPool, PostgresResult } from './postgres/pool.ts';
 import { makeWake, type OnWake, sendAndWake, type ThreadWake } from './postgres/wake.ts';
 import {
   type GrantStatement,
@@ -50,7 +51,7 @@ import {
   toAgentColumn,
 } from './sql/thread-rows.ts';
 
-export type { PostgresPool } from './postgres/statements.ts';
+export type { PostgresPool } from './postgres/pool.ts';
 export type { OnWake } from './postgres/wake.ts';
 export { postgresSchema } from './postgres/statements.ts';
 

@@ -24,8 +24,10 @@ export {
   d1Driver,
   durableObjectDriver,
   libsqlDriver,
+  type SqliteDriver,
+  type SqliteRow,
+  type SqliteStatement,
 } from './sqlite-on/sqlite-driver.ts';
-export type { SqliteDriver, SqliteRow, SqliteStatement } from './sqlite-on/sqlite-driver.ts';
 export { sqliteSchema } from './sqlite-on/statements.ts';
 
 /** Options of `sqliteStoreOn`. */

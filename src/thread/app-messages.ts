@@ -37,7 +37,7 @@ export function findRetractedMessages(events: readonly ThreadEvent[]): ReadonlyS
 }
 
 /** The turn of a message: what happened from it to the next message of the app. */
-export interface MessageTurn {
+interface MessageTurn {
   message: ModelMessage;
   events: readonly ThreadEvent[];
   /** The next message of the app. */

@@ -75,7 +75,7 @@ function findChangedRequest(event: ThreadEvent): string | undefined {
 }
 
 /** The answers of a message that name approval ids of the AI SDK. */
-export interface AnswersByApprovalId {
+interface AnswersByApprovalId {
   /** Those that count, by request id. */
   answers: UserInputResponseContent[];
   /** The requests of all of them. */

@@ -61,7 +61,7 @@ type BeforeMessage = Pick<ThreadHead, 'modelIsNext' | 'isStopped' | WhoAsked>;
 type WhoAsked = 'requestedBy' | 'requesters' | 'isAnswered';
 
 /** The messages, calls and requests that one append made past, and that can't change any more. */
-export interface NewlyPast {
+interface NewlyPast {
   messages: ModelMessage[];
   /** How many of the thread's earlier messages were retracted. */
   retracted: number;

@@ -151,7 +151,7 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an edit that expires is not asked again',
-    file: 'agent/calls/close-requests.ts',
+    file: 'agent/calls/expire-requests.ts',
     from: 'const request = undoEdit(expired);',
     to: 'const request = expired;',
     suite: [story, 'expires as it was asked'],

@@ -203,7 +203,7 @@ export const policyMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an expired request is followed by one other',
-    file: 'agent/calls/close-requests.ts',
+    file: 'agent/calls/expire-requests.ts',
     from: "if ('type' in next) return [...closeEvents(requestId, undefined, closing), next];",
     to: "if ('type' in next) return closeEvents(requestId, undefined, closing);",
     suite: plays,

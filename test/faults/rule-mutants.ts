@@ -112,7 +112,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'and one that is asked again by an agent without a mayAnswer',
-    file: 'agent/calls/close-requests.ts',
+    file: 'agent/calls/expire-requests.ts',
     from: 'if (unanswerable !== undefined) return { why: unanswerable };',
     to: '',
     suite: [unanswerable, 'denies its call when it'],

@@ -352,7 +352,7 @@ const customMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a key is asked about once, whoever asks',
-    file: 'agent/calls/make-request.ts',
+    file: 'agent/calls/requested-approval.ts',
     from: 'const first = findApprovalByKey(proposal.state, key);',
     to: 'const first = undefined as typeof standing | undefined;',
     suite: ['agent/custom-agent-edges', 'asked in two processes at once'],

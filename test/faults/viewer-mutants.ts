@@ -105,7 +105,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a refusal that comes late clears no page that was loaded since',
-    file: 'channels/ui/browser/thread-route.ts',
+    file: 'channels/ui/browser/thread-reader.ts',
     from: `    if (signal.aborted) return undefined;
     if (!response.ok) {`,
     to: '    if (!response.ok) {',
@@ -114,7 +114,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a thread that is read for somebody else clears the page',
-    file: 'channels/ui/browser/thread-route.ts',
+    file: 'channels/ui/browser/thread-reader.ts',
     from: 'if (viewer === undefined || viewer === stored.viewer) return stored;',
     to: 'if (viewer !== null) return stored;',
     suite: [tab, 'is compared by the page too'],

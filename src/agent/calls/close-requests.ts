@@ -1,8 +1,5 @@
-import { type ApprovalRequest, undoEdit } from '../../content/approval.ts';
-import { describeDeadlineAction } from '../../content/deadline-action.ts';
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import type { UserInputResponseContent, ClosedBy } from '../../content/user-input.ts';
-import type { ThreadState } from '../../thread/thread-state.ts';
+import type { ClosedBy } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import { isUnstarted } from '../../thread/thread-status.ts';
 import {
@@ -14,136 +11,6 @@ import {
   computeRemindAt,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
-import {
-  askAbout,
-  makeOpenedEvent,
-  makeOwnRunner,
-  makeProviderRunner,
-  makeRequest,
-  type OwnTool,
-  refuseUnanswerable,
-  repeatAsked,
-  type RequestMaking,
-  type Runner,
-} from './make-request.ts';
-
-/** For an expired request that is asked again: the events that open the next one, or why there is none. By the id of the expired one. */
-export type FollowUps = ReadonlyMap<string, ThreadEvent | { why: string }>;
-
-/**
- * The events that close expired requests, except those answered in the same input. A request whose `followUps` were not made, because it
- * has only just expired, stays open until the next run.
- */
-export function makeExpiryEvents(
-  head: ThreadHead,
-  answers: readonly UserInputResponseContent[],
-  { now, followUps }: { now: number; followUps: FollowUps | undefined },
-): ThreadEvent[] {
-  const events: ThreadEvent[] = [];
-  for (const open of head.openRequests) {
-    if (!isExpired(open.request, now)) continue;
-    if (answers.some(({ requestId }) => requestId === open.request.requestId)) continue;
-    events.push(...expire(head, open, { now, followUps }));
-  }
-  return events;
-}
-
-function expire(
-  head: ThreadHead,
-  open: OpenRequest,
-  { now, followUps }: { now: number; followUps: FollowUps | undefined },
-): ThreadEvent[] {
-  const { request, place } = open;
-  const { requestId } = request;
-  const reason =
-    request.type === 'question-request'
-      ? 'The question expired unanswered.'
-      : describeDeadlineAction(request.onExpiry).reason;
-  const closing = { cause: 'expired' as const, reason, at: now };
-  if (!isAskedAgain(open)) return closeEvents(requestId, callAt(head, place), closing);
-  const next = followUps?.get(requestId);
-  if (next === undefined) return [];
-  if ('type' in next) return [...closeEvents(requestId, undefined, closing), next];
-  const failed = { ...closing, reason: `${reason} ${next.why}` };
-  return closeEvents(requestId, callAt(head, place), failed);
-}
-
-/** Whether another request follows when this one expires. A sub-agent does that itself for its own requests. */
-function isAskedAgain({ request, beside }: OpenRequest): boolean {
-  if (request.type !== 'approval-request' || beside !== undefined) return false;
-  return describeDeadlineAction(request.onExpiry).next !== undefined;
-}
-
-/** The requests that follow those of the thread that have expired, made before they are recorded; `undefined` if none can follow. */
-export async function makeFollowUps(
-  context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
-  tools: ReadonlyMap<string, OwnTool>,
-  state: Readonly<ThreadState>,
-): Promise<FollowUps | undefined> {
-  const askedAgain = state.head.openRequests.filter(isAskedAgain);
-  if (askedAgain.length === 0) return undefined;
-  const now = context.now();
-  const made = await Promise.all(
-    askedAgain
-      .filter(({ request }) => isExpired(request, now))
-      .map(async (open): Promise<[string, ThreadEvent | { why: string }]> => {
-        const { requestId } = open.request;
-        return [requestId, await makeFollowUp(context, tools, state, open)];
-      }),
-  );
-  return new Map(made);
-}
-
-async function makeFollowUp(
-  context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
-  tools: ReadonlyMap<string, OwnTool>,
-  { threadId, head }: Readonly<ThreadState>,
-  { request: expired, place, step }: OpenRequest,
-): Promise<ThreadEvent | { why: string }> {
-  if (expired.type !== 'approval-request') return { why: 'It was a question.' };
-  /* Too few people approved the edit. */
-  const request = undoEdit(expired);
-  const { requestedBy, requesters, toolCall, text } = request;
-  const { now, generateId, mayAnswer, report } = context;
-  const making = { threadId, requestedBy, requesters, now, generateId, mayAnswer, report };
-  const asked = { ...describeNextRequest(request), follows: request.requestId };
-  const setting = toolCall === undefined ? 'requestApproval' : `toolApproval.${toolCall.toolName}`;
-  const unanswerable = refuseUnanswerable(making, asked, { setting, toolCall });
-  if (unanswerable !== undefined) return { why: unanswerable };
-  const call = callAt(head, place);
-  if (call === undefined || toolCall === undefined) {
-    const next = await makeRequest(making, { ...asked, text });
-    return { type: 'request-opened', at: next.createdAt, step, request: next };
-  }
-  const runner = await findRunner(tools, call);
-  if (runner === undefined) {
-    return { why: `Nobody else was asked: this agent has no tool '${call.toolName}'.` };
-  }
-  const { step: callStep, index } = call;
-  const about = { toolCall, place: { step: callStep, index }, runner };
-  return makeOpenedEvent(call, await askAbout(making, asked, about));
-}
-
-/** What the next request asks: the same of the same people, or of those to whom it is escalated. */
-function describeNextRequest(request: ApprovalRequest): ReturnType<typeof repeatAsked> {
-  const again = repeatAsked(request);
-  const { approvers, expiresAfterMs, isLast } = describeDeadlineAction(request.onExpiry).next ?? {};
-  return {
-    ...again,
-    ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }),
-    ...(approvers === undefined ? {} : { terms: { ...again.terms, approvers } }),
-    ...(isLast === true ? { onExpiry: undefined } : {}),
-  };
-}
-
-async function findRunner(
-  tools: ReadonlyMap<string, OwnTool>,
-  { toolName, providerApprovalId }: { toolName: string; providerApprovalId?: string | undefined },
-): Promise<Runner | undefined> {
-  if (providerApprovalId !== undefined) return makeProviderRunner(toolName, providerApprovalId);
-  const definition = tools.get(toolName);
-  return definition && makeOwnRunner(definition);
-}
 
 /** The events that remind of requests whose time has come. */
 export function makeReminders({ openRequests }: ThreadHead, now: number): ThreadEvent[] {
@@ -166,20 +33,20 @@ export function makeOverdueEvents(head: ThreadHead, now: number): ThreadEvent[] 
   return events;
 }
 
-/** Why and when something is cancelled, and by whom, where a person does it. */
-export interface Cancelling {
+/** Why and when something is closed, and by whom, where a person does it. */
+interface Closing {
   reason: string;
   at: number;
   by?: ClosedBy | undefined;
 }
 
 /** The events that cancel open requests, deferred calls, and approvals that have not been used. */
-export function cancelEvents(head: ThreadHead, cancelling: Cancelling): ThreadEvent[] {
+export function cancelEvents(head: ThreadHead, cancelling: Closing): ThreadEvent[] {
   return [...cancelOpenEvents(head, cancelling), ...cancelApprovedEvents(head, cancelling)];
 }
 
 /** The events that cancel calls that could start, and approvals that a custom agent's next step would use. */
-export function cancelApprovedEvents(head: ThreadHead, cancelling: Cancelling): ThreadEvent[] {
+export function cancelApprovedEvents(head: ThreadHead, cancelling: Closing): ThreadEvent[] {
   const closing = { cause: 'cancelled', ...cancelling } as const;
   const unused = listUnusedApprovals(head).flatMap(({ request }) =>
     closeEvents(request.requestId, undefined, closing),
@@ -201,7 +68,7 @@ export function listUnusedApprovals({ decided }: ThreadHead): EndedRequest[] {
 /** The events that cancel what is open in the step. Requests made by the app itself are not part of the turn. */
 export function makeInterruptEvents(
   head: ThreadHead,
-  interrupting: Omit<Cancelling, 'reason'>,
+  interrupting: Omit<Closing, 'reason'>,
 ): ThreadEvent[] {
   const openRequests = head.openRequests.filter(
     ({ place, beside, step }) => (place ?? beside ?? step) !== undefined,
@@ -210,7 +77,7 @@ export function makeInterruptEvents(
 }
 
 /** The events that cancel open requests and deferred calls. */
-export function cancelOpenEvents(head: ThreadHead, cancelling: Cancelling): ThreadEvent[] {
+export function cancelOpenEvents(head: ThreadHead, cancelling: Closing): ThreadEvent[] {
   const { reason, at, by } = cancelling;
   const requests = head.openRequests.flatMap(({ request, place }) =>
     closeEvents(request.requestId, callAt(head, place), { cause: 'cancelled', ...cancelling }),
@@ -250,7 +117,7 @@ export function listCancelled(
 export function closeEvents(
   requestId: string | undefined,
   call: ToolCallRecord | undefined,
-  { cause, reason, at, by }: { cause: 'expired' | 'cancelled' } & Cancelling,
+  { cause, reason, at, by }: { cause: 'expired' | 'cancelled' } & Closing,
 ): ThreadEvent[] {
   const events: ThreadEvent[] = [];
   if (requestId !== undefined)
@@ -309,7 +176,7 @@ function readEndedRequestId(event: ThreadEvent): string | undefined {
 export function makeCloseDuringEvents(
   { openRequests }: Pick<ThreadHead, 'openRequests'>,
   place: CallPlace,
-  closing: Cancelling,
+  closing: Closing,
 ): ThreadEvent[] {
   return listAskedDuring({ openRequests }, place).flatMap(({ request }) =>
     closeEvents(request.requestId, undefined, { cause: 'cancelled', ...closing }),

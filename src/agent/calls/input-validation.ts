@@ -104,7 +104,7 @@ function toValidationResult(
 }
 
 /** The JSON Schema of a tool's input. */
-export interface SchemaJson {
+interface SchemaJson {
   /** A copy for one agent: providers may change it. */
   schema: unknown;
   /** Its canonical text (RFC 8785). */

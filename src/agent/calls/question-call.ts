@@ -119,7 +119,7 @@ export function makeQuestion(
 }
 
 /** What a tool asks during its call. */
-export interface AskedDuringCall {
+interface AskedDuringCall {
   toolCallId: string;
   question: Question;
   replyTo: unknown;

@@ -9,10 +9,9 @@ import {
   type RequestedApproval,
   whyNotKey,
   requestedApprovalSchema,
-  makeRequest,
-  type RequestMaking,
   parseRequestedApproval,
-} from '../calls/make-request.ts';
+} from '../calls/requested-approval.ts';
+import { makeRequest, type RequestMaking } from '../calls/make-request.ts';
 import { type Question, makeQuestion } from '../calls/question-call.ts';
 import type { ModelStep, ProposedCall } from '../model/model-step.ts';
 

@@ -25,13 +25,12 @@ import { computeThreadStatus } from '../../thread/thread-status.ts';
 import {
   listCancelled,
   cancelOpenEvents,
-  makeExpiryEvents,
-  type FollowUps,
   makeInterruptEvents,
   makeOverdueEvents,
   makeReminders,
   makeUnstartedOutcome,
 } from '../calls/close-requests.ts';
+import { makeExpiryEvents, type FollowUps } from '../calls/expire-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { makeQuestionEndEvents, refuseNoAnswer } from './answer-question.ts';
 import { listNewMessages, refuseEdit, listReplacedMessages } from './sent-messages.ts';
@@ -45,7 +44,7 @@ import {
 } from './vote-refusals.ts';
 
 /** How a thread accepts input. */
-export interface AcceptOptions {
+interface AcceptOptions {
   tools: ToolDefinitions;
   now: number;
   whilePending: 'refuse' | 'cancel';

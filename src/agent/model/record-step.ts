@@ -11,7 +11,7 @@ import { copyAsLogged } from '../../thread/tagged-json.ts';
 import type { ModelStep, ProposedCall } from './model-step.ts';
 
 /** A model step as recorded. Decisions, requests and executions all use it. */
-export interface RecordedStep {
+interface RecordedStep {
   message: AssistantModelMessage | undefined;
   /** The calls, with the ids and inputs of `message`; `error` says why one must not run. */
   calls: ProposedCall[];

@@ -184,7 +184,7 @@ export class Lease {
     isFact = false,
   ): Promise<readonly ThreadEvent[]> {
     const log = this.#log;
-    const events = await (isFact ? log.commitFact(decide) : log.commit(decide));
+    const events = await log.commit(decide, { isFact });
     if (events.some(({ type }) => type === 'run-ended')) this.#isHeld = false;
     return events;
   }

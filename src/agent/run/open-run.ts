@@ -20,7 +20,7 @@ import {
   listStillDue,
   listResumes,
 } from '../calls/check-startable-calls.ts';
-import { type FollowUps, makeFollowUps } from '../calls/close-requests.ts';
+import { type FollowUps, makeFollowUps } from '../calls/expire-requests.ts';
 import { makeDecisionInput } from '../calls/decide-calls.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';

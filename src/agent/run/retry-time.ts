@@ -29,7 +29,7 @@ export function checkRetry({
 }
 
 /** What determines the time of the next attempt. */
-export interface FailedAttempt {
+interface FailedAttempt {
   /** The number of failures in a row, this one included. */
   failures: number;
   /** When it failed, in milliseconds since 1970. */

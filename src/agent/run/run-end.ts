@@ -132,11 +132,6 @@ export function makeAbandonedEvents(
   return makeFaultEvents(context, state, { error, isAborted: false, at, recoverAt: at });
 }
 
-/* How often to check whether a run in another process has ended, in milliseconds. */
-const pollMs = 250;
-/* How much longer than its tools a run may take to end, in milliseconds: another process has to notice, and to append. */
-const marginMs = 5_000;
-
 /** The events that stop the current run; without one, those that end a turn which is due. */
 export function stopRequest(
   context: AgentContext,
@@ -157,6 +152,11 @@ export function stopRequest(
       : [];
   return [...makeAbandonedEvents(context, state), ...ending];
 }
+
+/* How often to check whether a run in another process has ended, in milliseconds. */
+const pollMs = 250;
+/* How much longer than its tools a run may take to end, in milliseconds: another process has to notice, and to append. */
+const marginMs = 5_000;
 
 /** Resolves when no run holds the thread, or after waiting long enough for one that does not react. */
 export async function waitUntilEnded({ now, events, abortGraceMs }: AgentContext, log: ThreadLog) {

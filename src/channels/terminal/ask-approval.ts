@@ -23,7 +23,7 @@ interface Decision extends Entry {
 }
 
 /** How an approval is asked. */
-export interface ApprovalQuestion {
+interface ApprovalQuestion {
   /** Which of several it is, as `2 of 3`. */
   position?: string | undefined;
   /** Entries that do something else than answering this request alone. */
@@ -31,7 +31,7 @@ export interface ApprovalQuestion {
 }
 
 /** An answer, that the request is left open, or that one of the additional entries was picked. */
-export type ApprovalAnswer = { answer: Answer } | { more: number };
+type ApprovalAnswer = { answer: Answer } | { more: number };
 
 /** Asks for a person's approval. */
 export async function askApproval(

@@ -91,7 +91,7 @@ export function paintFor(stream: TerminalOutput | undefined): Paint {
 }
 
 /** Chooses the paint of a line. */
-export type LinePaint = (line: string) => ((text: string) => string) | undefined;
+type LinePaint = (line: string) => ((text: string) => string) | undefined;
 
 /** The styles for the lines of a text if it is a diff, else `undefined`. */
 export function findDiffPaint(text: string, paint: Paint): LinePaint | undefined {

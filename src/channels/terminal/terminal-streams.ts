@@ -52,7 +52,7 @@ export interface RawTerminal extends Disposable {
 }
 
 /** What happens to the process while its terminal is in raw mode. */
-export interface TerminalEvents {
+interface TerminalEvents {
   /** The process ends; the terminal can still be drawn on. */
   onEnd: () => void;
   /** The process continues after it was stopped. */

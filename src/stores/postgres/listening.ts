@@ -1,6 +1,6 @@
 import type { ThreadNotice } from '../../thread/thread-store.ts';
 import { Notices } from '../sql/notices.ts';
-import type { PostgresConnection, PostgresPool } from './statements.ts';
+import type { PostgresConnection, PostgresPool } from './pool.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 

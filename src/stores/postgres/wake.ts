@@ -1,12 +1,7 @@
 import { readErrorText } from '../../content/app-errors.ts';
 import type { ThreadStatus, ThreadSummary } from '../../thread/thread-store.ts';
-import {
-  isUniqueViolation,
-  type PostgresConnection,
-  type PostgresPool,
-  type PostgresResult,
-  type Send,
-} from './statements.ts';
+import { isUniqueViolation, type Send } from './statement-runner.ts';
+import type { PostgresConnection, PostgresPool, PostgresResult } from './pool.ts';
 
 /** What `onWake` is told of an append. */
 export interface ThreadWake {

@@ -153,17 +153,17 @@ function makeApprovalAnswerError(requestId: string, why: string): HoldpointError
   );
 }
 
-/**
- * A question with one field and one pick takes `{ selectedOptionId?, freeText? }`, and a
- * confirmation also `{ approved }`. Any other question takes an object with a property for each field: an option's id, a list of ids, a
- * text, or `{ selectedOptionIds?, freeText? }` if both are allowed. Its description says who asked, and
- * names letters that look alike.
- */
+/** Its description says who asked, and names letters that look alike. */
 function makeQuestionSchema(request: QuestionRequestContent): Schema {
   const description = [...renderAsker(request), ...lookAlikeWarnings(request)].join('\n');
   return { ...makeFieldsSchema(request), ...(description === '' ? {} : { description }) };
 }
 
+/**
+ * A question with one field and one pick takes `{ selectedOptionId?, freeText? }`, and a confirmation also `{ approved }`. Any other question
+ * takes an object with a property for each field: an option's id, a list of ids, a text, or `{ selectedOptionIds?, freeText? }` if both are
+ * allowed.
+ */
 function makeFieldsSchema(request: QuestionRequestContent): Schema {
   const single = findSingleField(request);
   if (single !== undefined) return makeSingleSchema(request, single);

@@ -69,7 +69,7 @@ async function fetchIfReached(send: () => Promise<Response>): Promise<Response |
 }
 
 /** How a dead connection that was never closed is detected. */
-export interface DeadConnectionOptions {
+interface DeadConnectionOptions {
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** Whether no more data can arrive; called after each period of silence. */
   isOver: () => Promise<boolean>;

@@ -13,14 +13,9 @@ import {
   withReopened,
 } from './page-messages.ts';
 import { PageState, type ThreadChatState } from './page-state.ts';
-import {
-  ThreadReader,
-  ThreadSender,
-  type SentContent,
-  type StoredThread,
-  type ThreadChatOptions,
-  ThreadRoute,
-} from './thread-route.ts';
+import { ThreadReader, type StoredThread } from './thread-reader.ts';
+import { ThreadSender, type SentContent } from './thread-sender.ts';
+import { type ThreadChatOptions, ThreadRoute } from './thread-route.ts';
 import {
   lastAssistantMessageHasApprovalResponses,
   makeThreadTransport,

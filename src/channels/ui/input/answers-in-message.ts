@@ -14,7 +14,7 @@ const partSchema = z.looseObject({
 });
 
 /** An answer in a part of a message, unvalidated but for its id, by approval id. */
-export interface AnswerInPart {
+interface AnswerInPart {
   type: 'approval-response';
   requestId: string;
   approved: unknown;

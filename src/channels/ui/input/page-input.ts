@@ -11,7 +11,7 @@ import { type ChatRequest, parseMessageHead, type ClientOutput } from './chat-re
 import { type ConvertDataPart, type UserMessage, parseUserMessage } from './user-message.ts';
 
 /** The input of a run from a page's request, and what the page already shows. */
-export interface PageInput {
+interface PageInput {
   items: InputItem[];
   position: PagePosition;
   /** What the run is told once, and not when it is resumed for the page. */

@@ -15,7 +15,7 @@ import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import type { ProviderMetadata, ToolCallPart, UIMessageChunk } from 'ai';
 
 /** A part of a recorded step that is a part of its message on the page. */
-export type StepPart =
+type StepPart =
   | { type: 'text' | 'reasoning'; text: string }
   | { type: 'tool'; toolCallId: string; toolName: string; available: UIMessageChunk }
   | { type: 'other'; chunk: UIMessageChunk };

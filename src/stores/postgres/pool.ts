@@ -1,0 +1,28 @@
+/** The part of a `Pool` of `pg` that the store uses. */
+export interface PostgresPool {
+  query(query: PostgresQuery): Promise<PostgresResult>;
+  connect(): Promise<PostgresConnection>;
+  /** The options of the pool, if known. `max` is the maximum number of connections. */
+  readonly options?: { readonly max?: number | undefined };
+}
+
+/** A statement and its values. A statement with a name is prepared once for each connection. */
+export interface PostgresQuery {
+  name?: string;
+  text: string;
+  values?: unknown[];
+}
+
+/** The result of a statement. */
+export interface PostgresResult {
+  rows: Record<string, unknown>[];
+  rowCount: number | null;
+}
+
+/** The part of a pooled connection that `subscribe` and `onWake` use. */
+export interface PostgresConnection {
+  query(query: PostgresQuery): Promise<PostgresResult>;
+  on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown;
+  on(event: 'error' | 'end', listener: () => void): unknown;
+  release(destroy: boolean): void;
+}
