@@ -278,7 +278,7 @@ const subAgentMutants: readonly SourceMutant[] = [
     promise: 'what an agent asks is asked while it works',
     file: 'tools/agent-work.ts',
     from: 'work.report((proposal',
-    to: 'void ((proposal',
+    to: 'Boolean((proposal',
     suite: ['agent/sub-agent-at-work', 'while another call of its agent runs'],
     sentence: /AssertionError/,
   },
