@@ -107,14 +107,14 @@ const otherNames = new Map([
   ['signal', 'abortSignal'],
 ]);
 
+type NestedSettings = Pick<SharedAgentOptions, 'timeout' | 'retry' | 'toolRecovery'>;
+
 /** Throws a `TypeError` for a setting that `createAgent` does not have: ignoring it would silently drop what the app relies on. */
 export function refuseUnknownAgentSettings(options: NestedSettings): void {
   refuseUnknownSettings('createAgent', options, agentSettings);
 }
 
-type NestedSettings = Pick<SharedAgentOptions, 'timeout' | 'retry' | 'toolRecovery'>;
-
-/** The same for the settings of `where`. */
+/** Throws a `TypeError` for a setting that is not among the `known` ones of `where`. */
 export function refuseUnknownSettings(where: string, options: NestedSettings, known: object): void {
   const names = new Map([...otherNames, ['id', 'name']]);
   refuseUnknown(where, options, known, (name) =>
@@ -130,7 +130,7 @@ function refuseUnknownTimeout(timeout: AgentOptions['timeout']): void {
   if (typeof timeout === 'object') refuseUnknown('timeout', timeout, timeoutSettings, adviseAbout);
 }
 
-/** The same for the settings of `toolRecovery`. */
+/** Throws a `TypeError` for a setting that `toolRecovery` does not have for a tool. */
 export function refuseUnknownRecovery(
   toolRecovery: NonNullable<AgentOptions['toolRecovery']>,
 ): void {
@@ -139,7 +139,7 @@ export function refuseUnknownRecovery(
   }
 }
 
-/** The same for the options of a run. Returns a copy, because the app may change its object while the run works. */
+/** A copy of a run's options, because the app may change its object while the run works. Throws a `TypeError` for an option that a run does not have. */
 export function checkRunOptions(
   method: 'run' | 'stream',
   options: RunOptions<unknown>,

@@ -27,7 +27,6 @@ import type { SqliteDriver, SqliteStatement, SqliteValue, SqliteRow } from './sq
  * The tables have a rowid. `without rowid`, SQLite would load whole rows to compare keys: to find a thread, it would read megabytes of
  * entries of other threads, and to filter by an index, every row.
  */
-
 /** The SQL that creates the tables, for a migration of your own. It may run any number of times. */
 export const sqliteSchema = `
 create table if not exists holdpoint_entries (
@@ -96,12 +95,12 @@ export function parseThreadRow(row: SqliteRow): ThreadSummary {
   return parseSummaryRow(Object.fromEntries(columns.map((name, index) => [name, row[index]])));
 }
 
+const grantNames = grantColumns.split(', ');
+
 /** A row of `grantColumns` as an object, as Postgres returns it. */
 export function nameGrantColumns(row: SqliteRow): object {
   return Object.fromEntries(grantNames.map((name, index) => [name, row[index]]));
 }
-
-const grantNames = grantColumns.split(', ');
 
 /** The entry in a row of revision and text. Throws `log-tampered` for an invalid row. */
 export function parseSqliteEntry([revision, text]: SqliteRow): LogEntry {
@@ -109,10 +108,7 @@ export function parseSqliteEntry([revision, text]: SqliteRow): LogEntry {
   return Object.freeze({ revision: Number(revision), text });
 }
 
-/*
- * Some databases run several statements in one transaction only as a batch, without anything in between that could decide. So each statement
- * of a batch has the condition under which it writes.
- */
+/* The conditions under which the statements of a batch write: see `appendEntries`. */
 
 /** The condition that a thread has no log. */
 const hasNoLog = 'not exists (select 1 from holdpoint_threads where thread_id = ?)';
@@ -179,7 +175,8 @@ function makeAppendStatements(isAtEnd: string, writeThread: string) {
 }
 
 /**
- * Appends in one batch. The first entry is inserted if the log ends at `expected` and the standing approvals have the uses; every other
+ * Appends in one batch, because some databases run several statements in one transaction only so, without anything in between that could
+ * decide: each statement has the condition under which it writes. The first entry is inserted if the log ends at `expected` and the standing approvals have the uses; every other
  * statement does something only if it was. The thread's row comes last, as the conditions compare it.
  */
 export async function appendEntries(driver: SqliteDriver, asked: Append): Promise<void> {
