@@ -223,6 +223,9 @@ test('a rule that names approvers needs a mayAnswer, and an invalid one is refus
   const world = memoryWorld(script);
   const status = { type: 'user-approval', approvers: ['owners'] } as const;
   expect(() => world.agent({ toolApproval: { book: status } })).toThrow(/mayAnswer/);
+  /* A list that was meant to be read from somewhere. */
+  const unset: object = { type: 'user-approval', approvers: undefined };
+  expect(() => world.agent({ ...withRule(unset) })).toThrow(/mayAnswer/);
   const misspelt: object = { type: 'user-approval', approver: ['owners'] };
   expect(() => world.agent({ ...withRule(misspelt) })).toThrow(/approver/);
 });

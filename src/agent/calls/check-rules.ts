@@ -44,7 +44,7 @@ export function checkRules(
     const fault = whyNotStatus(rule);
     if (fault !== undefined) throw new TypeError(`toolApproval.${name}: ${fault}`);
     const asked = readAsked(rule);
-    if (mayAnswer === undefined && namesApprovers(asked)) {
+    if (mayAnswer === undefined && (namesApprovers(asked) || leavesApproversUnset(rule))) {
       throw new TypeError(
         `toolApproval.${name} names approvers: give the agent a mayAnswer, which decides who they are.`,
       );
@@ -63,6 +63,11 @@ export function checkRules(
 function readAsked(rule: unknown): Asked {
   const { data } = userApprovalSchema.safeParse(rule);
   return data === undefined ? {} : parseDemands(data);
+}
+
+/* A list that the app failed to read must not let everybody approve. */
+function leavesApproversUnset(rule: unknown): boolean {
+  return typeof rule === 'object' && rule !== null && 'approvers' in rule;
 }
 
 function isPlain(value: object): boolean {
