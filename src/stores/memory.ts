@@ -51,7 +51,7 @@ export function memoryStore(): ThreadStore {
         grants.apply(changes);
       }
       const kept = threads.get(threadId)?.entries ?? [];
-      for (const entry of entries) kept.push(freezeEntry(entry));
+      for (const entry of entries) kept.push(sealEntry(entry));
       threads.set(threadId, { entries: kept, summary: { ...summary } });
     },
 
@@ -89,11 +89,6 @@ export function memoryStore(): ThreadStore {
       });
     },
   };
-}
-
-/* A frozen entry is not copied, so that what was parsed and verified once is not parsed again. */
-function freezeEntry(entry: LogEntry): LogEntry {
-  return Object.isFrozen(entry) ? entry : sealEntry(entry.revision, entry.text);
 }
 
 function isMeant(

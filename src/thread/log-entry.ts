@@ -60,37 +60,28 @@ export function readEntryMark({ revision, text }: LogEntry): EntryMark {
   };
 }
 
-/**
- * An entry that this process has sealed. What it has read of it stays with it: `memoryStore` returns the same objects again. Nobody else
- * can set that.
- */
+/** What this process has found out about an entry. */
+interface EntryFacts {
+  content?: EntryContent;
+  /** The hash of the entry before it, once it is verified. */
+  previous?: string;
+}
+
+/** An entry that can't be changed. What is known of it stays with it, out of others' reach: `memoryStore` returns the same objects again. */
 class SealedEntry implements LogEntry {
   readonly revision: number;
   readonly text: string;
-  #content: EntryContent | undefined;
-  /** The hash of the entry before it, once it is verified. */
-  #previous: string | undefined;
+  readonly #facts: EntryFacts = {};
 
-  constructor(revision: number, text: string) {
+  constructor({ revision, text }: LogEntry) {
     this.revision = revision;
     this.text = text;
     Object.freeze(this);
   }
 
-  static contentOf(entry: LogEntry): EntryContent | undefined {
-    return #content in entry ? entry.#content : undefined;
-  }
-
-  static previousOf(entry: LogEntry): string | undefined {
-    return #content in entry ? entry.#previous : undefined;
-  }
-
-  static keepContent(entry: LogEntry, content: EntryContent): void {
-    if (#content in entry) entry.#content = content;
-  }
-
-  static keepPrevious(entry: LogEntry, previous: string): void {
-    if (#content in entry) entry.#previous = previous;
+  /** Where to keep what is known of an entry; nowhere for one that is not sealed. */
+  static factsOf(entry: LogEntry): EntryFacts | undefined {
+    return #facts in entry ? entry.#facts : undefined;
   }
 }
 
@@ -114,26 +105,32 @@ export function writeEntry(
   const noted = snapshot === undefined ? '' : `${snapshotKey}${snapshot}"`;
   const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}${noted}`;
   const seal = (hash: string): WrittenEntry => {
-    const entry = sealEntry(revision + events.length, `${body}${hashKey}${hash}"}`);
-    SealedEntry.keepPrevious(entry, previous);
+    const text = `${body}${hashKey}${hash}"}`;
+    const entry = sealEntry({ revision: revision + events.length, text });
+    keepFacts(entry, { previous });
     /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
     if (json !== events) return { entry, content: readEntry(entry) };
     const content = { events: freezeDeep(events), snapshot, hash };
-    SealedEntry.keepContent(entry, content);
+    keepFacts(entry, { content });
     return { entry, content };
   };
   const hash = hashEntry(body, previous);
   return typeof hash === 'string' ? seal(hash) : hash.then(seal);
 }
 
-/** A frozen entry. */
-export function sealEntry(revision: number, text: string): LogEntry {
-  return new SealedEntry(revision, text);
+/** The entry, sealed. One that is sealed is not copied, so that what was parsed and verified once is not parsed again. */
+export function sealEntry(entry: LogEntry): LogEntry {
+  return SealedEntry.factsOf(entry) === undefined ? new SealedEntry(entry) : entry;
+}
+
+function keepFacts(entry: LogEntry, facts: EntryFacts): void {
+  const known = SealedEntry.factsOf(entry);
+  if (known !== undefined) Object.assign(known, facts);
 }
 
 /** The content of an entry. Throws `unsupported-version` for an entry of a newer holdpoint, `log-tampered` for an invalid one. */
 export function readEntry(entry: LogEntry): EntryContent {
-  const known = SealedEntry.contentOf(entry);
+  const known = SealedEntry.factsOf(entry)?.content;
   if (known !== undefined) return known;
   const { text } = entry;
   const json = upgradeEntry(parseJson(text));
@@ -151,7 +148,7 @@ export function readEntry(entry: LogEntry): EntryContent {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has just validated it.
   const valid = value as EntryContent;
   const content = hasTags ? valid : freezeContent(valid);
-  if (!hasTags) SealedEntry.keepContent(entry, content);
+  if (!hasTags) keepFacts(entry, { content });
   return content;
 }
 
@@ -175,14 +172,14 @@ export function eventsOf(entry: LogEntry): readonly ThreadEvent[] {
  */
 export function verifyEntry(entry: LogEntry, end: LogEnd): EntryContent | Promise<EntryContent> {
   const { text } = entry;
-  if (SealedEntry.previousOf(entry) === end.hash) return readFollowingContent(entry, end);
+  if (SealedEntry.factsOf(entry)?.previous === end.hash) return readFollowingContent(entry, end);
   const body = text.slice(0, -endingLength);
   const check = (hash: string): EntryContent => {
     const isRight = text === `${body}${hashKey}${hash}"}`;
     const content = readFollowingContent(entry, end);
     /* After the content is read: a text that can't be parsed has a more precise error. */
     if (!isRight) throw makeChangedLogError(end.revision + 1);
-    SealedEntry.keepPrevious(entry, end.hash);
+    keepFacts(entry, { previous: end.hash });
     return content;
   };
   const hash = hashEntry(body, end.hash);

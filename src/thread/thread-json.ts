@@ -72,7 +72,7 @@ export function parseThreadJson(json: unknown): { threadId: string; entries: Log
   let events = 0;
   const entries = written.map((entry) => {
     events += entry.events.length;
-    return sealEntry(events, writeJson(entry));
+    return sealEntry({ revision: events, text: writeJson(entry) });
   });
   if (events !== revision) {
     throw new HoldpointError(

@@ -9,8 +9,8 @@ export const keptMutants: readonly SourceMutant[] = [
   {
     promise: 'an entry counts as verified only after the entry that it was verified after',
     file: 'thread/log-entry.ts',
-    from: 'if (SealedEntry.previousOf(entry) === end.hash)',
-    to: 'if (SealedEntry.previousOf(entry) !== undefined)',
+    from: 'if (SealedEntry.factsOf(entry)?.previous === end.hash)',
+    to: 'if (SealedEntry.factsOf(entry)?.previous !== undefined)',
     suite: [kept, 'where it follows another one'],
     sentence: failed,
   },
