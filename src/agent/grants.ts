@@ -1,6 +1,7 @@
 import { isKeptByStore } from '../content/approval-terms.ts';
 import { type Grant, grantSchema } from '../content/grant.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../errors.ts';
+import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { StoredGrant } from '../thread/thread-store.ts';
 import type { AnswerOptions } from './input/parse-input.ts';
@@ -77,13 +78,14 @@ async function revokeStored(
   if (scope === 'thread') throw makeUnknownGrantError(grantId);
   try {
     const log = threads.logOf(await threads.open(threadId));
-    const events = await log.commitFact((proposal) => {
+    const revoke = (proposal: Proposal): void => {
       const made = proposal.state.events.findLastIndex(
         (event) => event.type === 'grant-created' && event.grant.grantId === grantId,
       );
       if (made === -1) return;
       proposal.add({ type: 'grant-revoked', at: now(), grantId, scope, ...by });
-    });
+    };
+    const events = await log.commit(revoke, { isFact: true });
     if (events.length > 0) return;
   } catch (error) {
     if (!HoldpointError.isInstance(error)) throw error;

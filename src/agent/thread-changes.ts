@@ -174,8 +174,7 @@ export async function retractMessage(
 /** Makes this agent the owner of a thread. */
 export async function adoptThread(context: AgentContext, log: ThreadLog): Promise<void> {
   const { name, now } = context;
-  /* Not `commit`, which refuses a thread of another owner. */
-  await log.commitFact((proposal) => {
+  const adopt = (proposal: Proposal): void => {
     const { head } = proposal;
     if (!head.created || head.agent === name) return;
     refuseRunning(proposal.state, now());
@@ -183,7 +182,9 @@ export async function adoptThread(context: AgentContext, log: ThreadLog): Promis
     proposal.add(...makeAbandonedEvents(context, proposal.state));
     const owner = name === undefined ? {} : { agent: name };
     proposal.add({ type: 'agent-changed', at: now(), ...owner });
-  });
+  };
+  /* A fact: else the log refuses a thread of another owner. */
+  await log.commit(adopt, { isFact: true });
 }
 
 /** Throws `not-allowed` unless the last message came from the app, has no reply, and has the `messageId`, if given. */

@@ -107,11 +107,6 @@ export class ThreadLog {
     });
   }
 
-  /** As `commit`, for facts that decide nothing. */
-  commitFact(decide: Decide): Promise<readonly ThreadEvent[]> {
-    return this.commit(decide, { isFact: true });
-  }
-
   /** Writes a whole thread that the store does not have. If this fails, this log must not be used any more. */
   async write(entries: readonly LogEntry[]): Promise<void> {
     await this.#work.run(async () => {

@@ -168,7 +168,7 @@ export class Executions {
   #recordLate(finished: Finished): void {
     const { log } = this.#setting;
     const recording = recordFinished(this.#context, log, [finished], async (make) =>
-      log.commitFact((proposal) => proposal.add(...make(proposal))),
+      log.commit((proposal) => proposal.add(...make(proposal)), { isFact: true }),
     );
     /* The app has got the result. */
     recording.catch(() => {});
