@@ -86,3 +86,9 @@ export function quantile(samples: readonly number[], share: number): number {
 export function median(samples: readonly number[]): number {
   return quantile(samples, 0.5);
 }
+
+/** The median of each figure, of samples that have several. */
+export function mediansOf(samples: readonly (readonly number[])[]): number[] {
+  const [figures = []] = samples;
+  return figures.map((_, index) => median(samples.map((each) => each[index] ?? Number.NaN)));
+}

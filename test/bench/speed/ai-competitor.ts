@@ -12,8 +12,8 @@ export interface AiSetting {
   warm?: boolean;
   /** With what approvals are signed, if they are. */
   secret?: string;
-  /** Off, unless it is left as it is when nothing is said. */
-  telemetry?: { isEnabled: false } | undefined;
+  /** Whether nothing is said about telemetry. Otherwise it is off. */
+  leavesTelemetry?: boolean;
   /** What was said before. With a past, the cycles of a turn go on with one conversation. */
   past?: readonly ModelMessage[];
 }
@@ -57,11 +57,11 @@ function process(setting: AiSetting, warm: boolean): () => Speak {
   return () => kept ?? speaker(setting);
 }
 
-function speaker({ task, secret, ...rest }: AiSetting): Speak {
+function speaker({ task, secret, leavesTelemetry = false }: AiSetting): Speak {
   const model = benchModel(task.calls);
   const settings = {
     model,
-    ...('telemetry' in rest ? {} : { telemetry: { isEnabled: false } }),
+    ...(leavesTelemetry ? {} : { telemetry: { isEnabled: false } }),
     tools: toolsOf(task),
     toolApproval: rulesOf(task),
     stopWhen: isStepCount(20),

@@ -3,7 +3,7 @@
  * cycles and what it does when it is warm, in milliseconds: of windows of cycles, the median of their means. No garbage is collected by
  * force: that would make Node drop code that it has optimized.
  */
-import { median } from '../measure.ts';
+import { mediansOf } from '../measure.ts';
 import { TemporaryFiles } from '../temporary-files.ts';
 import type { Work } from './competitor.ts';
 import { contenders, isContenderName } from './contenders.ts';
@@ -42,7 +42,4 @@ const windows: number[][] = [];
 for (let from = 0; from < steady; from += window) {
   windows.push(meanOf(await workThrough(window)));
 }
-const steadyMeans = firstMeans.map((_, index) =>
-  median(windows.map((means) => means[index] ?? Number.NaN)),
-);
-console.log(JSON.stringify({ first: firstMeans, steady: steadyMeans }));
+console.log(JSON.stringify({ first: firstMeans, steady: mediansOf(windows) }));

@@ -1,4 +1,3 @@
-import { Ledger } from '../transfer-tool.ts';
 import { pastEntries, pastEvents, pastMessages } from '../past-conversation.ts';
 import { pieceCount, readOnce, streamedContenders } from '../run-streams.ts';
 import { rawInsertSampler } from '../run-workload.ts';
@@ -6,7 +5,7 @@ import type { TemporaryFiles } from '../temporary-files.ts';
 import { aiCompetitor } from './ai-competitor.ts';
 import type { Competitor } from './competitor.ts';
 import { ownCompetitor } from './own-competitor.ts';
-import { askForCalls, type SpeedTask } from './speed-task.ts';
+import { askForCalls, callUnasked } from './speed-task.ts';
 
 const secret = 'a secret of thirty-two characters';
 
@@ -15,9 +14,9 @@ export const contenders = {
   'ai cold': () => aiCompetitor({ task: askForCalls(1) }),
   'ai warm': () => aiCompetitor({ task: askForCalls(1), warm: true }),
   'ai warm, telemetry unset': () =>
-    aiCompetitor({ task: askForCalls(1), warm: true, telemetry: undefined }),
+    aiCompetitor({ task: askForCalls(1), warm: true, leavesTelemetry: true }),
   'ai signed': () => aiCompetitor({ task: askForCalls(1), secret }),
-  'ai turn': () => aiCompetitor({ task: turn() }),
+  'ai turn': () => aiCompetitor({ task: callUnasked() }),
   'ai 10 calls': () => aiCompetitor({ task: askForCalls(10) }),
   'ai 100 calls': () => aiCompetitor({ task: askForCalls(100) }),
   'ai 1,000 messages': () => aiWithPast(1_000),
@@ -26,8 +25,8 @@ export const contenders = {
   'own cold': () => ownCompetitor({ task: askForCalls(1) }),
   'own warm': () => ownCompetitor({ task: askForCalls(1), keeps: 'agent' }),
   'own warm, telemetry unset': () =>
-    ownCompetitor({ task: askForCalls(1), keeps: 'agent', telemetry: undefined }),
-  'own turn': () => ownCompetitor({ task: turn() }),
+    ownCompetitor({ task: askForCalls(1), keeps: 'agent', leavesTelemetry: true }),
+  'own turn': () => ownCompetitor({ task: callUnasked() }),
   'own 10 calls': () => ownCompetitor({ task: askForCalls(10) }),
   'own 100 calls': () => ownCompetitor({ task: askForCalls(100) }),
   'own 1,000 messages, kept': () => ownWithPast(1_000, 'thread'),
@@ -51,11 +50,6 @@ export type ContenderName = keyof typeof contenders;
 /** Whether this is the name of a contender. */
 export function isContenderName(name: string): name is ContenderName {
   return Object.hasOwn(contenders, name);
-}
-
-/** A turn whose call needs nobody. */
-function turn(): SpeedTask {
-  return { calls: 1, asks: false, ledger: new Ledger() };
 }
 
 function aiWithPast(messages: number): Competitor {

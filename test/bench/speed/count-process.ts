@@ -33,11 +33,11 @@ globalThis.setInterval = counted('timers', globalThis.setInterval);
 const { memoryStore } = await import('holdpoint');
 const { EnteredCounter } = await import('../../figures/count-entered.ts');
 const { ownCompetitor } = await import('./own-competitor.ts');
-const { askForCalls } = await import('./speed-task.ts');
+const { askForCalls, callUnasked } = await import('./speed-task.ts');
 
 const works = {
   'a warm cycle': askForCalls(1),
-  'a turn without approvals': { ...askForCalls(1), asks: false },
+  'a turn without approvals': callUnasked(),
   'ten calls in a step': askForCalls(10),
 };
 

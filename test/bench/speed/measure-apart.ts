@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { z } from 'zod';
-import { inOrder, median } from '../measure.ts';
+import { inOrder, mediansOf } from '../measure.ts';
 import type { ContenderName } from './contenders.ts';
 
 /** How many cycles a process does. */
@@ -56,9 +56,4 @@ function runProcess(name: ContenderName, cycles: Cycles): Apart {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return foundSchema.parse(JSON.parse(said.toString()));
-}
-
-function mediansOf(all: readonly (readonly number[])[]): number[] {
-  const [figures = []] = all;
-  return figures.map((_, index) => median(all.map((each) => each[index] ?? Number.NaN)));
 }

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { appendPast, pastEntries, pastEvents, pastMessages } from '../past-conversation.ts';
 import { TemporaryFiles } from '../temporary-files.ts';
 import { newAgent } from './own-competitor.ts';
-import { compare, type SpeedRow } from './speed-row.ts';
-import { askForCalls } from './speed-task.ts';
+import { makeRatioRow, type SpeedRow } from './speed-row.ts';
+import { callUnasked } from './speed-task.ts';
 
 const openedSchema = z.object({ opening: z.number(), parsing: z.number() });
 
@@ -14,13 +14,15 @@ export async function measureOpening(threads: number): Promise<SpeedRow[]> {
   const restored = await measureOpened(threads, 'restored');
   const run = await measureOpened(threads, 'run');
   return [
-    {
-      name: 'opening 10,000 messages from SQLite, over `JSON.parse` of the text: restored / with snapshot',
-      ...compare('steady', [
-        [restored.opening, restored.parsing],
-        [run.opening, run.parsing],
-      ]),
-    },
+    makeRatioRow(
+      'opening 10,000 messages from SQLite, over `JSON.parse` of the text: restored / with snapshot',
+      {
+        steady: [
+          [restored.opening, restored.parsing],
+          [run.opening, run.parsing],
+        ],
+      },
+    ),
   ];
 }
 
@@ -31,7 +33,7 @@ async function measureOpened(
   using files = new TemporaryFiles();
   const { path, asking } = files.sharedFile();
   const past = pastEvents(pastMessages(10_000));
-  const task = { ...askForCalls(1), asks: false };
+  const task = callUnasked();
   const agent = newAgent(task, asking);
   for (let index = 0; index < threads; index += 1) {
     const id = `thread-${index}`;

@@ -20,8 +20,8 @@ type Kept = 'nothing' | 'agent' | 'thread';
 export interface OwnSetting {
   task: SpeedTask;
   keeps?: Kept;
-  /** Off, unless it is left as it is when nothing is said. */
-  telemetry?: { isEnabled: false } | undefined;
+  /** Whether nothing is said about telemetry. Otherwise it is off. */
+  leavesTelemetry?: boolean;
   /** Called for each turn; a new memory store for both processes if not given. */
   stores?: () => SharedStores;
   /** The log of what was said before, in a thread called `thread`. With a past, the cycles of a turn go on with that thread. */
@@ -30,9 +30,8 @@ export interface OwnSetting {
 
 /** holdpoint's cycle: an agent asks, another one, which opens the thread from the store, gets the answers. */
 export function ownCompetitor(setting: OwnSetting): Competitor {
-  const { task, keeps = 'nothing', stores = sharedMemory, past = [] } = setting;
-  const makeAgent = (store: ThreadStore): Agent =>
-    newAgent(task, store, 'telemetry' in setting ? {} : { telemetry: { isEnabled: false } });
+  const { keeps = 'nothing', stores = sharedMemory, past = [], task } = setting;
+  const makeAgent = (store: ThreadStore): Agent => newAgent(task, store, setting.leavesTelemetry);
   let threads = 0;
   return {
     async prepare() {
@@ -89,16 +88,12 @@ async function open(agent: Agent, threadId: string): Promise<Opened> {
 }
 
 /** A new agent with new tools. */
-export function newAgent(
-  task: SpeedTask,
-  store: ThreadStore,
-  telemetry: { telemetry?: { isEnabled: false } } = { telemetry: { isEnabled: false } },
-): Agent {
+export function newAgent(task: SpeedTask, store: ThreadStore, leavesTelemetry = false): Agent {
   return createAgent({
     model: benchModel(task.calls),
     tools: toolsOf(task),
     toolApproval: rulesOf(task),
-    ...telemetry,
+    ...(leavesTelemetry ? {} : { telemetry: { isEnabled: false } }),
     store,
   });
 }

@@ -1,13 +1,12 @@
-import { memoryStore, type ThreadStore } from 'holdpoint';
+import { countDurableWork } from '../durable-work.ts';
 import { table, times } from '../table.ts';
+import { Ledger } from '../transfer-tool.ts';
 import type { ContenderName } from './contenders.ts';
 import { measureAllocation } from './measure-allocation.ts';
 import { type Apart, type Cycles, measureApart } from './measure-apart.ts';
 import { type FirstCycle, measureImport } from './measure-import.ts';
 import { measureOpening } from './measure-opening.ts';
-import { ownCompetitor } from './own-competitor.ts';
-import { compare, type SpeedRow } from './speed-row.ts';
-import { askForCalls } from './speed-task.ts';
+import { makeRatioRow, type Pair, type SpeedRow } from './speed-row.ts';
 
 const heading = `
 Everything that an app pays, timed: agents made, threads opened from the store, two processes (one asks, one is answered).
@@ -156,13 +155,12 @@ function compareAll(
   const measured = measureApart(names, processes, scaled);
   const found = new Map(names.map((name, index) => [name, measured[index]]));
   const rows = comparisons.map(({ name, pairs }) => {
-    const pick = (kind: keyof Apart) =>
+    const pick = (kind: keyof Apart): Pair[] =>
       pairs.flatMap(([own, ai]) => {
         const [ours = [], theirs = []] = [found.get(own)?.[kind], found.get(ai)?.[kind]];
-        return ours.map((figure, index) => [figure, theirs[index]] as const);
+        return ours.map((figure, index): Pair => [figure, theirs[index]]);
       });
-    const { first } = compare('first', pick('first'));
-    return { name, ...compare('steady', pick('steady')), first };
+    return makeRatioRow(name, { first: pick('first'), steady: pick('steady') });
   });
   return { rows, felt: describeWarmCycle(found) };
 }
@@ -193,25 +191,12 @@ async function measureSqliteCycle({ processes, share }: Extent): Promise<Found> 
     processes,
     cycles,
   );
-  const appends = await countAppends();
-  const needed = (kind: keyof Apart): number =>
-    (ai?.[kind][0] ?? Number.NaN) + appends * (insert?.[kind][0] ?? Number.NaN);
-  const { first } = compare('first', [[own?.first[0], needed('first')]]);
-  const name = `SQLite: cycle over (the AI SDK's memory cycle + ${appends} raw inserts)`;
-  return { rows: [{ name, ...compare('steady', [[own?.steady[0], needed('steady')]]), first }] };
-}
-
-async function countAppends(): Promise<number> {
-  let appends = 0;
-  const memory = memoryStore();
-  const store: ThreadStore = {
-    ...memory,
-    async append(...input) {
-      await memory.append(...input);
-      appends += 1;
-    },
+  const { appends } = await countDurableWork({ past: [], batch: 1, ledger: new Ledger() });
+  const over = (kind: keyof Apart): Pair[] => {
+    const [disk = Number.NaN] = insert?.[kind] ?? [];
+    const [memory = Number.NaN] = ai?.[kind] ?? [];
+    return [[own?.[kind][0], memory + appends * disk]];
   };
-  const stores = { asking: store, resuming: store };
-  await ownCompetitor({ task: askForCalls(1), stores: () => stores }).prepare();
-  return appends;
+  const name = `SQLite: cycle over (the AI SDK's memory cycle + ${appends} raw inserts)`;
+  return { rows: [makeRatioRow(name, { first: over('first'), steady: over('steady') })] };
 }

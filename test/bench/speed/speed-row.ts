@@ -13,23 +13,25 @@ export interface SpeedRow {
   from: string;
 }
 
-type Pair = readonly [own: number | undefined, other: number | undefined];
+/** One figure over another, in milliseconds. */
+export type Pair = readonly [own: number | undefined, other: number | undefined];
 
-/** Ratios of times in milliseconds, of one kind of cycles, and the times for the reader. */
-export function compare(
-  kind: 'first' | 'steady',
-  pairs: readonly Pair[],
-): Omit<SpeedRow, 'name' | 'said'> {
-  const ratios = pairs.map(([own = Number.NaN, other = Number.NaN]) => own / other);
-  const from = pairs
-    .map(
-      ([own = Number.NaN, other = Number.NaN]) =>
-        `${milliseconds(own)} over ${milliseconds(other)}`,
-    )
-    .join(', ');
+/** A row of ratios of times, and the steady times for the reader. */
+export function makeRatioRow(
+  name: string,
+  { first = [], steady }: { first?: readonly Pair[]; steady: readonly Pair[] },
+): SpeedRow {
+  const from = steady.map(
+    ([own = Number.NaN, other = Number.NaN]) => `${milliseconds(own)} over ${milliseconds(other)}`,
+  );
   return {
-    first: kind === 'first' ? ratios : [],
-    steady: kind === 'steady' ? ratios : [],
-    from: `${from} ms`,
+    name,
+    first: first.map(divide),
+    steady: steady.map(divide),
+    from: `${from.join(', ')} ms`,
   };
+}
+
+function divide([own = Number.NaN, other = Number.NaN]: Pair): number {
+  return own / other;
 }
