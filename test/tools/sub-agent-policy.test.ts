@@ -460,7 +460,12 @@ describe.each(stores)('$name: a request of a sub-agent that expires', ({ start }
         const stopping = new AbortController();
         const { signal } = stopping;
         const working = runWorker({ agent: at.make().clerk, store: at.store, signal, pollMs: 5 });
-        await vi.waitUntil(async () => (await at.current()).requestId !== request.requestId);
+        /* The thread may be read between the end of the one and the opening of the other. */
+        const isEscalated = async (): Promise<boolean> => {
+          const open = (await clerk.thread('t')).activeApprovalRequests;
+          return open.some(({ requestId }) => requestId !== request.requestId);
+        };
+        await vi.waitUntil(isEscalated, { timeout: 20_000 });
         stopping.abort();
         await working;
       } else {
