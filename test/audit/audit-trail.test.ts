@@ -151,12 +151,12 @@ test('a log that was edited behind a snapshot has no trail, in any process', asy
       file.exec(
         `update holdpoint_entries set entry = replace(entry, '${from}', '${to}') where revision = 2`,
       );
-    edit('Hi', 'Ho');
+    edit('"Hi"', '"Ho"');
     const opened = await createAgent({ model, store }).thread('f');
     expect(opened.decisions).toEqual(thread.decisions);
     expect(await errorCode(auditTrail(opened))).toBe('log-tampered');
     expect(await errorCode(auditTrail(thread))).toBe('log-tampered');
-    edit('Ho', 'Hi');
+    edit('"Ho"', '"Hi"');
     /* The handle still has what the store had when it was opened. */
     expect(await errorCode(auditTrail(opened))).toBe('log-tampered');
     expect((await auditTrail(thread)).toText()).toBe(trail.toText());

@@ -87,7 +87,9 @@ test('a long thread in a SQLite file is opened from a snapshot, which is deleted
     const history = Array.from({ length: 100 }, () => ({ role: 'user', content: 'Hi' }) as const);
     const { thread } = await agent.run('One?', await agent.thread('f', { messages: history }));
     expect(snapshots()).toHaveLength(1);
-    file.exec(`update holdpoint_entries set entry = replace(entry, 'Hi', 'Ho') where revision = 2`);
+    file.exec(
+      `update holdpoint_entries set entry = replace(entry, '"Hi"', '"Ho"') where revision = 2`,
+    );
     const opened = await createAgent({ model, store }).thread('f');
     expect(opened.messages).toEqual(thread.messages);
     expect(await errorCode(opened.verify())).toBe('log-tampered');
