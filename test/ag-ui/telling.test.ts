@@ -2,7 +2,7 @@ import { tool, type ToolSet } from 'ai';
 import { createAgent, later, type ThreadStore } from 'holdpoint';
 import { eventsOf } from 'holdpoint/schemas';
 import { createAgUiHandler } from 'holdpoint/ag-ui';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
   finishPart,
@@ -22,6 +22,7 @@ import {
   typesOf,
   user,
 } from './ag-ui-site.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const success = { type: 'success' };
 const said = runInput({ messages: [user('u1')] });
@@ -383,7 +384,7 @@ test('a call whose outcome is unknown ends the run as an error', async () => {
     approvalRequests.map((each) => each.approve()),
     thread,
   );
-  await vi.waitUntil(() => world.ran.length > 0);
+  await waitUntil(() => world.ran.length > 0);
   clock.now += 1_000;
   const agent = world.agent(options);
   const handler = createAgUiHandler({ agent, authorize: () => ({ principal: 'ann' }) });

@@ -1,8 +1,9 @@
 import { memoryStore } from 'holdpoint';
 import { createCustomAgent, type CustomStep, type CustomStepInput } from 'holdpoint/custom-agent';
 import { runWorker } from 'holdpoint/worker';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { waitFor } from '../support/waiting.ts';
 
 type Progress = { draft: string };
 const progressSchema = z.object({ draft: z.string() });
@@ -66,7 +67,7 @@ test('a worker takes the next step when an answer was recorded elsewhere', async
   );
   const stop = new AbortController();
   const working = runWorker({ agent, store, signal: stop.signal, pollMs: 10 });
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     expect((await agent.thread('news')).messages.at(-1)).toMatchObject({
       content: [{ text: 'Nothing was published.' }],
     });

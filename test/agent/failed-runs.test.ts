@@ -6,6 +6,7 @@ import { eventsIn } from '../support/events-in.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { book, travelTools, travelWorld } from '../support/travel-world.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const overloaded: ScriptedStep = { fail: 'overloaded' };
 
@@ -99,7 +100,7 @@ test('after as many failures as the app allows the thread is stuck: listed, repo
     onError: (error, threadId) => errors.push([String(error), threadId]),
     onStuck: (news) => stuck.push(news),
   });
-  await vi.waitUntil(async () => {
+  await waitUntil(async () => {
     clock.now += 1_000;
     return stuck.length > 0;
   });

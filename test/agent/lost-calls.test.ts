@@ -2,10 +2,11 @@ import { tool } from 'ai';
 import { createAgent, memoryStore, type ToolCallRecord } from 'holdpoint';
 import { scriptedModel } from 'holdpoint/testing';
 import { runWorker } from 'holdpoint/worker';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { eventsIn } from '../support/events-in.ts';
 import { idsWith, leaseMs, lostCalls } from '../support/lost-call.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 describe('a call whose run is gone', () => {
   test('is recorded as lost by the first process that opens its thread, once', async () => {
@@ -135,13 +136,13 @@ test('each of 300 lost calls is listed and reported once, and then no worker ask
     pollMs: 5,
     onIndeterminate: ({ threadId, calls }) => reported.push([threadId, calls]),
   });
-  await vi.waitUntil(() => reported.length === ids.length, { timeout: 20_000 });
+  await waitUntil(() => reported.length === ids.length);
   expect(new Set(reported.map(([id]) => id))).toEqual(new Set(ids));
   expect(reported[0]?.[1]).toMatchObject([{ toolName: 'book', status: 'indeterminate' }]);
   expect(await idsWith(store, 'indeterminate')).toEqual(ids);
   clock.now += 100 * leaseMs;
   queries = 0;
-  await vi.waitUntil(() => queries >= 5, { interval: 1 });
+  await waitUntil(() => queries >= 5, { interval: 1 });
   stopping.abort();
   await working;
   /* Polls alone: not one of the threads is read again. */
@@ -161,7 +162,7 @@ test('a run that begins while a lost one is looked into is not overlooked by a p
   const { model } = scriptedModel([slowCall('c1'), { text: 'One.' }, slowCall('c2')]);
   const running = createAgent({ model, tools: { slow }, store });
   const thread = await running.thread('t');
-  const untilStarted = async (count: number) => vi.waitUntil(() => ends.length === count);
+  const untilStarted = async (count: number) => waitUntil(() => ends.length === count);
   const first = running.run('One', thread);
   await untilStarted(1);
   let hasTried = false;

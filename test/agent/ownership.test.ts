@@ -1,10 +1,11 @@
 import { type Agent, type AgentThread, memoryStore } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { eventsIn } from '../support/events-in.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /** A store in which agent `sales` waits for a person, and agents of any name on it. */
 async function sharedStore() {
@@ -92,11 +93,11 @@ test('a worker leaves the approved call of another agent to its own worker', asy
   const working = [agent('support'), agent()].map(async (own) =>
     runWorker({ agent: own, store: counted, signal, pollMs: 1, onError }),
   );
-  await vi.waitUntil(() => claims > 20);
+  await waitUntil(() => claims > 20);
   expect(thread.calls).toMatchObject([{ status: 'approved' }]);
   expect([others.requests(), errors]).toEqual([0, []]);
   const own = runWorker({ agent: sales, store, signal, pollMs: 1 });
-  await vi.waitUntil(async () => (await store.head('t'))?.status === 'idle');
+  await waitUntil(async () => (await store.head('t'))?.status === 'idle');
   stopping.abort();
   await Promise.all([...working, own]);
   expect(world.ran).toHaveLength(1);

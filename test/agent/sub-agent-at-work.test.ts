@@ -1,9 +1,10 @@
 import { tool } from 'ai';
 import type { Agent } from 'holdpoint';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { whichClass } from '../support/which-class.ts';
+import { waitFor } from '../support/waiting.ts';
 
 function gate(): { open: () => void; opened: Promise<void> } {
   const { promise: opened, resolve: open } = Promise.withResolvers<void>();
@@ -34,12 +35,12 @@ test('a request is asked while another call of its agent runs, and the answer re
   const manager = managerOf(office, busyBuyer(office, opened));
   const thread = await manager.thread('t');
   const running = manager.run('Go.', thread);
-  await vi.waitFor(() => expect(thread.activeApprovalRequests).toHaveLength(1));
+  await waitFor(() => expect(thread.activeApprovalRequests).toHaveLength(1));
   expect(thread.calls).toMatchObject([{ status: 'started' }]);
   const [request] = thread.activeApprovalRequests;
   expect(request).toMatchObject({ path: [{ agent: 'buyer' }], toolCall: { toolName: 'pay' } });
   await manager.respond(request?.approve() ?? [], await manager.thread('t'));
-  await vi.waitFor(() => expect(office.payments).toHaveLength(1));
+  await waitFor(() => expect(office.payments).toHaveLength(1));
   expect(thread.calls).toMatchObject([{ status: 'started' }]);
   open();
   expect(await running).toMatchObject({ status: 'completed', text: 'Done.' });
@@ -57,11 +58,11 @@ test('three levels: a request is asked at the top while the innermost agent work
   const manager = managerOf(office, middle);
   const thread = await manager.thread('t');
   const running = manager.run('Go.', thread);
-  await vi.waitFor(() => expect(thread.activeApprovalRequests).toHaveLength(1));
+  await waitFor(() => expect(thread.activeApprovalRequests).toHaveLength(1));
   const [request] = thread.activeApprovalRequests;
   expect(request?.path?.map(({ agent }) => agent)).toEqual(['middle', 'buyer']);
   await manager.respond(request?.approve() ?? [], await manager.thread('t'));
-  await vi.waitFor(() => expect(office.payments).toHaveLength(1));
+  await waitFor(() => expect(office.payments).toHaveLength(1));
   open();
   expect(await running).toMatchObject({ status: 'completed', text: 'Done.' });
 });
@@ -88,7 +89,7 @@ test('a tool that waits in `execute` for the answer to its question is answered 
   const manager = managerOf(office, buyer);
   const thread = await manager.thread('t');
   const running = manager.run('Go.', thread);
-  await vi.waitFor(() => expect(thread.activeRequests).toHaveLength(1));
+  await waitFor(() => expect(thread.activeRequests).toHaveLength(1));
   const [question] = thread.activeRequests;
   expect(question).toMatchObject({ text: 'Which class?', path: [{ agent: 'buyer' }] });
   const requestId = question?.requestId ?? '';

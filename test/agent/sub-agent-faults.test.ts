@@ -1,10 +1,11 @@
 import { tool } from 'ai';
 import { type Agent, type AgentThread, memoryStore } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const noPrompt = () => {
   throw new Error('no prompt today');
@@ -63,7 +64,7 @@ test('a cancellation while the call is being worked on closes what its agent ask
   const asked = await manager.run('Go.', thread);
   const first = asked.approvalRequests.find(({ toolCall }) => toolCall?.toolName === 'slow');
   const running = manager.run(first?.approve() ?? [], thread);
-  await vi.waitFor(() => expect(thread.calls[0]?.status).toBe('started'));
+  await waitFor(() => expect(thread.calls[0]?.status).toBe('started'));
   const other = await manager.thread('t');
   await manager.cancel(other, 'Stop asking.');
   gate.resolve(undefined);
@@ -265,7 +266,7 @@ test('a stopped turn is over: a call whose process died then is not resumed', as
   const manager = office.agent('manager', outer, { now, tools: { buy: office.tool(buyer) } });
   const thread = await manager.thread('t');
   void manager.run('Wait.', thread).catch(() => {});
-  await vi.waitFor(() => expect(thread.calls[0]?.status).toBe('started'));
+  await waitFor(() => expect(thread.calls[0]?.status).toBe('started'));
   /* The process of that run is dead as far as others know. */
   time += 600_000;
   const later = office.agent('manager', outer, { now, tools: { buy: office.tool(buyer) } });

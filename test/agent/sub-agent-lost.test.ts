@@ -7,10 +7,11 @@ import {
   type ThreadStore,
 } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import { waitFor } from '../support/waiting.ts';
 
 /** A tool whose calls never end. */
 const broken = tool({ inputSchema: z.object({}), execute: async () => new Promise(() => {}) });
@@ -70,7 +71,7 @@ test('three levels: a call that resumes by itself is not listed as lost while th
   };
   const { inner, manager: dying } = start(() => {});
   void dying.run('Go.', await dying.thread('t')).catch(() => {});
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const [running] = await office.store.list({ agent: 'inner' });
     expect((await inner.thread(running?.threadId)).calls).toMatchObject([{ status: 'started' }]);
   });
@@ -131,7 +132,7 @@ test('a lost call next to another one does not use up its recovery, and a worker
   const manager = createAgent({ name: 'manager', model, tools, store, now, retry });
   const thread = await manager.thread('t');
   void manager.run('Go.', thread).catch(() => {});
-  await vi.waitFor(() => expect(thread.calls[1]?.status).toBe('started'));
+  await waitFor(() => expect(thread.calls[1]?.status).toBe('started'));
   /* Its process is dead as far as others know. */
   time += 600_000;
   const worked = async () => {

@@ -7,6 +7,7 @@ import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
+import { waitFor } from '../support/waiting.ts';
 
 type OfficeTool = Parameters<AgentOffice['tool']>[1];
 const script = [{ calls: [ask('b1', 'buy', 'Buy.')] }, { text: 'Done.' }];
@@ -245,7 +246,7 @@ test('workers of both agents, twice each, make each payment once', async () => {
   for (const request of thread.activeApprovalRequests) {
     await manager.respond(request.approve(), await manager.thread('t'));
   }
-  await vi.waitFor(async () => expect((await manager.thread('t')).status).toBe('idle'), {
+  await waitFor(async () => expect((await manager.thread('t')).status).toBe('idle'), {
     timeout: 15_000,
   });
   controller.abort();

@@ -1,10 +1,11 @@
 import { tool } from 'ai';
 import { type AgentThread, memoryStore, type ThreadStore } from 'holdpoint';
 import { type AgentCall, agentTool, askQuestion } from 'holdpoint/tools';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
+import { waitFor } from '../support/waiting.ts';
 
 function buyerOf(office: AgentOffice) {
   return office.payer('buyer', [{ calls: [pay('p1', 'Ann')] }, { text: 'Paid.' }]);
@@ -286,7 +287,7 @@ test('an answer that reaches an agent right after it stopped to wait is not forg
   const other = await manager.thread('t');
   meanwhile = async () => {
     await manager.respond(second?.approve() ?? [], other);
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { events } = await manager.thread('t');
       expect(events.filter(({ type }) => type === 'answer-delivered')).toHaveLength(2);
     });

@@ -1,8 +1,9 @@
 import { memoryStore } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
+import { waitFor } from '../support/waiting.ts';
 
 /** A manager whose buyer pays: two levels. */
 function managerAndBuyer(office = new AgentOffice()) {
@@ -72,7 +73,7 @@ test('a worker passes an answer on that was recorded elsewhere', async () => {
   );
   const stop = new AbortController();
   const working = runWorker({ agent: manager, store, signal: stop.signal, pollMs: 10 });
-  await vi.waitFor(async () => expect((await manager.thread('t')).status).toBe('idle'));
+  await waitFor(async () => expect((await manager.thread('t')).status).toBe('idle'));
   stop.abort();
   await working;
   expect(office.payments).toHaveLength(1);

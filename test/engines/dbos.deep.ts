@@ -7,12 +7,13 @@ import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk';
 import { agentWorkflow, wakeWorkflow } from 'holdpoint/dbos';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { Pool } from 'pg';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { statelessModel } from '../faults/stateless-model.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 import { expectSound, killEverywhere } from './kill-everywhere.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const server = sharedPostgres();
 afterAll(async () => server[Symbol.asyncDispose]());
@@ -76,7 +77,7 @@ test('two executors run 100 threads, one is killed and comes back: each tool run
   const took: number[] = [];
   await Promise.all(
     ids.map(async (threadId, nth) => {
-      await vi.waitUntil(async () => (await store.head(threadId))?.openRequests === 1, {
+      await waitUntil(async () => (await store.head(threadId))?.openRequests === 1, {
         timeout: 60_000,
         interval: 100,
       });
@@ -94,7 +95,7 @@ test('two executors run 100 threads, one is killed and comes back: each tool run
         const { status, nextDeadline } = (await store.head(threadId)) ?? {};
         return status === 'indeterminate' || (status === 'idle' && nextDeadline === undefined);
       };
-      await vi.waitUntil(isOver, { timeout: 120_000, interval: 20 });
+      await waitUntil(isOver, { timeout: 120_000, interval: 20 });
       took.push(performance.now() - (begun.get(threadId) ?? 0));
     }),
   );
@@ -131,11 +132,11 @@ test('the workflows of an executor that never returns are taken over by another'
     );
   };
   const inTime = { timeout: 60_000, interval: 100 };
-  await vi.waitUntil(async () => (await store.count({ status: 'waiting' })) === 20, inTime);
+  await waitUntil(async () => (await store.count({ status: 'waiting' })) === 20, inTime);
 
   /* One is killed in the tool, and its run on the queue with it. */
   await answer('t0');
-  await vi.waitUntil(() => existsSync(ledger), inTime);
+  await waitUntil(() => existsSync(ledger), inTime);
   executors.get('hanging')?.kill('SIGKILL');
   await Promise.all(ids.slice(1).map(answer));
   await startExecutor('next', connectionString, ledger);
@@ -143,7 +144,7 @@ test('the workflows of an executor that never returns are taken over by another'
   const others = handles.slice(1);
   const results = await Promise.all(others.map(async (handle) => handle.getResult()));
   expect(results.map(({ status }) => status)).toEqual(others.map(() => 'completed'));
-  await vi.waitUntil(async () => (await store.head('t0'))?.status === 'indeterminate', inTime);
+  await waitUntil(async () => (await store.head('t0'))?.status === 'indeterminate', inTime);
   const effects = readFileSync(ledger, 'utf8').trim().split('\n');
   expect(effects).toHaveLength(20);
   expect(new Set(effects).size).toBe(20);
@@ -168,7 +169,7 @@ test('from the answer to the end of the workflow takes milliseconds', async () =
   for (let nth = 0; nth < 30; nth += 1) {
     const threadId = `t${nth}`;
     const handle = await workflow.start({ threadId, message: 'Book' });
-    await vi.waitUntil(async () => (await store.head(threadId))?.openRequests === 1);
+    await waitUntil(async () => (await store.head(threadId))?.openRequests === 1);
     const thread = await web.thread(threadId);
     const answers = thread.activeApprovalRequests.map((request) => request.approve());
     const begun = performance.now();
@@ -204,7 +205,7 @@ test('a workflow that sleeps takes no place on the queue of the runs', async () 
   const handles = await Promise.all(
     ids.map(async (threadId) => workflow.start({ threadId, message: 'Book' })),
   );
-  await vi.waitUntil(async () => (await store.count({ status: 'waiting' })) === 2, {
+  await waitUntil(async () => (await store.count({ status: 'waiting' })) === 2, {
     timeout: 20_000,
   });
   const web = world.agent();
@@ -255,7 +256,7 @@ test('the sweep leaves a run alone that waits for its turn on a full queue', asy
     await workflow.start({ threadId: 'two', message: 'Book' }),
   ];
   const inTime = { timeout: 20_000, interval: 50 };
-  await vi.waitUntil(async () => (await store.count({ status: 'waiting' })) === 2, inTime);
+  await waitUntil(async () => (await store.count({ status: 'waiting' })) === 2, inTime);
   const web = world.agent();
   for (const id of ['one', 'two']) {
     const thread = await web.thread(id);
@@ -263,7 +264,7 @@ test('the sweep leaves a run alone that waits for its turn on a full queue', asy
     await web.respond(answers, thread);
   }
   /* One run is under way in its thread; the other has no turn yet, and its thread is overdue. */
-  const waiting = await vi.waitUntil(async () => {
+  const waiting = await waitUntil(async () => {
     const [all, overdue, atWork] = await Promise.all([
       runs(),
       store.list({ agent: null, dueBefore: Date.now() }),

@@ -3,7 +3,7 @@ import { tool } from 'ai';
 import { type Agent, type AgentOptions, later, type ToolRunOptions } from 'holdpoint';
 import { agentWorkflow, type AgentWorkflowOptions, wakeWorkflow } from 'holdpoint/dbos';
 import { postgresStore } from 'holdpoint/stores/postgres';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -11,6 +11,7 @@ import { sharedPostgres } from '../support/shared-postgres.ts';
 import { errorCode } from '../support/error-code.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 import { approvalIn, peopleIn } from './watched-threads.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const server = sharedPostgres();
 const database = await server.createDatabase();
@@ -31,7 +32,7 @@ function workflowWorld(
   const workflow = agentWorkflow({ agent: wrapped(agent), store: openStore(), name });
   /** Resolves with the thread once it has an open request. */
   const asked = async (threadId: string) =>
-    vi.waitUntil(
+    waitUntil(
       async () => {
         const thread = await outside.thread(threadId);
         return thread.activeRequests.length > 0 && thread.status === 'waiting' && thread;
@@ -170,7 +171,7 @@ test('a message that is refused fails its workflow at once', async () => {
 test('a result that a tool of the workflow delivers after its run wakes the workflow', async () => {
   const { workflow, outside } = worlds.delivered;
   const handle = await workflow.start({ threadId: 'film', message: 'Render' });
-  await vi.waitUntil(
+  await waitUntil(
     async () =>
       (await DBOS.listWorkflowSteps(handle.workflowID))?.some(({ name }) => name === 'run'),
     { timeout: 20_000, interval: 5 },

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { vi } from 'vitest';
+import { waitUntil } from '../support/waiting.ts';
 
 /** A program that a test has started. */
 export class EngineProcess {
@@ -24,7 +24,7 @@ export class EngineProcess {
   /** Resolves once the output matches; rejects if the program ends before. */
   async printed(pattern: RegExp): Promise<void> {
     const isOver = () => this.#hasEnded || pattern.test(this.#output);
-    await vi.waitUntil(isOver, { timeout: 60_000, interval: 10 });
+    await waitUntil(isOver, { timeout: 60_000, interval: 10 });
     if (!pattern.test(this.#output)) throw new Error(`It has ended: ${this.#output}`);
   }
 

@@ -2,12 +2,13 @@ import { Logger, run, runMigrations } from 'graphile-worker';
 import { addResumeJob, resumeTasks } from 'holdpoint/graphile-worker';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { Pool } from 'pg';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { type Ran, travelTools, travelWorld } from '../support/travel-world.ts';
 import { answeredThreads } from '../support/worker-fleet.ts';
 import { expectSound, killEverywhere } from './kill-everywhere.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const server = sharedPostgres();
 afterAll(async () => server[Symbol.asyncDispose]());
@@ -66,7 +67,7 @@ test('three workers run 500 answered threads, each tool once, in few queries', a
       return { runner, queries };
     }),
   );
-  await vi.waitUntil(async () => (await web.count({ status: 'idle' })) === threads, {
+  await waitUntil(async () => (await web.count({ status: 'idle' })) === threads, {
     timeout: 120_000,
     interval: 50,
   });
@@ -130,7 +131,7 @@ test('threads whose runs always fail are run as often as the log says, and do no
       agent.run('Hello', await agent.thread(`t${nth}`)),
     ),
   );
-  await vi.waitUntil(async () => (await store.count({ status: 'stuck' })) === threads, {
+  await waitUntil(async () => (await store.count({ status: 'stuck' })) === threads, {
     timeout: 60_000,
     interval: 20,
   });

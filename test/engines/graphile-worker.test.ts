@@ -2,13 +2,14 @@ import { Logger, run, runMigrations, type Runner } from 'graphile-worker';
 import type { AgentOptions } from 'holdpoint';
 import { addResumeJob, resumeTasks, type ResumeTasksOptions } from 'holdpoint/graphile-worker';
 import { postgresStore } from 'holdpoint/stores/postgres';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { errorCode } from '../support/error-code.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 import { approvalIn, peopleIn } from './watched-threads.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const server = sharedPostgres();
 const database = await server.createDatabase();
@@ -69,7 +70,7 @@ async function workerWorld(
     jobs: () => jobs,
     /** Resolves once the thread is idle and nothing is due. */
     ended: async (threadId: string) => {
-      await vi.waitUntil(
+      await waitUntil(
         async () => {
           const head = await store.head(threadId);
           return head?.status === 'idle' && head.nextDeadline === undefined;

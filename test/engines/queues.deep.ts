@@ -10,6 +10,7 @@ import { EngineProject, filesIn, textOf } from './engine-project.ts';
 import { agentOn } from './engine-world.ts';
 import { RedisServer, redisProgram } from './redis-server.ts';
 import { approvalIn, soon, threadIn, turnIn } from './watched-threads.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const page = 'docs/guides/engines.md';
 const versions = { 'pg-boss': '12.38.0', bullmq: '6.7.0', ioredis: '6.0.0' };
@@ -167,11 +168,11 @@ function testsOfWorkers(world: () => QueueWorld): void {
     project.write('hang');
     const asked = await world().asked('killed', 'Paris');
     await agent.respond(approvalIn(asked), asked);
-    await vi.waitFor(() => expect(project.bookings).toEqual(['Paris']), soon);
+    await waitFor(() => expect(project.bookings).toEqual(['Paris']), soon);
     await worker.kill();
     project.remove('hang');
     await world().startWorker();
-    await vi.waitFor(
+    await waitFor(
       async () => {
         await web.sweep();
         expect(await store.count({ status: 'indeterminate' })).toBe(1);
@@ -190,7 +191,7 @@ function testsOfWorkers(world: () => QueueWorld): void {
     project.write('down');
     await agent.respond(approvalIn(asked), asked);
     await world().startWorker();
-    const failed = await vi.waitFor(async () => {
+    const failed = await waitFor(async () => {
       const thread = await agent.thread('down');
       expect(thread.failure?.failures).toBeGreaterThan(0);
       return thread;
@@ -257,7 +258,7 @@ describe('pg-boss', () => {
     project.write('hang');
     const thread = await world.asked('busy', 'Rome, Bern');
     await agent.respond(approvalIn(thread, 'Rome'), thread);
-    await vi.waitFor(() => expect(project.bookings).toEqual(['Rome']), soon);
+    await waitFor(() => expect(project.bookings).toEqual(['Rome']), soon);
     const running = await threadIn(agent, 'busy', 'running');
     await agent.respond(approvalIn(running, 'Bern'), running);
     project.remove('hang');

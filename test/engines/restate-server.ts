@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { vi } from 'vitest';
 import { cachedPackage } from '../support/cached-package.ts';
 import { freePort } from '../support/free-port.ts';
 import { EngineProcess } from './engine-process.ts';
+import { waitFor } from '../support/waiting.ts';
 
 export const serverVersion = '1.7.12';
 
@@ -47,7 +47,7 @@ export class RestateServer implements AsyncDisposable {
     };
     const child = spawn(program, ['--base-dir', folder, '--no-logo'], { env });
     const server = new RestateServer(new EngineProcess(child), { ingress, admin, folder });
-    await vi.waitFor(async () => server.#ask(server.#admin, 'health'), {
+    await waitFor(async () => server.#ask(server.#admin, 'health'), {
       timeout: 60_000,
       interval: 50,
     });

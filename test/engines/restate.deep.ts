@@ -6,6 +6,7 @@ import { EngineProject, filesIn, stepsFile, textOf } from './engine-project.ts';
 import { openWorld } from './engine-world.ts';
 import { RestateServer, restateProgram, serverVersion } from './restate-server.ts';
 import { approvalIn, messagesIn, peopleIn, soon, threadIn, turnIn } from './watched-threads.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const page = 'docs/guides/restate.md';
 const principal = 'ada';
@@ -143,7 +144,7 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
     await call('killed', 'answer', { answer: approvalIn(waiting), principal });
     project.write('hang');
     await serve();
-    await vi.waitFor(() => expect(project.bookings).toEqual(['Paris']), soon);
+    await waitFor(() => expect(project.bookings).toEqual(['Paris']), soon);
     await service.kill();
     project.remove('hang');
     await serve();
@@ -161,7 +162,7 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
     const waiting = await threadIn(world.agent, 'lost', 'waiting');
     project.write('hang');
     await call('lost', 'answer', { answer: approvalIn(waiting, 'Paris'), principal });
-    await vi.waitFor(() => expect(project.bookings).toEqual(['Paris']), soon);
+    await waitFor(() => expect(project.bookings).toEqual(['Paris']), soon);
     await service.kill();
     project.remove('hang');
     await serve();
@@ -169,7 +170,7 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
     await world.agent.settle(lost, 'c1-1', { status: 'failed', error: 'Not booked.' });
     await call('lost', 'wake');
     await turnIn(world.agent, 'lost', 1);
-    await vi.waitFor(
+    await waitFor(
       async () => expect(await invocations('lost', "status <> 'completed'")).toEqual([]),
       soon,
     );
@@ -189,7 +190,7 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
     for (let time = 0; time < 3; time += 1)
       await call('timers', 'wake', undefined, { send: false });
     await turnIn(world.agent, 'timers', 1);
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect(await invocations('timers', "status <> 'completed'")).toEqual([]);
     }, soon);
     /* The message, three wake-ups, a timer of each, and one for Narvik. If all four counted, it would be four for Narvik too. */
@@ -222,7 +223,7 @@ describe.skipIf(program === undefined)('docs/guides/restate.md', () => {
     project.write('agent.ts', agentThatIsAlwaysDue);
     await serve();
     await call('past', 'wake');
-    const wakes = await vi.waitFor(async () => {
+    const wakes = await waitFor(async () => {
       const found = await invocations('past', "status = 'completed'");
       expect(found.length).toBeGreaterThan(3);
       return found

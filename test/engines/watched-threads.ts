@@ -4,8 +4,9 @@ import type {
   ApprovalRequestContent,
   ApprovalResponseContent,
 } from 'holdpoint';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { z } from 'zod';
+import { waitFor } from '../support/waiting.ts';
 
 /** How long a test waits for what an engine does. */
 export const soon = { timeout: 60_000, interval: 20 };
@@ -16,7 +17,7 @@ export async function threadIn(
   threadId: string,
   status: AgentThread['status'],
 ): Promise<AgentThread> {
-  return vi.waitFor(async () => {
+  return waitFor(async () => {
     const thread = await agent.thread(threadId);
     expect(thread.status).toBe(status);
     return thread;
@@ -25,7 +26,7 @@ export async function threadIn(
 
 /** The thread once the model has replied to its message of this number. */
 export async function turnIn(agent: Agent, threadId: string, turn: number): Promise<AgentThread> {
-  return vi.waitFor(async () => {
+  return waitFor(async () => {
     const thread = await agent.thread(threadId);
     expect(JSON.stringify(thread.messages.at(-1))).toContain(`Turn ${turn} is done.`);
     return thread;

@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { cachedPackage } from '../support/cached-package.ts';
 import { freePort } from '../support/free-port.ts';
 import type { EngineProcess } from './engine-process.ts';
 import { EngineProject, filesIn, type ShownFile, stepsFile, textOf } from './engine-project.ts';
 import { openWorld } from './engine-world.ts';
 import { approvalIn, messagesIn, peopleIn, soon, threadIn, turnIn } from './watched-threads.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const page = 'docs/guides/workflow.md';
 const version = '4.8.9';
@@ -130,7 +131,7 @@ describe('docs/guides/workflow.md', () => {
     project.write('hang');
     await serve();
     await answer('killed');
-    await vi.waitFor(() => expect(project.bookings).toEqual(['Paris']), soon);
+    await waitFor(() => expect(project.bookings).toEqual(['Paris']), soon);
     await server.kill();
     project.remove('hang');
     await serve();
@@ -153,7 +154,7 @@ describe('docs/guides/workflow.md', () => {
   test('a turn that fails is repeated at the time that the log says, and is one turn', async () => {
     project.write('down');
     await post('/say', { threadId: 'down', message: { id: 'm1', text: 'Bern' } });
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect((await world.agent.thread('down')).failure?.failures).toBeGreaterThan(0);
     }, soon);
     project.remove('down');

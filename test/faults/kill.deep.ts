@@ -8,12 +8,13 @@ import { setTimeout } from 'node:timers/promises';
 import type { ThreadStore } from 'holdpoint';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { audit } from './auditor.ts';
 import { callHistories } from './call-histories.ts';
 import { ledgersOf } from './ledger-file.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const program = join(import.meta.dirname, '..', 'support', 'killed-process.ts');
 const batchCount = 8;
@@ -55,7 +56,7 @@ async function postgresGround(folder: string): Promise<Ground> {
     /* The server ends a statement it has got before it sees that nobody is there to hear of it. */
     async settled(name) {
       const isSettled = async () => (await pool.query(left, [name])).rowCount === 0;
-      await vi.waitUntil(isSettled, { timeout: 20_000, interval: 5 });
+      await waitUntil(isSettled, { interval: 5 });
     },
     [Symbol.asyncDispose]: async () => server[Symbol.asyncDispose](),
   };

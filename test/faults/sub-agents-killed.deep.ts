@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { AgentThread, ThreadEvent } from 'holdpoint';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { subAgentFaults } from './audit-sub-agents.ts';
 import { describeConnections, describeThreads } from './describe-threads.ts';
@@ -16,6 +16,7 @@ import {
   threadsBelow,
 } from './paying-staff.ts';
 import { askingSiblings, scenarioNamed } from './sub-agent-scenarios.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const program = join(import.meta.dirname, '..', 'support', 'sub-agents-process.ts');
 const patience = { timeout: 90_000, interval: 200 };
@@ -65,7 +66,7 @@ async function openSite(scenario: SubAgentScenario): Promise<Site> {
       const dies = async (): Promise<string> => {
         const [said, [code]] = await Promise.all([text(child.stdout), exited]);
         expect(code === 0 || code === null, `${name} has failed`).toBe(true);
-        await vi.waitUntil(async () => isGone(name), patience);
+        await waitUntil(async () => isGone(name), patience);
         return said.trim();
       };
       const death = dies();
@@ -182,7 +183,7 @@ async function attendUntil<RESULT>(
   const working = work.finally(() => {
     isOver = true;
   });
-  const attending = vi.waitUntil(async () => {
+  const attending = waitUntil(async () => {
     const wasOver = isOver;
     const left = await unfinished(site, threadIds);
     await Promise.all(left.map(async (threadId) => attend(site, threadId, wasOver)));
@@ -271,10 +272,7 @@ test('a process is killed at each boundary of a thread and its sub-agent, and an
     threadIds.push(threadId);
     heir.child.stdin?.write(`${threadId}\n`);
   });
-  const ended = vi.waitUntil(
-    async () => (await unfinished(site, threadIds)).length === 0,
-    patience,
-  );
+  const ended = waitUntil(async () => (await unfinished(site, threadIds)).length === 0, patience);
   await orDescribe(site, threadIds, ended);
   const ends = await expectSound(site, threadIds);
   const settled = ends.filter(({ isAllPaid }) => !isAllPaid);
@@ -315,7 +313,7 @@ async function addThreadsUntilDeath(
   { child, death }: Staffed,
 ): Promise<string> {
   while (isAlive(child)) {
-    await vi.waitUntil(
+    await waitUntil(
       async () => !isAlive(child) || (await unfinished(site, threadIds)).length === 0,
       patience,
     );

@@ -8,6 +8,7 @@ import { providerKits } from '../providers/model-kits.ts';
 import { inMemoryKit } from '../support/scripted-model.ts';
 import { chatServer, toolParts } from './chat-world.ts';
 import { heldWorld, scriptedWorld } from './held-world.ts';
+import { waitFor } from '../support/waiting.ts';
 
 /* Where a test wants an error, the AI SDK would print it. */
 beforeEach(() => {
@@ -39,7 +40,7 @@ async function decide(chat: Chat<UIMessage>, ...approvals: boolean[]): Promise<v
       ...(approvals[index] === true ? {} : { reason: 'too far' }),
     });
   }
-  await vi.waitFor(() => expect(chat.status).toBe('ready'));
+  await waitFor(() => expect(chat.status).toBe('ready'));
 }
 
 const booked = { text: 'All done.' };
@@ -65,7 +66,7 @@ describe.each(['none', 'inert'])('useChat over a ToolLoopAgent, tools of the cal
     server.loseReply();
     const [id = ''] = openRequests(chat);
     await chat.addToolApprovalResponse({ id, approved: true });
-    await vi.waitFor(() => expect(chat.status).toBe('error'));
+    await waitFor(() => expect(chat.status).toBe('error'));
     await chat.sendMessage();
     expect(textOf(chat)).toBe('I look. I book. All done.');
     expect(shown(chat)).toEqual(['c1 output-available', 'c2 output-available']);
@@ -138,7 +139,7 @@ describe.each(['none', 'inert'])('useChat over a ToolLoopAgent, tools of the cal
     await decide(chat, false);
     const [id = ''] = openRequests(other);
     await other.addToolApprovalResponse({ id, approved: true });
-    await vi.waitFor(() => expect(other.error?.message).toContain('the first answer stands'));
+    await waitFor(() => expect(other.error?.message).toContain('the first answer stands'));
     await other.sendMessage({ text: 'Hello?' });
     expect(textOf(other)).toBe('Yes?');
     expect(world.ran).toEqual([]);

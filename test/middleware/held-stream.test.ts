@@ -12,6 +12,7 @@ import {
 } from '../support/streamed-model.ts';
 import { book, look } from '../support/travel-world.ts';
 import { type HeldModel, heldWorld, ofThread, scriptedWorld } from './held-world.ts';
+import { waitFor } from '../support/waiting.ts';
 
 async function open(model: HeldModel, text = 'Go', abortSignal?: AbortSignal) {
   const { stream } = await model.doStream({
@@ -253,7 +254,7 @@ test('an aborted signal ends the run, and the AI SDK says that it was aborted', 
     if (part.type === 'text-delta') leaving.abort();
   }
   expect(parts.at(-1)).toBe('abort');
-  await vi.waitFor(async () => expect((await store.head('t'))?.status).toBe('idle'));
+  await waitFor(async () => expect((await store.head('t'))?.status).toBe('idle'));
   expect(await until(await open(model), 'text-delta')).toMatchObject({ delta: 'Again.' });
 });
 

@@ -2,7 +2,7 @@ import { generateText, Output, tool, type UserModelMessage, wrapLanguageModel } 
 import { MockLanguageModelV4 } from 'ai/test';
 import { holdPoint, inertTools } from 'holdpoint/middleware';
 import { questionTools } from 'holdpoint/tools';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { overloaded } from '../support/overloaded.ts';
 import { errorCode } from '../support/error-code.ts';
@@ -18,6 +18,7 @@ import {
   scriptedWorld,
   ways,
 } from './held-world.ts';
+import { waitFor } from '../support/waiting.ts';
 
 describe.each(ways)('with $name', (way) => {
   test('calls without approval run inside the model call, and are in its result with the text', async () => {
@@ -358,7 +359,7 @@ describe.each(ways)('with $name', (way) => {
     );
     const messages = [{ role: 'user' as const, content: 'Go' }];
     await errorCode(way.ask({ model, messages, ...ofThread(), abortSignal: leaving.signal }));
-    await vi.waitFor(async () => expect((await store.head('t'))?.status).not.toBe('running'));
+    await waitFor(async () => expect((await store.head('t'))?.status).not.toBe('running'));
     const got = await way.ask({ model, messages, ...ofThread() });
     expect(got).toMatchObject({
       content: [{ type: 'tool-call', toolCallId: 'c1' }],

@@ -14,6 +14,7 @@ import {
   type Way,
   ways,
 } from './held-world.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const user = (content: string): ModelMessage => ({ role: 'user', content });
 const status = user('What is the status?');
@@ -206,7 +207,7 @@ test('plain useChat: after a vote, and after a refusal, the last step asks again
     );
     const bodies = server.bodies.length;
     await chat.addToolApprovalResponse({ id, approved: true });
-    await vi.waitFor(() => expect(chat.status).toMatch(/ready|error/));
+    await waitFor(() => expect(chat.status).toMatch(/ready|error/));
     expect(server.bodies).toHaveLength(bodies + 1);
   };
   vi.spyOn(console, 'error').mockImplementation(() => {});

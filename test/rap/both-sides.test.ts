@@ -1,6 +1,7 @@
 import type { Agent, AgentThread } from 'holdpoint';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { bothSides } from './both-sides.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const signing = { secret: `whsec_${btoa('another secret, of thirty-two bytes')}` };
 
@@ -21,7 +22,7 @@ function signedSides() {
 }
 
 async function askedThread(agent: Agent): Promise<AgentThread> {
-  return vi.waitFor(async () => {
+  return waitFor(async () => {
     const thread = await agent.thread('t');
     expect(thread.activeRequests).toHaveLength(1);
     return thread;
@@ -44,7 +45,7 @@ test.each([
     const { requestId } = request;
     const response = { type: 'question-response', requestId, status: 'answered', answers } as const;
     await agent.run(response, thread);
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect((await agent.thread('t')).calls[0]?.outcome).toBeDefined();
     });
     const { text } = await agent.run([], await agent.thread('t'));
@@ -75,7 +76,7 @@ test.each([
   const execute = async () => ({ content, isError: true });
   const { agent } = bothSides({ execute, metadata: row.metadata });
   await agent.run('Deploy the shop.', await agent.thread('t'));
-  const [call] = await vi.waitFor(async () => {
+  const [call] = await waitFor(async () => {
     const { calls } = await agent.thread('t');
     expect(calls[0]?.outcome).toBeDefined();
     return calls;

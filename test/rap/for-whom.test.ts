@@ -6,11 +6,12 @@ import {
   remoteTool,
   type ToolServerOptions,
 } from 'holdpoint/rap';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { pick } from './remote-world.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const inputSchema = z.object({});
 const oldSecret = 'a secret of the tests, 32 bytes or more';
@@ -87,7 +88,7 @@ function office({ principalId, signing: signed, before = [] }: Options = {}) {
   };
   const { agent } = agentOf(oldSecret);
   const settled = async () =>
-    vi.waitFor(async () => {
+    waitFor(async () => {
       const thread = await agent.thread('t');
       const [call] = thread.calls.slice(-1);
       if (thread.activeRequests.length === 0 && call?.outcome === undefined)
@@ -103,7 +104,7 @@ function office({ principalId, signing: signed, before = [] }: Options = {}) {
     const asked = await settled();
     const isAsked = asked.activeRequests.length > 0;
     if (isAsked) await agent.run(pick(asked, choice), asked);
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const thread = await agent.thread('t');
       expect(thread.calls.at(-1)?.outcome).toBeDefined();
       await agent.run([], thread);
@@ -173,6 +174,6 @@ test.each([
     const thread = await next.agent.thread('t');
     expect(await checkRemoteCalls({ ...next, thread })).toEqual([]);
     await next.agent.cancel(thread);
-    await vi.waitFor(() => expect(stopped).toEqual(['The call was cancelled.']));
+    await waitFor(() => expect(stopped).toEqual(['The call was cancelled.']));
   },
 );

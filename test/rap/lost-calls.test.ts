@@ -1,8 +1,9 @@
 import { checkRemoteCalls, type ServedCall, type ToolServerOptions } from 'holdpoint/rap';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bothSides } from './both-sides.ts';
 import { pick, RemoteWorld } from './remote-world.ts';
 import { hangUp, json, status } from './tool-server.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const lostText = 'The tool server no longer has this call. It is unknown whether it took effect.';
 
@@ -78,7 +79,7 @@ describe('a call that the tool server drops ends, and the model reads why:', () 
 test('a person answers after the tool server was started again: the call ends as lost, and the model goes on', async () => {
   const { agent, prompts, restart } = bothSides({ execute });
   await agent.run('Deploy.', await agent.thread('t'));
-  const thread = await vi.waitFor(async () => {
+  const thread = await waitFor(async () => {
     const seen = await agent.thread('t');
     expect(seen.activeRequests).toHaveLength(1);
     return seen;

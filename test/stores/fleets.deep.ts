@@ -11,6 +11,7 @@ import { sharedPostgres } from '../support/shared-postgres.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { travelWorld } from '../support/travel-world.ts';
 import { answeredThreads, counting, runFleet } from '../support/worker-fleet.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const idsOf = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `t${String(index).padStart(4, '0')}`);
@@ -70,7 +71,7 @@ describe('workers on Postgres', () => {
     const working = [1, 2, 3, 4].map(async () =>
       runWorker({ agent: agent(), store: open(), signal, pollMs: 20, onStuck }),
     );
-    await vi.waitUntil(() => stuck.length > 0, { timeout: 20_000 });
+    await waitUntil(() => stuck.length > 0);
     stopping.abort();
     await Promise.all(working);
     expect([played.requests, stuck]).toEqual([5, ['t']]);
@@ -89,10 +90,10 @@ describe('workers on Postgres', () => {
     try {
       const stopping = new AbortController();
       const working = runWorker({ agent, store, signal: stopping.signal });
-      await vi.waitUntil(() => counts.claim > 0);
+      await waitUntil(() => counts.claim > 0);
       const before = { ...counts };
       await vi.advanceTimersByTimeAsync(60_000);
-      await vi.waitUntil(async () => (await store.count({})) === 0);
+      await waitUntil(async () => (await store.count({})) === 0);
       stopping.abort();
       await working;
       expect(counts.claim - before.claim).toBeLessThanOrEqual(60);
@@ -128,7 +129,7 @@ test('on SQLite a worker begins within 100 ms with what another process has answ
       .split('\n')
       .map((line) => line.split(' '));
     expect(answered).toHaveLength(20);
-    await vi.waitUntil(() => started.size === 20, { timeout: 5_000 });
+    await waitUntil(() => started.size === 20, { timeout: 5_000 });
     stopping.abort();
     await working;
     const waits = answered.map(([id = '', at]) => (started.get(id) ?? Infinity) - Number(at));

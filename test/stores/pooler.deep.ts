@@ -2,12 +2,13 @@ import { type Agent, type AgentResponse, createAgent } from 'holdpoint';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { storeConformance } from 'holdpoint/testing/store';
 import type { Pool, PoolConfig } from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statelessModel } from '../faults/stateless-model.ts';
 import { appendPlain } from '../support/plain-entries.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { type Cut, type PoolerOptions, TransactionPooler } from '../support/transaction-pooler.ts';
 import { type Ran, travelTools } from '../support/travel-world.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const server = sharedPostgres();
 let database: string;
@@ -189,7 +190,7 @@ describe('postgresStore behind a pooler in transaction mode', () => {
     const store = postgresStore(behind.pool(), { listenPool: direct });
     const heard: (string | undefined)[] = [];
     const stop = store.subscribe((notice) => heard.push(notice?.threadId));
-    const hears = async (count: number) => vi.waitUntil(() => heard.length === count);
+    const hears = async (count: number) => waitUntil(() => heard.length === count);
     await hears(1);
     await appendPlain(store, 't', { nextDeadline: 1 });
     await hears(2);

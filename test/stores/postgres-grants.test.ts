@@ -1,12 +1,13 @@
 import type { HoldpointErrorCode, ThreadStore } from 'holdpoint';
 import { postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
 import type { Pool, PoolClient } from 'pg';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { appendOnce } from '../../src/thread/thread-log.ts';
 import { errorCode } from '../support/error-code.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
 import { appendGrants, createGrants, plainGrant, uses, usesLeft } from '../support/plain-grants.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const server = sharedPostgres();
 afterAll(async () => server[Symbol.asyncDispose]());
@@ -47,7 +48,7 @@ async function whileHeld(
     );
     return rows.length > 0;
   };
-  await vi.waitUntil(isWaiting, { timeout: 20_000, interval: 5 });
+  await waitUntil(isWaiting, { interval: 5 });
   await check?.();
   await holder.query(end);
   holder.release();

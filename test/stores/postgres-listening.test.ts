@@ -1,9 +1,10 @@
 import { type PostgresPool, postgresStore } from 'holdpoint/stores/postgres';
 import type { Pool } from 'pg';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { listening } from '../support/listening.ts';
 import { appendPlain } from '../support/plain-entries.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 type Connection = Awaited<ReturnType<PostgresPool['connect']>>;
 type Result = Awaited<ReturnType<PostgresPool['query']>>;
@@ -13,7 +14,7 @@ afterAll(async () => server[Symbol.asyncDispose]());
 
 /** Asks again until it is so; the test fails when it takes too long. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  await vi.waitUntil(isSo, { timeout: 20_000, interval: 5 });
+  await waitUntil(isSo, { interval: 5 });
 }
 
 async function terminate(admin: Pool, name: string): Promise<void> {

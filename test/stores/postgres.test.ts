@@ -10,6 +10,7 @@ import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plai
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { inMemoryKit, scriptedModel } from '../support/scripted-model.ts';
 import { book, type Ran, travelTools, travelWorld } from '../support/travel-world.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const server = sharedPostgres();
 afterAll(async () => server[Symbol.asyncDispose]());
@@ -39,7 +40,7 @@ async function terminate(admin: Pool, name: string): Promise<void> {
 
 /** Asks again until it is so; the test fails when it takes too long. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  await vi.waitUntil(isSo, { timeout: 20_000, interval: 5 });
+  await waitUntil(isSo, { interval: 5 });
 }
 
 describe('postgresStore', () => {

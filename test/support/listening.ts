@@ -1,13 +1,13 @@
 import type { ThreadNotice } from 'holdpoint';
 import type { PostgresStore } from 'holdpoint/stores/postgres';
-import { vi } from 'vitest';
+import { waitUntil } from './waiting.ts';
 
 /** What a store notifies its subscriber of; `hears` resolves once there are so many notices. */
 export function listening(store: PostgresStore) {
   const heard: (ThreadNotice | undefined)[] = [];
   const stop = store.subscribe((notice) => heard.push(notice));
   const hears = async (count: number): Promise<void> => {
-    await vi.waitUntil(() => heard.length === count, { timeout: 20_000, interval: 5 });
+    await waitUntil(() => heard.length === count, { interval: 5 });
   };
   return { heard, stop, hears };
 }

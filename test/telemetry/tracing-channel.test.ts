@@ -16,6 +16,7 @@ import {
 } from '../support/travel-world.ts';
 import { listen, listenToAll, ofType } from './listen.ts';
 import { lostCall } from './lost-call.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -348,7 +349,7 @@ test('a subscriber that throws does not stop a run: Node makes an uncaught excep
     const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
     const answers = approvalRequests.map((request) => request.approve());
     expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
-    await vi.waitFor(() => expect(uncaught).toHaveLength(8));
+    await waitFor(() => expect(uncaught).toHaveLength(8));
     expect(uncaught[0]).toBe('broken at invoked');
     expect(heard.moments).toHaveLength(16);
   } finally {

@@ -4,6 +4,7 @@ import { type AskOptions, askInTerminal, terminalUserInterface } from 'holdpoint
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { approval, field, question } from './requests.ts';
 import { approving, keys, VirtualTerminal } from './virtual-terminal.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const open = 'Reject with a reason';
 const tooEarly = /\n {2}Just appeared: that key did not count, wait a moment$/;
@@ -389,7 +390,7 @@ describe('where lines answer at a terminal', () => {
         terminal.passes(400);
         const { length } = terminal.screen;
         await terminal.hits('approve\n');
-        await vi.waitUntil(() => terminal.screen.length > length);
+        await waitUntil(() => terminal.screen.length > length);
         expect(terminal.screen).toContain('Just appeared: that line did not count');
       }
       await terminal.ends(prompt);

@@ -8,10 +8,11 @@ import {
   terminalUserInterface,
   type UserInterface,
 } from 'holdpoint/terminal';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { goldenFrames } from './golden-frames.ts';
 import { approval, field, question, refactoring } from './requests.ts';
 import { readingTime, VirtualOutput, VirtualTerminal } from './virtual-terminal.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /** A person who answers lines, and what they were shown. */
 function person(...lines: string[]): UserInterface & { shown: string } {
@@ -319,7 +320,7 @@ describe('Z4-5: a terminal that is a pipe', () => {
       acceptLines: true,
       signal: controller.signal,
     });
-    await vi.waitUntil(() => output.written.endsWith('or label): '), { interval: 1 });
+    await waitUntil(() => output.written.endsWith('or label): '), { interval: 1 });
     controller.abort(new Error('answered elsewhere'));
     await expect(asking).rejects.toThrow('answered elsewhere');
     expect(output.written).toMatch(/\n {2}✗ Closed: this is no longer asked here\n$/);
@@ -347,7 +348,7 @@ describe('Z4-5: a terminal that is a pipe', () => {
     });
     const prompts = async (count: number): Promise<void> => {
       const prompt = /Enter your (?:choice|response)[^:]*: /;
-      await vi.waitUntil(() => output.written.split(prompt).length > count);
+      await waitUntil(() => output.written.split(prompt).length > count);
       terminal.passes(readingTime);
     };
     await prompts(1);
@@ -381,7 +382,7 @@ describe('Z4-5: a terminal that is a pipe', () => {
     const input = new PassThrough();
     const { output } = pipes('');
     const asking = askInTerminal(question(field(['A'])), { input, output, acceptLines: true });
-    await vi.waitUntil(() => output.written.includes('Enter your choice'));
+    await waitUntil(() => output.written.includes('Enter your choice'));
     input.destroy(new Error('EIO'));
     expect(await asking).toEqual([]);
   });

@@ -8,6 +8,7 @@ import { errorCode } from '../support/error-code.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
 import { approval, field, question } from './requests.ts';
 import { VirtualOutput } from './virtual-terminal.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /** Streams of a program whose input is a pipe that holds the text, and then ends. */
 function pipe(text: string) {
@@ -176,7 +177,7 @@ describe('lines that may answer', () => {
     const isOver = vi.fn<() => void>();
     void asking.then(isOver);
     while (!shown.includes('Enter your choice')) {
-      await vi.waitUntil(() => writes.length > 0, { interval: 1 });
+      await waitUntil(() => writes.length > 0, { interval: 1 });
       expect(isOver).not.toHaveBeenCalled();
       expect(input.readableFlowing).not.toBe(true);
       writes.shift()?.();

@@ -4,6 +4,7 @@ import { askInTerminal, type TerminalOptions, terminalUserInterface } from 'hold
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { approval, field, question } from './requests.ts';
 import { approving, keys, rejecting, VirtualTerminal } from './virtual-terminal.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const open = 'Reject with a reason';
 
@@ -143,7 +144,7 @@ describe('Z4-10, X-08: the terminal is given back', () => {
   test('an input that has ended already is no answer', async () => {
     const terminal = new VirtualTerminal();
     terminal.input.end().resume();
-    await vi.waitUntil(() => terminal.input.readableEnded);
+    await waitUntil(() => terminal.input.readableEnded);
     expect(await askInTerminal([question(field(['A'])), approval()], terminal)).toEqual([]);
     expect(terminal.output.isCursorShown).toBe(true);
   });
@@ -289,7 +290,7 @@ describe('Ctrl+Z', () => {
     await terminal.ends(open);
     const before = terminal.screen;
     await terminal.types(keys.control('z'));
-    await vi.waitUntil(() => terminal.screen === before);
+    await waitUntil(() => terminal.screen === before);
     for (let turn = 0; turn < 4; turn++) await setImmediate();
     expect(terminal.input.isRaw).toBe(true);
     await terminal.types(...rejecting);

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { vi } from 'vitest';
+import { waitUntil } from '../support/waiting.ts';
 
 const run = promisify(execFile);
 
@@ -43,7 +43,7 @@ export class Tmux implements AsyncDisposable {
       screen = await this.screen();
       return typeof text === 'string' ? screen.includes(text.trimEnd()) : text.test(screen);
     };
-    await vi.waitUntil(isThere, { timeout: 15_000, interval: 20 }).catch(() => {
+    await waitUntil(isThere, { timeout: 15_000, interval: 20 }).catch(() => {
       throw new Error(`'${text}' is not on the screen:\n${screen}`);
     });
     return screen;

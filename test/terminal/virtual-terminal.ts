@@ -1,5 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
 import { onTestFinished, vi } from 'vitest';
+import { waitUntil } from '../support/waiting.ts';
 
 /** A place for what the terminal under test draws: it obeys the few escape sequences that are used, and no other. */
 export class VirtualOutput extends Writable {
@@ -260,7 +261,7 @@ export class VirtualTerminal {
   }
 
   async #until(isThere: () => boolean, text: string): Promise<void> {
-    await vi.waitUntil(isThere, { timeout: 5_000, interval: 1 }).catch(() => {
+    await waitUntil(isThere, { timeout: 5_000, interval: 1 }).catch(() => {
       throw new Error(`'${text}' is not on the screen:\n${this.screen}`);
     });
   }

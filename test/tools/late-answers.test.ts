@@ -1,10 +1,11 @@
 import type { ThreadStore } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { everyStore } from '../support/every-store.ts';
 import { Pause } from '../support/pause.ts';
 import { type Desk, type Process, recorded, resume, say } from './desk-stories.ts';
 import { childOf, desk, quorum } from './payment-desk.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const minute = 60_000;
 const mayAnswer = (): boolean => true;
@@ -43,7 +44,7 @@ async function workTwice(at: Desk): Promise<void> {
   const working = [await at.startProcess(), await at.startProcess()].map(async ({ clerk }) =>
     runWorker({ agent: clerk, store: at.store, signal, pollMs: 5 }),
   );
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const { payer, thread } = await at.startProcess();
     expect(thread.status).toBe('idle');
     expect((await childOf({ payer, thread })).activeRequests).toEqual([]);

@@ -8,13 +8,14 @@ import {
 } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
 import { agentTool } from 'holdpoint/tools';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { answeredBy } from '../policy/office.ts';
 import { errorCode } from '../support/error-code.ts';
 import { everyStore, storeOfEach } from '../support/every-store.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const teams = { owners: ['ann', 'bob', 'cy'], managers: ['dee'] };
 const paying: ScriptedStep[] = [
@@ -465,7 +466,7 @@ describe.each(stores)('$name: a request of a sub-agent that expires', ({ start }
           const open = (await clerk.thread('t')).activeApprovalRequests;
           return open.some(({ requestId }) => requestId !== request.requestId);
         };
-        await vi.waitUntil(isEscalated, { timeout: 20_000 });
+        await waitUntil(isEscalated);
         stopping.abort();
         await working;
       } else {

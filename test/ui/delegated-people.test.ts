@@ -24,6 +24,7 @@ import {
   toolParts,
   urlOf,
 } from './chat-page.ts';
+import { waitFor } from '../support/waiting.ts';
 
 beforeEach(() => {
   vi.spyOn(console, 'warn').mockReturnValue();
@@ -67,7 +68,7 @@ async function site(
     /** Answers, and waits until the page is quiet. */
     const answer = async (...[given]: Parameters<typeof thread.answer>): Promise<void> => {
       await thread.answer(given);
-      await vi.waitFor(() => {
+      await waitFor(() => {
         const isQuiet = chat.status === 'ready' || chat.status === 'error';
         if (!isQuiet || thread.state.sending.size > 0) throw new Error(chat.status);
       }, 5_000);

@@ -1,9 +1,10 @@
 import type { UIMessage } from 'ai';
 import { stopChat } from 'holdpoint/ui';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { finishPart, type StreamPart, textParts } from '../support/streamed-model.ts';
 import { chatPage, comparable, lastText } from './chat-page.ts';
 import { call, city, fetchFrom, streamingSite } from './streaming-site.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const says = (text: string) => [...textParts('0', text), finishPart()];
 const failing: StreamPart[] = [{ type: 'error', error: new Error('unsupported picture') }];
@@ -145,7 +146,7 @@ async function* silent(): AsyncGenerator<StreamPart, void> {
 async function stopped() {
   const at = streamingSite([silent(), says('Hello.')]);
   const sent = at.chat.sendMessage({ text: 'Hi' });
-  await vi.waitUntil(() => at.heard.parts > 0);
+  await waitUntil(() => at.heard.parts > 0);
   await stopChat(at.chat, { api: '/chat', fetch: fetchFrom(at.handler) });
   await sent;
   expect(at.chat.messages.flatMap(({ role }) => role)).toContain('user');
@@ -173,7 +174,7 @@ describe('S13-11: a message whose reply was stopped before its first word', () =
 test('S13-10: a message that is being answered is not edited: 409, and the page can stop it first', async () => {
   const at = streamingSite([silent(), says('Hello.')]);
   void at.chat.sendMessage({ text: 'Hi' });
-  await vi.waitUntil(() => at.heard.parts > 0);
+  await waitUntil(() => at.heard.parts > 0);
   const page = chatPage(at.handler, { messages: await at.reloaded() });
   await page.chat.sendMessage({ text: 'Hi there', messageId: page.chat.messages[0]?.id ?? '' });
   expect(page.sent.at(-1)?.status).toBe(409);
@@ -192,11 +193,11 @@ test('S13-11: a message that is being answered after a stop is followed when its
   }
   const at = streamingSite([silent(), slow()]);
   void at.chat.sendMessage({ text: 'Hi' });
-  await vi.waitUntil(() => at.heard.parts > 0);
+  await waitUntil(() => at.heard.parts > 0);
   await at.agent.stop(await at.agent.thread('t'));
   await at.quiet();
   const second = at.chat.sendMessage({ text: 'Still there?' });
-  await vi.waitUntil(() => at.heard.requests === 2);
+  await waitUntil(() => at.heard.requests === 2);
   const page = chatPage(at.handler, { messages: await at.reloaded() });
   const again = page.chat.regenerate();
   gate.resolve();

@@ -2,12 +2,13 @@ import { Chat } from '@ai-sdk/react';
 import { DefaultChatTransport, type UIMessage } from 'ai';
 import { type AgentOptions, memoryStore } from 'holdpoint';
 import { createUiHandler, prepareSendMessagesRequest, ThreadChat } from 'holdpoint/ui';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 import { chatPage, lastText, openApprovals, origin, post, urlOf } from './chat-page.ts';
+import { waitFor } from '../support/waiting.ts';
 
 interface Person {
   id: string;
@@ -85,9 +86,8 @@ const viewerFor = async ({ send }: Site, person: Person): Promise<string> =>
   viewerIn(await send(person, get('')));
 const yes = (requestId: string) =>
   ({ type: 'approval-response', requestId, approved: true }) as const;
-const isAway = ({ thread }: Tab) =>
-  vi.waitFor(() => expect(thread.state.problem?.type).toBe('away'));
-const isLoaded = ({ thread }: Tab) => vi.waitFor(() => expect(thread.state.isLoaded).toBe(true));
+const isAway = ({ thread }: Tab) => waitFor(() => expect(thread.state.problem?.type).toBe('away'));
+const isLoaded = ({ thread }: Tab) => waitFor(() => expect(thread.state.isLoaded).toBe(true));
 const otherViewer = {
   type: 'refused',
   code: 'other-viewer',
@@ -110,7 +110,7 @@ async function changesHands({ browser }: Site, tab: Tab, act: () => unknown): Pr
   await isAway(tab);
   browser.person = ben;
   browser.isDown = false;
-  await vi.waitFor(() => expect(tab.thread.state.problem).toEqual(otherViewer));
+  await waitFor(() => expect(tab.thread.state.problem).toEqual(otherViewer));
   await isLoaded(tab);
 }
 
@@ -127,7 +127,7 @@ describe('a tab in which Ada has signed out and Ben has signed in', () => {
     expect([...tab.thread.state.sending]).toEqual([]);
     expect(tab.thread.state.viewer).not.toBe(viewer);
     await tab.thread.answer(yes(tab.requestId));
-    await vi.waitFor(() => expect(lastText(tab.chat.messages)).toBe('Booked.'));
+    await waitFor(() => expect(lastText(tab.chat.messages)).toBe('Booked.'));
     expect(await at.texts()).toContain('"principal":{"id":"ben"}');
   });
 
@@ -175,7 +175,7 @@ describe('a tab in which Ada has signed out and Ben has signed in', () => {
     const reply = Promise.withResolvers<void>();
     at.browser.onWay = async (body) => (body.includes('Hi') ? reply.promise : undefined);
     void tab.chat.sendMessage({ text: 'Hi' });
-    await vi.waitFor(() => expect(at.browser.sent.at(-1)?.method).toBe('POST'));
+    await waitFor(() => expect(at.browser.sent.at(-1)?.method).toBe('POST'));
     const answered = tab.thread.answer({ ...yes('r1'), reason: 'It is mine' });
     at.browser.person = ben;
     await tab.thread.withdraw('r1');
@@ -209,7 +209,7 @@ describe('a tab in which Ada has signed out and Ben has signed in', () => {
     await isAway(tab);
     at.browser.person = { ...ada };
     at.browser.isDown = false;
-    await vi.waitFor(() => expect(lastText(tab.chat.messages)).toBe('Booked.'));
+    await waitFor(() => expect(lastText(tab.chat.messages)).toBe('Booked.'));
     expect(at.world.ran).toHaveLength(1);
   });
 
@@ -221,13 +221,13 @@ describe('a tab in which Ada has signed out and Ben has signed in', () => {
     const late = Promise.withResolvers<void>();
     at.browser.onWay = async () => late.promise;
     const reading = tab.thread.refresh();
-    await vi.waitFor(() => expect(at.browser.sent.at(-1)?.method).toBe('GET'));
+    await waitFor(() => expect(at.browser.sent.at(-1)?.method).toBe('GET'));
     at.browser.onWay = async () => {};
     at.browser.person = undefined;
     await tab.thread.withdraw(tab.requestId);
     late.resolve();
     await reading;
-    await vi.waitFor(() =>
+    await waitFor(() =>
       expect(at.browser.sent.at(-1)).toMatchObject({ method: 'GET', status: 401 }),
     );
     expect(tab.chat.messages).toEqual([]);
@@ -242,7 +242,7 @@ test('once it is loaded for him, a late refusal of what she read does not clear 
   const late = Promise.withResolvers<void>();
   at.browser.onWay = async () => late.promise;
   const reading = tab.thread.refresh();
-  await vi.waitFor(() => expect(at.browser.sent.at(-1)?.status).toBe(403));
+  await waitFor(() => expect(at.browser.sent.at(-1)?.status).toBe(403));
   at.browser.onWay = async () => {};
   await tab.thread.withdraw(tab.requestId);
   await isLoaded(tab);
@@ -276,13 +276,13 @@ describe('a tab that may not use the thread any more', () => {
     const tab = await asked(at);
     at.browser.person = undefined;
     await act(tab);
-    await vi.waitFor(() => expect(tab.thread.state.isLoaded).toBe(false));
-    await vi.waitFor(() => expect(tab.thread.state.problem?.type).toBe('refused'));
+    await waitFor(() => expect(tab.thread.state.isLoaded).toBe(false));
+    await waitFor(() => expect(tab.thread.state.problem?.type).toBe('refused'));
     expect(tab.chat.messages).toEqual([]);
     expect(tab.thread.state).toMatchObject({ viewer: undefined, sending: new Set() });
     expect(JSON.stringify(tab.thread.state)).not.toContain('resign');
     at.browser.person = ben;
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       await tab.thread.tryAgain();
       expect(tab.thread.state.isLoaded).toBe(true);
     });
@@ -297,7 +297,7 @@ describe('a tab that may not use the thread any more', () => {
     const viewers: unknown[] = [];
     tab.thread.subscribe(() => viewers.push(tab.thread.state.viewer));
     await tab.thread.answer(yes(tab.requestId));
-    await vi.waitFor(() => expect(tab.thread.state.problem).toMatchObject({ code: 'not-allowed' }));
+    await waitFor(() => expect(tab.thread.state.problem).toMatchObject({ code: 'not-allowed' }));
     await tab.thread.reassign(tab.requestId, 'cy');
     await tab.thread.refresh();
     expect(openApprovals(tab.chat.messages)).toEqual([tab.requestId]);
@@ -359,7 +359,7 @@ test('a page that is closed stays closed when its last request is refused', asyn
   at.browser.person = ben;
   at.browser.onWay = async () => late.promise;
   const changing = tab.thread.withdraw(tab.requestId);
-  await vi.waitFor(() => expect(at.browser.sent.at(-1)?.status).toBe(403));
+  await waitFor(() => expect(at.browser.sent.at(-1)?.status).toBe(403));
   tab.thread.close();
   const { length } = at.browser.sent;
   late.resolve();
@@ -478,7 +478,7 @@ describe('the viewer', () => {
     const seen: unknown[] = [];
     thread.subscribe(() => seen.push(thread.state.isLoaded));
     await thread.refresh();
-    await vi.waitFor(() => expect(thread.state.viewer).toBe('ben'));
+    await waitFor(() => expect(thread.state.viewer).toBe('ben'));
     expect(seen).toContain(false);
     expect(thread.chat.messages).toEqual([]);
   });

@@ -1,9 +1,10 @@
 import { tool } from 'ai';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { finishPart, textParts } from '../support/streamed-model.ts';
 import { cityInput, travelTools } from '../support/travel-world.ts';
 import { chatPage, comparable, openApprovals, toolParts } from './chat-page.ts';
 import { call, city, streamingSite } from './streaming-site.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /** A tool that looks in two places, the second when the test says so; it fails where the test says that. */
 function searching() {
@@ -27,7 +28,7 @@ const answers = (name: string) => [
 const some = { state: 'output-available', preliminary: true, output: { found: ['AF1'] } };
 const all = { state: 'output-available', output: { found: ['AF1', 'BA2'] } };
 const showsSome = ({ chat }: Pick<ReturnType<typeof chatPage>, 'chat'>) =>
-  vi.waitUntil(() => JSON.stringify(toolParts(chat.messages)).includes('AF1'));
+  waitUntil(() => JSON.stringify(toolParts(chat.messages)).includes('AF1'));
 
 describe('S13-18: what a tool has so far', () => {
   test('is on the page while it works, gives way to the result, and is not recorded', async () => {

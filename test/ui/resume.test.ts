@@ -1,8 +1,9 @@
 import { createUiHandler, toUIMessages } from 'holdpoint/ui';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { finishPart, type StreamPart, textParts } from '../support/streamed-model.ts';
 import { chatPage, comparable, lastText } from './chat-page.ts';
 import { call, city, streamingSite } from './streaming-site.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /** Parts in two halves: the second comes when the test says so. */
 function halves(first: StreamPart[], second: StreamPart[]) {
@@ -33,7 +34,7 @@ async function reload(at: Pick<Site, 'handler' | 'reloaded'>) {
 }
 
 const shows = async (page: Pick<ReturnType<typeof chatPage>, 'chat'>, text: string) =>
-  vi.waitUntil(() => lastText(page.chat.messages) === text);
+  waitUntil(() => lastText(page.chat.messages) === text);
 
 describe('S13-11: a page that is reloaded in the middle of a reply', () => {
   test('shows the words that were said so far, and then the rest as it is said', async () => {
@@ -75,11 +76,9 @@ describe('S13-11: a page that is reloaded in the middle of a reply', () => {
     const second = hello();
     const at = streamingSite([first.parts, second.parts], { pollMs: 3_600_000 });
     const sent = at.chat.sendMessage({ text: 'Look' });
-    await vi.waitUntil(() =>
-      at.chat.messages.at(-1)?.parts.some(({ type }) => type === 'tool-look'),
-    );
+    await waitUntil(() => at.chat.messages.at(-1)?.parts.some(({ type }) => type === 'tool-look'));
     const page = await reload(at);
-    await vi.waitUntil(() =>
+    await waitUntil(() =>
       page.chat.messages.at(-1)?.parts.some(({ type }) => type === 'tool-look'),
     );
     first.goOn();

@@ -1,7 +1,7 @@
 import { tool } from 'ai';
 import { createAgent, memoryStore } from 'holdpoint';
 import { createUiHandler, stopChat, toUIMessages } from 'holdpoint/ui';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   finishPart,
   streamedModel,
@@ -11,6 +11,7 @@ import {
 import { cityInput, travelTools } from '../support/travel-world.ts';
 import { chatPage, comparable, lastText, openApprovals, toolParts } from './chat-page.ts';
 import { call, city, fetchFrom, reasoningParts, streamingSite } from './streaming-site.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const says = (text: string) => [...textParts('0', text), finishPart()];
 
@@ -46,7 +47,7 @@ describe('S13-11: a person who stops a reply', () => {
   test('keeps the words that were said, live and after a reload, and the next message is answered', async () => {
     const at = stoppable([endless(...begun('Hello ')), says('Next.')]);
     const sent = at.chat.sendMessage({ text: 'Hi' });
-    await vi.waitUntil(() => lastText(at.chat.messages) === 'Hello ');
+    await waitUntil(() => lastText(at.chat.messages) === 'Hello ');
     await at.stop();
     await sent;
     expect(at.stops).toEqual([{ id: 't', stop: true }]);
@@ -73,7 +74,7 @@ describe('S13-11: a person who stops a reply', () => {
       endless(...reasoningParts('r', 'Hm'), ...begun('Found ')),
     ]);
     const sent = at.chat.sendMessage({ text: 'Look' });
-    await vi.waitUntil(() => lastText(at.chat.messages).endsWith('Found '));
+    await waitUntil(() => lastText(at.chat.messages).endsWith('Found '));
     await at.stop();
     await sent;
     expect(lastText(at.chat.messages)).toBe('Looking.Found ');
@@ -84,10 +85,10 @@ describe('S13-11: a person who stops a reply', () => {
   test('in one tab sees it stopped in the other one', async () => {
     const at = stoppable([endless(...begun('Hello '))]);
     const sent = at.chat.sendMessage({ text: 'Hi' });
-    await vi.waitUntil(() => lastText(at.chat.messages) === 'Hello ');
+    await waitUntil(() => lastText(at.chat.messages) === 'Hello ');
     const other = chatPage(at.handler, { messages: await at.reloaded() });
     const resumed = other.chat.resumeStream();
-    await vi.waitUntil(() => lastText(other.chat.messages) === 'Hello ');
+    await waitUntil(() => lastText(other.chat.messages) === 'Hello ');
     await at.stop(other.chat);
     await Promise.all([sent, resumed]);
     for (const { chat, errors } of [at, other]) {
@@ -154,7 +155,7 @@ describe('S13-11: a person who stops a reply', () => {
     }
     const at = streamingSite([slow()]);
     const sent = at.chat.sendMessage({ text: 'Hi' });
-    await vi.waitUntil(() => lastText(at.chat.messages) === 'Hello ');
+    await waitUntil(() => lastText(at.chat.messages) === 'Hello ');
     const stranger = createUiHandler({ agent: at.agent, authorize: () => undefined });
     const stopping = stopChat(at.chat, { api: '/chat', fetch: fetchFrom(stranger) });
     await expect(stopping).rejects.toMatchObject({
@@ -188,11 +189,11 @@ describe('S13-11: a person who stops a reply', () => {
     }
     const at = streamingSite([slow()]);
     const sent = at.chat.sendMessage({ text: 'Hi' });
-    await vi.waitUntil(() => lastText(at.chat.messages) === 'Hello ');
+    await waitUntil(() => lastText(at.chat.messages) === 'Hello ');
     await at.chat.stop();
     await sent;
     gate.resolve();
-    await vi.waitUntil(async () => (await at.agent.thread('t')).status === 'idle');
+    await waitUntil(async () => (await at.agent.thread('t')).status === 'idle');
     expect(lastText(await at.reloaded())).toBe('Hello there.');
   });
 
@@ -202,7 +203,7 @@ describe('S13-11: a person who stops a reply', () => {
     const [here, elsewhere] = [createAgent({ model, store }), createAgent({ model, store })];
     const page = chatPage(createUiHandler({ agent: here, authorize }));
     const sent = page.chat.sendMessage({ text: 'Hi' });
-    await vi.waitUntil(() => lastText(page.chat.messages) === 'Hello ');
+    await waitUntil(() => lastText(page.chat.messages) === 'Hello ');
     const fetch = fetchFrom(createUiHandler({ agent: elsewhere, authorize }));
     await stopChat(page.chat, { api: '/chat', fetch });
     await sent;

@@ -4,10 +4,11 @@ import { type AgentOptions, approve, reject } from 'holdpoint';
 import { approvalRequestSchema, questionRequestSchema } from 'holdpoint/schemas';
 import { questionTools } from 'holdpoint/tools';
 import { createUiHandler, ThreadChat, toUIMessages } from 'holdpoint/ui';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { comparable, lastText, origin, toolParts, urlOf } from './chat-page.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const both = [ask('c1', 'one', 'Ann, please.'), ask('c2', 'two', 'Bob, please.')];
 
@@ -97,8 +98,8 @@ test('a call that was approved itself, and on which an agent works, has a prelim
   const [outer] = (await manager.thread('t')).activeApprovalRequests;
   if (outer === undefined) throw new Error('A request was expected.');
   await live.answer(outer.approve());
-  await vi.waitFor(() => expect(shown(live)).toHaveLength(1), 5_000);
-  await vi.waitFor(
+  await waitFor(() => expect(shown(live)).toHaveLength(1), 5_000);
+  await waitFor(
     () =>
       expect(toolParts(live.chat.messages)).toMatchObject([
         { state: 'output-available', preliminary: true, output: { status: 'deferred' } },
@@ -109,7 +110,7 @@ test('a call that was approved itself, and on which an agent works, has a prelim
   const [inner] = shown(live).map(requestOf);
   if (inner === undefined) throw new Error('A request was expected.');
   await live.answer(approve(inner));
-  await vi.waitFor(() => expect(lastText(live.chat.messages)).toBe('Done.'), 5_000);
+  await waitFor(() => expect(lastText(live.chat.messages)).toBe('Done.'), 5_000);
   expect(toolParts(live.chat.messages)).toMatchObject([{ output: 'Ann paid.' }]);
 });
 
@@ -121,7 +122,7 @@ test('several are answered at once from two pages, and each answer reaches its o
   const [ofOne, ofTwo] = shown(second).map(requestOf);
   if (ofOne === undefined || ofTwo === undefined) throw new Error('Two requests were expected.');
   await Promise.all([second.answer(approve(ofOne)), second.answer(reject(ofTwo, 'Not Bob.'))]);
-  await vi.waitFor(() => expect(lastText(second.chat.messages)).toBe('Done.'), 5_000);
+  await waitFor(() => expect(lastText(second.chat.messages)).toBe('Done.'), 5_000);
   expect(office.payments).toMatchObject([{ to: 'Ann' }]);
   expect(toolParts(second.chat.messages)).toMatchObject([
     { state: 'output-available', output: 'Ann paid.' },
@@ -163,6 +164,6 @@ test('a question of a sub-agent is asked and answered on the page', async () => 
   const { requestId = '', fields: [field] = [] } = request ?? {};
   const answers = [{ key: field?.key ?? '', optionIds: [field?.options[0]?.id ?? ''] }];
   await live.answer({ type: 'question-response', requestId, status: 'answered', answers });
-  await vi.waitFor(() => expect(lastText(live.chat.messages)).toBe('Done.'), 5_000);
+  await waitFor(() => expect(lastText(live.chat.messages)).toBe('Done.'), 5_000);
   expect(toolParts(live.chat.messages)).toMatchObject([{ output: 'It is Ann B.' }]);
 });

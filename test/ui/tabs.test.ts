@@ -1,7 +1,7 @@
 import { memoryStore, type AgentOptions } from 'holdpoint';
 import { createAgUiHandler } from 'holdpoint/ag-ui';
 import { createUiHandler, toUIMessages, type UiHandlerOptions } from 'holdpoint/ui';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { tool } from 'ai';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -17,6 +17,7 @@ import {
   post,
   toolParts,
 } from './chat-page.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const authorize = () => ({ principal: 'ann' });
 
@@ -374,7 +375,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     );
     await page.chat.sendMessage({ text: 'Again' });
     expect(page.errors).toHaveLength(1);
-    await vi.waitUntil(async () => (await at.agent.thread('t')).status === 'waiting');
+    await waitUntil(async () => (await at.agent.thread('t')).status === 'waiting');
     isBreaking = false;
     await page.chat.sendMessage();
     await page.quiet();

@@ -4,12 +4,13 @@ import { type AgentOptions, memoryStore } from 'holdpoint';
 import { questionRequestSchema } from 'holdpoint/schemas';
 import { questionTools } from 'holdpoint/tools';
 import { createUiHandler, ThreadChat, toUIMessages, type UiHandlerOptions } from 'holdpoint/ui';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { streamedModel, type StreamPart } from '../support/streamed-model.ts';
 import { book, travelTools, travelWorld } from '../support/travel-world.ts';
 import { comparable, lastText, openApprovals, origin, toolParts, urlOf } from './chat-page.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
 
 type Net = 'up' | 'down' | 'bad-gateway' | 'loses-replies' | 'breaks-streams' | 'falls-silent';
 
@@ -111,7 +112,7 @@ type At = Awaited<ReturnType<ReturnType<typeof site>['page']>>;
 
 /** Waits until the page shows something. */
 async function shows({ thread, chat }: At, seen: () => boolean): Promise<void> {
-  await vi.waitFor(() => {
+  await waitFor(() => {
     if (!seen()) throw new Error(JSON.stringify([thread.state, chat.status, chat.messages]));
   }, 5_000);
 }
@@ -404,7 +405,7 @@ describe('a run that fails', () => {
     const { model, heard } = streamedModel(endless());
     const dying = at.world.agent({ model, now: () => time });
     dying.stream('Hi', await dying.thread('t')).response.catch(() => {});
-    await vi.waitUntil(() => heard.requests === 1);
+    await waitUntil(() => heard.requests === 1);
     time = 3_600_000;
     const page = await at.page();
     expect(page.thread.state.problem?.text).toBe('The last reply is not complete.');

@@ -2,11 +2,12 @@ import { Chat } from '@ai-sdk/react';
 import type { UIMessage } from 'ai';
 import { type AgentOptions, memoryStore } from 'holdpoint';
 import { createUiHandler, ThreadChat, type UiHandlerOptions } from 'holdpoint/ui';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 import { lastText, openApprovals, origin, urlOf } from './chat-page.ts';
+import { waitFor } from '../support/waiting.ts';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -55,8 +56,8 @@ type At = ReturnType<typeof site>;
 
 /** Waits until the page says this. */
 async function says({ thread, chat }: At, problem: object | undefined): Promise<void> {
-  await vi.waitFor(() => expect(thread.state.problem).toEqual(problem), 5_000);
-  await vi.waitFor(() => expect(['ready', 'error']).toContain(chat.status));
+  await waitFor(() => expect(thread.state.problem).toEqual(problem), 5_000);
+  await waitFor(() => expect(['ready', 'error']).toContain(chat.status));
 }
 
 const approval = (requestId: string) =>
@@ -90,7 +91,7 @@ describe('S13-11: a message that is stopped while the server is away', () => {
       if (again !== '') await at.chat.sendMessage({ text: 'Precious words' });
       state.isDown = true;
       void at.chat.sendMessage({ text: 'Precious words' });
-      await vi.waitFor(() => expect(at.thread.state.problem?.type).toBe('away'));
+      await waitFor(() => expect(at.thread.state.problem?.type).toBe('away'));
       await at.thread.stop();
       state.isDown = false;
       await says(at, { ...unsent, unsaid: 'Precious words' });
@@ -104,10 +105,10 @@ describe('S13-11: a message that is stopped while the server is away', () => {
     await at.thread.open();
     state.losesReplies = true;
     void at.chat.sendMessage({ text: 'Precious words' });
-    await vi.waitFor(() => expect(at.thread.state.problem?.type).toBe('away'));
+    await waitFor(() => expect(at.thread.state.problem?.type).toBe('away'));
     await at.thread.stop();
     Object.assign(state, { isDown: false, losesReplies: false });
-    await vi.waitFor(() => expect(lastText(at.chat.messages)).toBe('One.'));
+    await waitFor(() => expect(lastText(at.chat.messages)).toBe('One.'));
     await says(at, undefined);
   });
 });
@@ -124,7 +125,7 @@ test('S13-11: Stop waits for a message that is on its way, so that nothing runs 
   const at = site([{ text: 'Hello.' }], { between });
   await at.thread.open();
   const sending = at.chat.sendMessage({ text: 'Hi' });
-  await vi.waitFor(() => expect(at.sent).toHaveLength(2));
+  await waitFor(() => expect(at.sent).toHaveLength(2));
   const stopping = at.thread.stop();
   await new Promise(setImmediate);
   expect(at.sent).toHaveLength(2);
@@ -169,7 +170,7 @@ describe('S13-09: a sign-in page that answers for the server', () => {
     expect(await at.given()).toBe(0);
     state.isSignedIn = true;
     await at.thread.answer(approval(id));
-    await vi.waitFor(() => expect(lastText(at.chat.messages)).toBe('Booked.'));
+    await waitFor(() => expect(lastText(at.chat.messages)).toBe('Booked.'));
   });
 
   test('takes no message: its text comes back', async () => {
@@ -218,7 +219,7 @@ describe('S13-13: a thread that can not be read', () => {
     await at.thread.open();
     state.isBroken = true;
     await at.chat.sendMessage({ text: 'Precious words' });
-    await vi.waitFor(() => expect(at.sent.filter((body) => body === 'GET')).toHaveLength(2));
+    await waitFor(() => expect(at.sent.filter((body) => body === 'GET')).toHaveLength(2));
     await at.thread.refresh();
     expect(at.thread.state.problem).toMatchObject({ unsaid: 'Precious words' });
   });

@@ -3,9 +3,10 @@ import type { UIMessage } from 'ai';
 import { type ApprovalRequest, approve, type MayAnswer, type UserApproval } from 'holdpoint';
 import { approvalRequestSchema } from 'holdpoint/schemas';
 import { createUiHandler, ThreadChat, toUIMessages } from 'holdpoint/ui';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { book, memoryWorld } from '../support/travel-world.ts';
 import { comparable, lastText, openApprovals, origin, toolParts, urlOf } from './chat-page.ts';
+import { waitFor } from '../support/waiting.ts';
 
 const people = ['ann', 'bob', 'cy'];
 const mayAnswer: MayAnswer = ({ principal, request }) =>
@@ -65,7 +66,7 @@ function shown({ chat }: At): ApprovalRequest {
 }
 
 async function quiet({ thread, chat }: At): Promise<void> {
-  await vi.waitFor(() => {
+  await waitFor(() => {
     const isQuiet = chat.status === 'ready' || chat.status === 'error';
     if (!isQuiet || thread.state.sending.size > 0) throw new Error(chat.status);
   }, 5_000);
@@ -213,7 +214,7 @@ describe('a request that needs two people', () => {
     await bob.thread.answer(approve(before));
     await quiet(bob);
     const { requestId } = before;
-    await vi.waitFor(() => expect(shown(bob)).toEqual(shown(ann)));
+    await waitFor(() => expect(shown(bob)).toEqual(shown(ann)));
     expect(bob.thread.state.problem).toMatchObject({ code: 'answer-mismatch', requestId });
     await bob.thread.answer(approve(before));
     await quiet(bob);
@@ -228,12 +229,12 @@ describe('a request that needs two people', () => {
     await bob.thread.refresh();
     bob.net.isDown = true;
     await bob.thread.answer(approve(shown(bob)));
-    await vi.waitFor(() => expect(bob.thread.state.problem?.type).toBe('away'));
+    await waitFor(() => expect(bob.thread.state.problem?.type).toBe('away'));
     await ann.thread.answer(approve(shown(ann), { input: { city: 'Rome' } }));
     await quiet(ann);
     bob.net.isDown = false;
     await quiet(bob);
-    await vi.waitFor(() => expect(shown(bob)).toEqual(shown(ann)));
+    await waitFor(() => expect(shown(bob)).toEqual(shown(ann)));
     expect(bob.thread.state.problem).toMatchObject({ code: 'answer-mismatch' });
     expect(at.world.ran).toEqual([]);
     expect(shown(ann).votes).toHaveLength(1);
