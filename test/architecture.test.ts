@@ -301,7 +301,7 @@ test('no file is longer than 400 lines', () => {
 /* They switch on strings, or on unions of the language and of other packages, which may grow without us. */
 const switchesWithDefault = [
   'agent/model/streaming-model.ts',
-  'channels/ag-ui/input/client-messages.ts',
+  'channels/ag-ui/client-messages.ts',
   'channels/rap/tool-server/create-tool-server.ts',
   'channels/terminal/entry-list.ts',
   'channels/terminal/free-text.ts',

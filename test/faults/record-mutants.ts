@@ -134,7 +134,7 @@ export const recordMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'messages of others in the list of a client are history',
-    file: 'channels/ag-ui/input/client-messages.ts',
+    file: 'channels/ag-ui/client-messages.ts',
     from: 'before === undefined || JSON.stringify(before.content)',
     to: 'before !== null || JSON.stringify(before.content)',
     suite: ['ag-ui/message-order', 'stays hers'],

@@ -186,7 +186,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nor an interrupt',
-    file: 'channels/ag-ui/output/requests.ts',
+    file: 'channels/ag-ui/requests.ts',
     from: '= hidePrincipals(content)',
     to: '= { ...content }',
     suite: [secrets, 'that the worker has open'],

@@ -12,12 +12,12 @@ import { checkOrigins, receivePost } from '../../http/receive-request.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { type AgUiHandlerOptions, agUiHandlerSettings } from './ag-ui-handler-options.ts';
 import { makeEventStreamResponse, type KeepAlive, EventBacklog } from './event-stream.ts';
-import { openWithHistory, listClientResults } from './input/client-messages.ts';
-import { readClientInput } from './input/client-input.ts';
-import { parseRunAgentInput, type RunAgentInput } from './input/run-agent-input.ts';
-import type { AgUiEvent } from './output/ag-ui-event.ts';
-import { toReadableRefusal, makeRunError } from './output/run-end.ts';
-import { RunEvents } from './output/run-events.ts';
+import { openWithHistory, listClientResults } from './client-messages.ts';
+import { readClientInput } from './client-input.ts';
+import { parseRunAgentInput, type RunAgentInput } from './run-agent-input.ts';
+import type { AgUiEvent } from './ag-ui-event.ts';
+import { toReadableRefusal, makeRunError } from './run-end.ts';
+import { RunEvents } from './run-events.ts';
 
 /* In characters. A client that is further behind gets the rest at the end. */
 const maximumBacklog = 262_144;

@@ -1,6 +1,6 @@
 import { encode, encodeComment } from 'eventsource-encoder';
 import type { PollingOptions } from '../../agent/follow-thread.ts';
-import type { AgUiEvent } from './output/ag-ui-event.ts';
+import type { AgUiEvent } from './ag-ui-event.ts';
 
 /** How a silent stream is kept open. */
 export interface KeepAlive {

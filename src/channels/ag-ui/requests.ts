@@ -1,20 +1,20 @@
-import type { InputSchemas } from '../../../agent/input-schemas.ts';
+import type { InputSchemas } from '../../agent/input-schemas.ts';
 import {
   hidePrincipals,
   type UserInputRequest,
   type UserInputRequestContent,
-} from '../../../content/user-input.ts';
-import { inertText } from '../../../content/inert-text.ts';
-import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
-import { renderAsker, renderRequesters, renderTerms } from '../../../content/request-text.ts';
-import type { ThreadEvent, ThreadEventOf } from '../../../thread/thread-event.ts';
+} from '../../content/user-input.ts';
+import { inertText } from '../../content/inert-text.ts';
+import { lookAlikeWarnings } from '../../content/look-alikes.ts';
+import { renderAsker, renderRequesters, renderTerms } from '../../content/request-text.ts';
+import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import {
   interactionIdOf,
   type InteractionRequest,
   toInteractionRequest,
   toInteractionResponse,
-} from '../../../tools/interaction.ts';
-import { makeAnswerSchema } from '../input/answer-schema.ts';
+} from '../../tools/interaction.ts';
+import { makeAnswerSchema } from './answer-format.ts';
 import type { Interrupt, AgUiEvent } from './ag-ui-event.ts';
 
 /** A request as an interrupt of the run that ends with it. `schemas` are those of the tools' inputs, for a request that allows edits. */

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { grantScopes, type Remember, rememberSchema } from '../../../content/approval-terms.ts';
-import type { ApprovalRequest, ApprovalResponseContent } from '../../../content/approval.ts';
-import { inertText } from '../../../content/inert-text.ts';
-import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
+import { grantScopes, type Remember, rememberSchema } from '../../content/approval-terms.ts';
+import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
+import { inertText } from '../../content/inert-text.ts';
+import { lookAlikeWarnings } from '../../content/look-alikes.ts';
 import {
   findSingleField,
   type QuestionAnswer,
   type QuestionField,
   type QuestionRequestContent,
   type QuestionResponseContent,
-} from '../../../content/question.ts';
-import { renderAsker } from '../../../content/request-text.ts';
-import type { UserInputRequest, UserInputResponseContent } from '../../../content/user-input.ts';
-import { HoldpointError } from '../../../errors.ts';
-import { fromInteractionResponse, makeAnswerError } from '../../../tools/interaction.ts';
+} from '../../content/question.ts';
+import { renderAsker } from '../../content/request-text.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
+import { fromInteractionResponse, makeAnswerError } from '../../tools/interaction.ts';
 
 type Schema = Record<string, unknown>;
 

@@ -1,14 +1,14 @@
-import type { ModelDelta } from '../../../agent/model.ts';
-import { type AssistantPart, listAssistantParts } from '../../../thread/proposed-calls.ts';
-import type { FinishedStepEvent } from '../../../view/items.ts';
+import type { ModelDelta } from '../../agent/model.ts';
+import { type AssistantPart, listAssistantParts } from '../../thread/proposed-calls.ts';
+import type { FinishedStepEvent } from '../../view/items.ts';
 import {
   endText,
   isBlank,
   StreamedStep,
   type StreamedText,
   type TextChange,
-} from '../../../view/streamed-step.ts';
-import type { AgUiViewOptions } from '../ag-ui-handler-options.ts';
+} from '../../view/streamed-step.ts';
+import type { AgUiViewOptions } from './ag-ui-handler-options.ts';
 import type { AgUiEvent, AgUiToolCall } from './ag-ui-event.ts';
 import { type CallResult, readPartResults } from './call-results.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HoldpointError } from '../../../errors.ts';
+import { HoldpointError } from '../../errors.ts';
 
 const id = z.string().min(1).max(256);
 

@@ -1,12 +1,12 @@
 import type { UserModelMessage } from 'ai';
-import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { CallsByPlace } from '../../../thread/calls-by-place.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { CallsByPlace } from '../../thread/calls-by-place.ts';
 import {
   listImportedMessages,
   readMessageId,
   findRetractedMessages,
-} from '../../../thread/app-messages.ts';
-import type { ThreadEvent } from '../../../thread/thread-event.ts';
+} from '../../thread/app-messages.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { AgUiEvent, AgUiMessage, AgUiPart } from './ag-ui-event.ts';
 import {
   readCallResults,
@@ -15,11 +15,11 @@ import {
   makeClientResultMessage,
   readPartResults,
 } from './call-results.ts';
-import type { ClientMessage } from '../input/run-agent-input.ts';
-import { readItem } from '../../../view/items.ts';
+import type { ClientMessage } from './run-agent-input.ts';
+import { readItem } from '../../view/items.ts';
 import { makeStepMessages, type StepMessages } from './step-events.ts';
-import type { AgUiViewOptions } from '../ag-ui-handler-options.ts';
-import { toShownFile } from '../../../content/message-file.ts';
+import type { AgUiViewOptions } from './ag-ui-handler-options.ts';
+import { toShownFile } from '../../content/message-file.ts';
 
 type UserMessage = Extract<AgUiMessage, { role: 'user' }>;
 

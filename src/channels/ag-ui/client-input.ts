@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { InputItem } from '../../../agent/input.ts';
-import type { QuestionResponseContent } from '../../../content/question.ts';
-import type { UserInputRequest, UserInputResponseContent } from '../../../content/user-input.ts';
-import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { fromInteractionResponse, hasInteractionId } from '../../../tools/interaction.ts';
+import type { InputItem } from '../../agent/input.ts';
+import type { QuestionResponseContent } from '../../content/question.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { fromInteractionResponse, hasInteractionId } from '../../tools/interaction.ts';
 import { listNewUserMessages, listUnrecordedMessages } from './client-messages.ts';
 import type { ResumeEntry, RunAgentInput } from './run-agent-input.ts';
-import { HoldpointError } from '../../../errors.ts';
-import { findRequest } from '../output/requests.ts';
-import { parseRequestAnswer, expandNames } from './answer-schema.ts';
+import { HoldpointError } from '../../errors.ts';
+import { findRequest } from './requests.ts';
+import { parseRequestAnswer, expandNames } from './answer-format.ts';
 
 /** The input of a run from a client's `RunAgentInput`. */
 interface ClientInput {

@@ -1,10 +1,10 @@
-import type { AgentResponse } from '../../../agent/agent-response.ts';
-import type { InputSchemas } from '../../../agent/input-schemas.ts';
-import { inertText } from '../../../content/inert-text.ts';
-import { HoldpointError, type HoldpointErrorCode } from '../../../errors.ts';
-import { renderPublicError } from '../../../http/error-response.ts';
-import type { AgentThread } from '../../../thread/agent-thread.ts';
-import type { RunAgentInput } from '../input/run-agent-input.ts';
+import type { AgentResponse } from '../../agent/agent-response.ts';
+import type { InputSchemas } from '../../agent/input-schemas.ts';
+import { inertText } from '../../content/inert-text.ts';
+import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
+import { renderPublicError } from '../../http/error-response.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import type { RunAgentInput } from './run-agent-input.ts';
 import type { AgUiEvent, RunFinished } from './ag-ui-event.ts';
 import { makeInteractionRequested, toInterrupt } from './requests.ts';
 

@@ -1,9 +1,9 @@
 import type { ToolModelMessage } from 'ai';
-import type { ToolCall } from '../../../content/tool-call.ts';
-import { callErrorText, renderToolError } from '../../../http/error-response.ts';
-import type { AssistantPart } from '../../../thread/proposed-calls.ts';
-import { type CallEnd, readResult } from '../../../view/items.ts';
-import type { AgUiViewOptions } from '../ag-ui-handler-options.ts';
+import type { ToolCall } from '../../content/tool-call.ts';
+import { callErrorText, renderToolError } from '../../http/error-response.ts';
+import type { AssistantPart } from '../../thread/proposed-calls.ts';
+import { type CallEnd, readResult } from '../../view/items.ts';
+import type { AgUiViewOptions } from './ag-ui-handler-options.ts';
 import type { AgUiEvent, AgUiMessage, AgUiToolCall, ResultMetadata } from './ag-ui-event.ts';
 
 type ToolPart = ToolModelMessage['content'][number];

@@ -1,4 +1,4 @@
-import type { UserInputRequest } from '../../../content/user-input.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
 
 /** A message of the conversation in AG-UI. Fields without a value are left out: AG-UI does not allow `null`. */
 export type AgUiMessage =

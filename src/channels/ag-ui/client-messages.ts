@@ -1,16 +1,13 @@
-import type { AssistantModelMessage, ModelMessage } from 'ai';
+import type { ModelMessage } from 'ai';
 import { z } from 'zod';
-import { importFromClient, type SentPlace } from '../../../agent/import-from-client.ts';
-import {
-  type AnswerOptions,
-  makeImportError,
-  type DeliveredOutcome,
-} from '../../../agent/input.ts';
-import { HoldpointError } from '../../../errors.ts';
-import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { withMessageId, readMessageId } from '../../../thread/app-messages.ts';
-import type { AgUiHandlerOptions } from '../ag-ui-handler-options.ts';
-import { listImportedUsers, listRetractedIds, readUserMessage } from '../output/thread-messages.ts';
+import { importFromClient, type SentPlace } from '../../agent/import-from-client.ts';
+import { type AnswerOptions, makeImportError, type DeliveredOutcome } from '../../agent/input.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { withMessageId, readMessageId } from '../../thread/app-messages.ts';
+import type { AssistantPart } from '../../thread/proposed-calls.ts';
+import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
+import { listImportedUsers, listRetractedIds, readUserMessage } from './thread-messages.ts';
 import type { ClientMessage, RunAgentInput } from './run-agent-input.ts';
 
 /**
@@ -43,7 +40,6 @@ export async function openWithHistory<RUNTIME_CONTEXT>(
 }
 
 type Sent = SentPlace & { message: ModelMessage };
-type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
 
 /* A client shows these to people; the model does not receive them. The instructions are the agent's. */
 const shownOnly = new Set(['system', 'developer', 'reasoning', 'activity']);
