@@ -16,7 +16,8 @@ import type { Agent } from '../agent/agent.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { type ModelCallOptions, answersInMessage } from './model-call.ts';
+import type { ModelCallOptions } from './model-call.ts';
+import { answersInMessage } from './requests-and-answers.ts';
 
 type PromptMessage = ModelCallOptions['prompt'][number];
 /** A message that neither a model nor a tool wrote. */

@@ -1,0 +1,67 @@
+import type { ProviderMetadata, UserModelMessage } from 'ai';
+import { z } from 'zod';
+import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
+import {
+  type UserInputResponseContent,
+  type UserInputRequestContent,
+  userInputRequestSchema,
+} from '../content/user-input.ts';
+import { HoldpointError } from '../errors.ts';
+
+/** The result of a call of a model with `holdPoint`: that of `generateText`, or `{ providerMetadata: await result.providerMetadata }` of `streamText`. */
+interface HeldResult {
+  readonly providerMetadata: ProviderMetadata | undefined;
+}
+
+const metadataSchema = z.object({
+  holdpoint: z.object({ requests: z.array(userInputRequestSchema) }),
+});
+
+const answersSchema = z.array(z.json());
+
+/**
+ * The open approval requests in a result. Answer them with `answerMessage`, in a call for the same thread. Throws `invalid-input` for a
+ * result of a model without `holdPoint`.
+ *
+ * @example
+ * while (approvalRequestsOf(result).length > 0) {
+ *   const messages = approvalRequestsOf(result).map((request) => answerMessage(request.approve()));
+ *   result = await generateText({ model: held, messages, providerOptions });
+ * }
+ */
+export function approvalRequestsOf(result: HeldResult): ApprovalRequestContent[] {
+  return userInputRequestsOf(result).filter((request) => request.type === 'approval-request');
+}
+
+/** All open requests in a result, approvals and questions. Throws like `approvalRequestsOf`. */
+export function userInputRequestsOf({ providerMetadata }: HeldResult): UserInputRequestContent[] {
+  const parsed = metadataSchema.safeParse(providerMetadata);
+  if (!parsed.success) {
+    throw new HoldpointError(
+      'invalid-input',
+      'The result is not from a model with holdPoint: its providerMetadata.holdpoint has no requests. Pass the result of generateText, or ' +
+        '{ providerMetadata: await result.providerMetadata } of streamText.',
+    );
+  }
+  return parsed.data.holdpoint.requests.map((request) =>
+    request.type === 'approval-request' ? withAnswers(request) : request,
+  );
+}
+
+/**
+ * A user message that answers requests of a model with `holdPoint`. Put it at the very end of the call's messages; before another message it
+ * is history, and counts for nobody. Earlier messages are not needed, and a call with answers alone may have several of these messages.
+ */
+export function answerMessage(...answers: UserInputResponseContent[]): UserModelMessage {
+  const json = answersSchema.parse(JSON.parse(JSON.stringify(answers)));
+  /* The AI SDK allows no custom content in a user message. */
+  return { role: 'user', content: [], providerOptions: { holdpoint: { answers: json } } };
+}
+
+/** The unvalidated answers in a message that `answerMessage` made; `undefined` for any other message. */
+export function answersInMessage({
+  providerOptions,
+}: Pick<UserModelMessage, 'providerOptions'>): readonly unknown[] | undefined {
+  const answers = providerOptions?.['holdpoint']?.['answers'];
+  return Array.isArray(answers) ? answers : undefined;
+}
