@@ -10,11 +10,12 @@ import type {
   ThreadStoreGrants,
   ThreadSummary,
 } from '../thread/thread-store.ts';
+import { Deadlines } from './memory/deadlines.ts';
 
-/** The log and the summary of a thread. */
+/** The log and the summary of a thread. A summary is replaced, never changed. */
 interface KeptThread {
-  entries: LogEntry[];
-  summary: ThreadSummary;
+  readonly entries: LogEntry[];
+  summary: Readonly<ThreadSummary>;
 }
 
 /**
@@ -24,8 +25,7 @@ interface KeptThread {
 export function memoryStore(): ThreadStore {
   const threads = new Map<string, KeptThread>();
   const grants = new MemoryGrants();
-  const filtered = (filter: ThreadFilter): ThreadSummary[] =>
-    [...threads.values()].map(({ summary }) => summary).filter((each) => isMeant(each, filter));
+  const deadlines = new Deadlines((summary) => threads.get(summary.threadId)?.summary === summary);
 
   const refuseOther = (threadId: string, expected: LogEnd): void => {
     const { revision, hash } = threads.get(threadId)?.summary ?? { revision: 0, hash: '' };
@@ -44,15 +44,18 @@ export function memoryStore(): ThreadStore {
       return entries.slice(entries.findLastIndex(({ revision }) => revision <= afterRevision) + 1);
     },
 
-    async append(threadId, expected, entries, summary, changes) {
+    async append(threadId, expected, entries, given, changes) {
       refuseOther(threadId, expected);
       if (changes !== undefined) {
         grants.check(changes);
         grants.apply(changes);
       }
-      const kept = threads.get(threadId)?.entries ?? [];
-      for (const entry of entries) kept.push(sealEntry(entry));
-      threads.set(threadId, { entries: kept, summary: { ...summary } });
+      const summary = { ...given };
+      const thread = threads.get(threadId) ?? { entries: [], summary };
+      for (const entry of entries) thread.entries.push(sealEntry(entry));
+      thread.summary = summary;
+      threads.set(threadId, thread);
+      deadlines.add(summary);
     },
 
     async head(threadId) {
@@ -62,15 +65,27 @@ export function memoryStore(): ThreadStore {
 
     async list({ order = 'id', after, limit = 100, ...filter }) {
       const compare = orders[order];
-      return filtered(filter)
-        .filter((summary) => after === undefined || compare(summary, after) > 0)
-        .toSorted(compare)
-        .slice(0, limit)
-        .map((summary) => ({ ...summary }));
+      let page: ThreadSummary[] = [];
+      let last: ThreadSummary | undefined;
+      const cut = (): void => {
+        page = page.toSorted(compare).slice(0, limit);
+        last = page[limit - 1];
+      };
+      for (const { summary } of threads.values()) {
+        if (!isMeant(summary, filter)) continue;
+        if (after !== undefined && compare(summary, after) <= 0) continue;
+        if (last !== undefined && compare(summary, last) > 0) continue;
+        page.push(summary);
+        if (page.length > 2 * limit) cut();
+      }
+      cut();
+      return page.map((summary) => ({ ...summary }));
     },
 
     async count(filter) {
-      return filtered(filter).length;
+      let count = 0;
+      for (const { summary } of threads.values()) if (isMeant(summary, filter)) count += 1;
+      return count;
     },
 
     async delete(threadId, expected) {
@@ -79,16 +94,23 @@ export function memoryStore(): ThreadStore {
     },
 
     async claim({ agent, dueBefore, until, limit, threadId }) {
-      const due = filtered({ agent, dueBefore })
-        .filter((summary) => threadId === undefined || summary.threadId === threadId)
-        .toSorted((one, other) => (one.nextDeadline ?? 0) - (other.nextDeadline ?? 0))
-        .slice(0, limit);
+      const due =
+        threadId === undefined
+          ? deadlines.takeDue(agent, dueBefore, limit)
+          : pickDue(threads.get(threadId), { agent, dueBefore }).slice(0, limit);
       return due.map((summary) => {
-        summary.nextDeadline = until;
-        return { ...summary };
+        const claimed = { ...summary, nextDeadline: until };
+        const thread = threads.get(summary.threadId);
+        if (thread !== undefined) thread.summary = claimed;
+        deadlines.add(claimed);
+        return { ...claimed };
       });
     },
   };
+}
+
+function pickDue(thread: KeptThread | undefined, filter: ThreadFilter): ThreadSummary[] {
+  return thread !== undefined && isMeant(thread.summary, filter) ? [thread.summary] : [];
 }
 
 function isMeant(

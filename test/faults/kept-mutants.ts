@@ -110,4 +110,20 @@ export const keptMutants: readonly SourceMutant[] = [
     suite: ['agent/shared-schemas', 'what a provider changes'],
     sentence: failed,
   },
+  {
+    promise: 'a deadline of the memory store counts only while its thread has it',
+    file: 'stores/memory.ts',
+    from: 'threads.get(summary.threadId)?.summary === summary',
+    to: 'threads.has(summary.threadId)',
+    suite: ['stores/memory-index', 'finds what a look at all threads finds'],
+    sentence: failed,
+  },
+  {
+    promise: 'a page of the memory store loses nothing that belongs to it when it is cut',
+    file: 'stores/memory.ts',
+    from: 'page = page.toSorted(compare).slice(0, limit);',
+    to: 'page = page.slice(0, limit).toSorted(compare);',
+    suite: ['stores/memory-index', 'finds what a look at all threads finds'],
+    sentence: failed,
+  },
 ];
