@@ -9,6 +9,7 @@ import type {
 import { shareListening, stringifyNotice } from './postgres/listening.ts';
 import {
   appendFirst,
+  appendFirstWithSnapshot,
   appendFirstWithGrants,
   appendNext,
   appendNextWithGrants,
@@ -134,11 +135,12 @@ export function postgresStore(
       const after = isFirst ? [] : [expected.revision, expected.hash];
       const values = [...listAppendValues(threadId, entries, summary), ...after];
       if (snapshot !== undefined) values.push(snapshot);
+      const first = snapshot === undefined ? appendFirst : appendFirstWithSnapshot;
       const next = snapshot === undefined ? appendNext : appendNextWithSnapshot;
       const appending = appenderOf(makeWake(threadId, summary));
       const { rowCount } =
         changes === undefined
-          ? await appending.run(isFirst ? appendFirst : next, values).catch(ignoreConflict)
+          ? await appending.run(isFirst ? first : next, values).catch(ignoreConflict)
           : await appendWithGrants(run, appending, { threadId, expected, values, changes });
       if (rowCount !== entries.length) throw logConflict(threadId, expected);
     },

@@ -8,9 +8,11 @@ import { SerialWork } from '../content/serial-work.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import type { ThreadHead } from './thread-head.ts';
 import {
+  countBeforeSnapshot,
   takeSnapshot,
   isSnapshotDue,
   readSnapshotState,
+  retakeSnapshot,
   verifySnapshot,
 } from './thread-snapshot.ts';
 import { makeEmptyThread, type ThreadState } from './thread-state.ts';
@@ -110,16 +112,19 @@ export class ThreadLog {
   /** Writes a whole thread that the store does not have. If this fails, this log must not be used any more. */
   async write(entries: readonly LogEntry[]): Promise<void> {
     await this.#work.run(async () => {
+      const { store, refuse, now, onAppended } = this.#options;
       /* Applied first: a log whose events are inconsistent must not reach the store. */
-      const contents = await this.#apply(entries);
-      this.#options.refuse(this.state);
+      const count = store.snapshots === undefined ? 0 : countBeforeSnapshot(entries);
+      const before = await this.#apply(entries.slice(0, count));
+      const snapshot = await retakeSnapshot(this.state, entries[count]);
+      const after = await this.#apply(entries.slice(count));
+      if (snapshot === undefined) this.state.snapshotSize = 0;
+      refuse(this.state);
       const { threadId, head } = this.state;
-      const summary = summarizeThread(threadId, head, {
-        end: this.#end(),
-        now: this.#options.now(),
-      });
-      await this.#options.store.append(threadId, { revision: 0, hash: '' }, entries, summary);
-      this.#options.onAppended(contents.flatMap(({ events }) => events));
+      const summary = summarizeThread(threadId, head, { end: this.#end(), now: now() });
+      const more: [undefined?, string?] = snapshot === undefined ? [] : [undefined, snapshot];
+      await store.append(threadId, { revision: 0, hash: '' }, entries, summary, ...more);
+      onAppended([...before, ...after].flatMap(({ events }) => events));
     });
   }
 
@@ -178,18 +183,21 @@ export class ThreadLog {
     const entries = await this.#options.store.read(this.state.threadId, this.revision);
     if (entries.length === 0) return;
     try {
-      await this.#apply(this.revision === 0 ? await this.#startFrom(entries) : entries);
+      await (this.revision === 0 ? this.#applyWhole(entries) : this.#apply(entries));
     } catch (error) {
       throw (await this.#isReplaced()) ? this.#deleted() : error;
     }
   }
 
-  /** Takes the state from the thread's snapshot, if there is one. Returns the entries after it. */
-  async #startFrom(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
+  /** Applies all entries of the log: those behind the thread's snapshot, if there is one, by taking the state from it. */
+  async #applyWhole(entries: readonly LogEntry[]): Promise<void> {
     const { store, ignoresSnapshots } = this.#options;
-    if (store.snapshots === undefined || ignoresSnapshots === true) return entries;
-    Object.assign(this.state, await readSnapshotState(store, this.state.threadId, entries));
-    return entries.slice(this.state.entries.length);
+    const { threadId } = this.state;
+    const known = await readSnapshotState(ignoresSnapshots ? {} : store, threadId, entries);
+    Object.assign(this.state, known);
+    await this.#apply(entries.slice(this.state.entries.length));
+    /* The snapshot of which the log tells is not in the store: the next append takes another one. */
+    if (known === undefined) this.state.snapshotSize = 0;
   }
 
   /** Verifies entries and applies them to the state. */

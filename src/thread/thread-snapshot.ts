@@ -100,6 +100,27 @@ export async function takeSnapshot(state: Readonly<ThreadState>): Promise<Snapsh
   return { text, digest: await digestSnapshot(text) };
 }
 
+/** How many entries of a log are before the one that tells of the latest snapshot; 0 if none does. */
+export function countBeforeSnapshot(entries: readonly LogEntry[]): number {
+  return Math.max(
+    0,
+    entries.findLastIndex((entry) => readEntryMark(entry).snapshot !== undefined),
+  );
+}
+
+/**
+ * The snapshot of which the next entry of the log tells, made again: of a thread that comes from another store, where it was left behind.
+ * `undefined` if the entry tells of none, or if another holdpoint wrote that one in another way.
+ */
+export async function retakeSnapshot(
+  state: Readonly<ThreadState>,
+  next: LogEntry | undefined,
+): Promise<string | undefined> {
+  const told = next && readEntryMark(next).snapshot;
+  const snapshot = told === undefined ? undefined : await takeSnapshot(state);
+  return snapshot?.digest === told ? snapshot?.text : undefined;
+}
+
 /** The content of the snapshot of a thread. */
 function makeSnapshotContent({
   threadId,
@@ -134,14 +155,14 @@ export async function readSnapshotState(
   threadId: string,
   entries: readonly LogEntry[],
 ): Promise<ThreadState | undefined> {
-  const count = entries.findLastIndex((entry) => readEntryMark(entry).snapshot !== undefined);
-  const text = count === -1 ? undefined : await snapshots?.read(threadId);
+  const count = snapshots === undefined ? 0 : countBeforeSnapshot(entries);
+  const text = count === 0 ? undefined : await snapshots?.read(threadId);
   if (text === undefined) return undefined;
   const behind = entries.slice(0, count);
   const marks = behind.map(readEntryMark);
   const end = marks.at(-1);
-  const told = entries.slice(count).map(readEntryMark)[0]?.snapshot;
-  if (end === undefined || told !== (await digestSnapshot(text))) return undefined;
+  const [told] = entries.slice(count, count + 1).map(readEntryMark);
+  if (end === undefined || told?.snapshot !== (await digestSnapshot(text))) return undefined;
   const content = readContent(threadId, text);
   if (content === undefined) return undefined;
   const { revision, hash, head, messages, pastCalls, endedRequests } = content;

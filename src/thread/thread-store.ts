@@ -104,9 +104,8 @@ export interface ThreadStore {
    * same transaction. Throws a `HoldpointError` with code `grant-ended`, and writes nothing at all, if the log ends at `expected` but a grant
    * to be used does not exist, has expired, or has no use left, or a grant to be revoked does not exist.
    *
-   * `snapshot` is passed only to a store that has `snapshots`, only now and then, to a log that has entries, and never together with
-   * `grants`. It replaces the thread's earlier one in the same
-   * transaction, and is deleted with the thread.
+   * `snapshot` is passed only to a store that has `snapshots`, only now and then, to a log that has entries or with a whole thread, and
+   * never together with `grants`. It replaces the thread's earlier one in the same transaction, and is deleted with the thread.
    */
   append(
     threadId: string,

@@ -316,3 +316,70 @@ test('a thread to which its own handle appends while it is verified is not taken
   await expect(thread.verify()).resolves.toBeUndefined();
   expect(thread.revision).toBeGreaterThan(before);
 });
+
+test('a restored thread has its snapshot, and its log is the same', async () => {
+  const { thread, world, store } = await longThread();
+  const json = JSON.stringify(thread);
+  const other = snapshotStore();
+  const restored = await world.agent({ store: other }).restore(json);
+  expect(other.kept.get('t')).toBe(store.kept.get('t'));
+  expect(await other.read('t')).toEqual(await store.read('t'));
+  /* What is behind the snapshot is not read, so nobody notices there that it was changed. */
+  const changed = tampering(other, (text, index) =>
+    index < 20 ? text.replace('City 3', 'City 4') : text,
+  );
+  const opened = await world.agent({ store: changed }).thread('t');
+  expect(opened.messages).toEqual(thread.messages);
+  expect(opened.calls).toEqual(restored.calls);
+  expect(await errorCode(opened.verify())).toBe('log-tampered');
+  await restored.verify();
+});
+
+test('a restored thread in a SQLite file has its snapshot', async () => {
+  const { thread, world, store } = await longThread();
+  await withSqliteStore(async (file) => {
+    await world.agent({ store: file }).restore(JSON.stringify(thread));
+    expect(await file.snapshots?.read('t')).toBe(store.kept.get('t'));
+    const answers = (await world.agent({ store: file }).thread('t')).activeApprovalRequests;
+    const agent = world.agent({ store: file });
+    const ended = await agent.run(
+      answers.map((request) => request.approve()),
+      await agent.thread('t'),
+    );
+    expect(ended.text).toBe('Done.');
+  });
+});
+
+test('a snapshot for which its log does not vouch is not restored, and the next append takes one', async () => {
+  const { thread, world } = await longThread();
+  const other = snapshotStore();
+  const agent = world.agent({ store: other });
+  const restored = await agent.restore(vouchingFor('another', JSON.stringify(thread)));
+  expect(other.kept.size).toBe(0);
+  await agent.run(
+    restored.activeApprovalRequests.map((request) => request.approve()),
+    restored,
+  );
+  expect(other.kept.size).toBe(1);
+  expect((await agent.thread('t')).messages).toEqual(restored.messages);
+  await restored.verify();
+});
+
+test('a thread whose snapshot is missing gets another one with the next append', async () => {
+  const store = snapshotStore();
+  const { model } = scriptedModel([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }]);
+  const open = () => createAgent({ model, store });
+  const messages = Array.from({ length: 100 }, () => ({ role: 'user', content: 'Hi' }) as const);
+  const agent = open();
+  await agent.run('One?', await agent.thread('t', { messages }));
+  const first = store.kept.get('t');
+  const second = open();
+  await second.run('Two?', await second.thread('t'));
+  expect(store.kept.get('t')).toBe(first);
+  store.kept.clear();
+  const third = open();
+  const { thread } = await third.run('Three?', await third.thread('t'));
+  expect(store.kept.has('t')).toBe(true);
+  expect((await open().thread('t')).messages).toEqual(thread.messages);
+  await thread.verify();
+});

@@ -141,12 +141,28 @@ const appendAfter = (takeThread: string, grants = noGrants): string => `
   from thread, unnest($2::int[], $3::text[]) as entries (revision, entry)
 `;
 
-export const appendFirst: PostgresQuery = {
-  name: 'holdpoint-append-first',
-  text: appendAfter(`
+/** The part of an append that keeps a snapshot. */
+const withSnapshot = (parameter: string): typeof noGrants => ({
+  before: '',
+  after: `, snapshot as (
+    insert into holdpoint_entries (thread_id, revision, entry) select thread_id, 0, ${parameter} from thread
+    on conflict (thread_id, revision) do update set entry = excluded.entry
+  )`,
+});
+
+const insertThread = `
     insert into holdpoint_threads (${columns})
     values ($1, $4, $5, $6, $7, $8, $9, $10, $12) on conflict do nothing
-  `),
+  `;
+
+export const appendFirst: PostgresQuery = {
+  name: 'holdpoint-append-first',
+  text: appendAfter(insertThread),
+};
+
+export const appendFirstWithSnapshot: PostgresQuery = {
+  name: 'holdpoint-append-first-snapshot',
+  text: appendAfter(insertThread, withSnapshot('$13')),
 };
 
 const updateThread = `
@@ -161,13 +177,7 @@ export const appendNext: PostgresQuery = {
 
 export const appendNextWithSnapshot: PostgresQuery = {
   name: 'holdpoint-append-next-snapshot',
-  text: appendAfter(updateThread, {
-    before: '',
-    after: `, snapshot as (
-    insert into holdpoint_entries (thread_id, revision, entry) select thread_id, 0, $15 from thread
-    on conflict (thread_id, revision) do update set entry = excluded.entry
-  )`,
-  }),
+  text: appendAfter(updateThread, withSnapshot('$15')),
 };
 
 export const appendFirstWithGrants: PostgresQuery = {

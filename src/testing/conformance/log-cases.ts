@@ -207,6 +207,21 @@ export const logCases: readonly StoreConformanceCase[] = [
     },
   },
   {
+    name: 'a snapshot that is appended with a whole thread is kept',
+    async check(store, reopen) {
+      if (store.snapshots === undefined) return;
+      const entries = [makeEntry(1), makeEntry(2), makeEntry(3)];
+      const after = makeSummary('t', { revision: 3 });
+      await store.append('t', end(0), entries, after, undefined, 'whole');
+      strictEqual(await reopen().snapshots?.read('t'), 'whole');
+      await holds(store, 't', entries);
+      await expectConflict(store.append('t', end(0), entries, after, undefined, 'other'));
+      strictEqual(await store.snapshots.read('t'), 'whole');
+      await appendWith(store, 4, 'next');
+      strictEqual(await store.snapshots.read('t'), 'next');
+    },
+  },
+  {
     name: 'an append that conflicts keeps no snapshot',
     async check(store) {
       if (store.snapshots === undefined) return;
