@@ -3,7 +3,7 @@ import { hashText } from '../content/crypto.ts';
 import { HoldpointError } from '../errors.ts';
 import { freezeDeep } from './deep-freeze.ts';
 import { parseTaggedJson, toJson } from './tagged-json.ts';
-import { type ThreadEvent, threadEventSchema } from './thread-event.ts';
+import { refuseUnreadable, type ThreadEvent, threadEventSchema } from './thread-event.ts';
 import type { LogEnd, LogEntry } from './thread-store.ts';
 
 /** The version of the entries that are written. An entry keeps the version with which it was written. */
@@ -100,7 +100,7 @@ export function writeEntry(
   { revision, hash: previous }: LogEnd,
   snapshot?: string,
 ): WrittenEntry | Promise<WrittenEntry> {
-  refuseUnreadable(events);
+  for (const event of events) refuseUnreadable(event);
   const json = toJson(events);
   const noted = snapshot === undefined ? '' : `${snapshotKey}${snapshot}"`;
   const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}${noted}`;
@@ -216,18 +216,6 @@ function makeChangedLogError(revision: number): HoldpointError {
     'log-tampered',
     `The log was changed at revision ${revision} or earlier: it differs from what was recorded. Restore the thread from a backup.`,
   );
-}
-
-/* An event that can't be read again, because an app passed NaN as a time, for example, would make the whole log unreadable. */
-function refuseUnreadable(events: readonly ThreadEvent[]): void {
-  for (const event of events) {
-    const { error } = threadEventSchema.safeParse(event);
-    if (error === undefined) continue;
-    throw new HoldpointError(
-      'invalid-input',
-      `The event '${event.type}' can't be recorded: ${z.prettifyError(error)}`,
-    );
-  }
 }
 
 const versionedSchema = z.looseObject({ v: z.int().min(1) });

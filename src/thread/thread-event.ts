@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { makeQuickCheck } from '../content/quick-check.ts';
+import { HoldpointError } from '../errors.ts';
 import { answerSchemas } from './events/answers.ts';
 import { callSchemas } from './events/calls.ts';
 import { grantSchemas } from './events/grants.ts';
@@ -31,6 +33,32 @@ export type ThreadEvent = z.infer<typeof threadEventSchema>;
 export type ThreadEventType = ThreadEvent['type'];
 /** The thread event of a type. */
 export type ThreadEventOf<TYPE extends ThreadEventType> = Extract<ThreadEvent, { type: TYPE }>;
+
+const quickChecks = new Map<ThreadEventType, (value: unknown) => boolean>();
+
+/**
+ * Throws `invalid-input` for an event that can't be read again, because an app passed NaN as a time, for example: it would make the whole
+ * log unreadable.
+ */
+export function refuseUnreadable(event: ThreadEvent): void {
+  const { type } = event;
+  const check = quickChecks.get(type) ?? findQuickCheck(type);
+  if (check(event)) return;
+  const { error } = threadEventSchema.safeParse(event);
+  if (error === undefined) return;
+  throw new HoldpointError(
+    'invalid-input',
+    `The event '${type}' can't be recorded: ${z.prettifyError(error)}`,
+  );
+}
+
+/* Made for the first event of a type, as a process rarely sees them all. */
+function findQuickCheck(type: ThreadEventType): (value: unknown) => boolean {
+  const schema = threadEventSchema.options.find(({ shape }) => shape.type.value === type);
+  const check = schema === undefined ? () => false : makeQuickCheck(schema);
+  quickChecks.set(type, check);
+  return check;
+}
 
 /** A function for each type of event, or for each of some types. A table that lacks one does not compile. */
 export type PerEvent<CONTEXT, RESULT, TYPES extends ThreadEventType = ThreadEventType> = {

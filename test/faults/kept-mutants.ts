@@ -1,11 +1,52 @@
 import type { SourceMutant } from './source-mutants.ts';
 
 const kept = 'thread/kept-entries';
+const checks = ['thread/quick-check', 'nothing that its schema refuses'] as const;
 const snapshots = 'thread/snapshots';
-const failed = /AssertionError|HoldpointError: /;
+const failed = /AssertionError|HoldpointError: |Property failed/;
 
 /** What is kept so that it is not made again, and must never be stale, foreign or poisoned. */
 export const keptMutants: readonly SourceMutant[] = [
+  {
+    promise: 'a quick check accepts no time that is not a number',
+    file: 'content/quick-check.ts',
+    from: '[null, Number.isFinite],',
+    to: "[null, (value) => typeof value === 'number'],",
+    suite: checks,
+    sentence: failed,
+  },
+  {
+    promise: 'a quick check accepts no unknown field',
+    file: 'content/quick-check.ts',
+    from: 'if (field?.check(item) !== true) return false;',
+    to: 'if (field?.check(item) === false) return false;',
+    suite: checks,
+    sentence: failed,
+  },
+  {
+    promise: 'a quick check accepts nothing without a required field',
+    file: 'content/quick-check.ts',
+    from: 'return found === required;',
+    to: 'return found <= required;',
+    suite: checks,
+    sentence: failed,
+  },
+  {
+    promise: 'a quick check accepts no list with a hole',
+    file: 'content/quick-check.ts',
+    from: 'for (const item of value) if (!check(item)) return false;',
+    to: 'if (!value.every(check)) return false;',
+    suite: checks,
+    sentence: failed,
+  },
+  {
+    promise: 'a quick check skips no refinement',
+    file: 'content/quick-check.ts',
+    from: 'schema instanceof z.ZodType && (schema.def.checks ?? []).length === 0;',
+    to: 'schema instanceof z.ZodType;',
+    suite: checks,
+    sentence: failed,
+  },
   {
     promise: 'an entry counts as verified only after the entry that it was verified after',
     file: 'thread/log-entry.ts',
