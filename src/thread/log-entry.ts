@@ -101,7 +101,8 @@ export function writeEntry(
   snapshot?: string,
 ): WrittenEntry | Promise<WrittenEntry> {
   for (const event of events) refuseUnreadable(event);
-  const json = toJson(events);
+  const parts: object[] = [];
+  const json = toJson(events, 0, parts);
   const noted = snapshot === undefined ? '' : `${snapshotKey}${snapshot}"`;
   const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}${noted}`;
   const seal = (hash: string): WrittenEntry => {
@@ -110,7 +111,8 @@ export function writeEntry(
     keepFacts(entry, { previous });
     /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
     if (json !== events) return { entry, content: readEntry(entry) };
-    const content = { events: freezeDeep(events), snapshot, hash };
+    for (const part of parts) Object.freeze(part);
+    const content = { events, snapshot, hash };
     keepFacts(entry, { content });
     return { entry, content };
   };

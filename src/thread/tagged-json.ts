@@ -17,10 +17,10 @@ export const depthInLog = 20;
 
 /**
  * A value as JSON: with tags if it contains bytes or URLs, otherwise the value itself. Throws a `TypeError` for a BigInt, and for a value
- * that is nested more than 500 deep or has a cycle; `depth` is its own depth.
+ * that is nested more than 500 deep or has a cycle; `depth` is its own depth. The objects of the value that can be frozen are added to `parts`.
  */
-export function toJson(value: unknown, depth = 0): unknown {
-  return classifyForm(value, depth) === tags ? tagValue(value) : value;
+export function toJson(value: unknown, depth = 0, parts?: object[]): unknown {
+  return classifyForm(value, depth, parts) === tags ? tagValue(value) : value;
 }
 
 /** Copies a value into the form in which the log returns it, so that memory and store are equal. */
@@ -34,14 +34,13 @@ export function copyAsLogged(value: unknown): unknown {
 
 /*
  * How a value is written as JSON. Plain: as it is. Lossy: as something else (a date, -0, NaN, a hole). Tags: it contains bytes or URLs, or
- * data that resembles a tag. The highest of its parts counts. This check allocates nothing, and spares most values a round trip through
- * text.
+ * data that resembles a tag. The highest of its parts counts. This check spares most values a round trip through text.
  */
 const plain = 0;
 const lossy = 1;
 const tags = 2;
 
-function classifyForm(value: unknown, depth: number): number {
+function classifyForm(value: unknown, depth: number, parts?: object[]): number {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -49,7 +48,7 @@ function classifyForm(value: unknown, depth: number): number {
     case 'number':
       return Number.isFinite(value) && !Object.is(value, -0) ? plain : lossy;
     case 'object':
-      return value === null ? plain : classifyObject(value, depth);
+      return value === null ? plain : classifyObject(value, depth, parts);
     case 'bigint':
       throw new TypeError("A BigInt can't be written as JSON.");
     default:
@@ -57,21 +56,23 @@ function classifyForm(value: unknown, depth: number): number {
   }
 }
 
-function classifyObject(value: object, depth: number): number {
+function classifyObject(value: object, depth: number, parts?: object[]): number {
   if (depth > maximumDepth)
     throw new TypeError(`The value is nested more than ${maximumDepth} deep, or has a cycle.`);
   if (value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof URL)
     return tags;
-  const items: unknown[] = Object.values(value);
-  const isList = Array.isArray(value);
-  const isLossy = isList
-    ? items.length !== value.length
-    : 'toJSON' in value || Symbol.iterator in value;
-  const isTagged = !isList && items.length === 1 && looksTagged.test(Object.keys(value)[0] ?? '');
-  let form = isTagged ? tags : isLossy ? lossy : plain;
-  for (const item of items) {
+  if (!ArrayBuffer.isView(value)) parts?.push(value);
+  let form = plain;
+  if (Array.isArray(value)) {
+    for (const item of value) form = Math.max(form, classifyForm(item, depth + 1, parts));
+    return form;
+  }
+  if ('toJSON' in value || Symbol.iterator in value) form = lossy;
+  const entries = Object.entries(value);
+  if (entries.length === 1 && looksTagged.test(entries[0]?.[0] ?? '')) form = tags;
+  for (const [, item] of entries) {
     /* JSON and `copyPlain` treat an undefined property as absent. */
-    if (item !== undefined || isList) form = Math.max(form, classifyForm(item, depth + 1));
+    if (item !== undefined) form = Math.max(form, classifyForm(item, depth + 1, parts));
   }
   return form;
 }
