@@ -5,7 +5,7 @@ import { HoldpointError } from '../errors.ts';
 import { isSamePrincipal } from '../policy/same-person.ts';
 import type { RunCause } from '../policy/run-context.ts';
 import { type AgentThread, listDecisions } from '../thread/agent-thread.ts';
-import { freezeDeep } from '../thread/deep-freeze.ts';
+import { freezeDeep } from '../content/json-value.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { traceRun } from '../thread/tracing.ts';

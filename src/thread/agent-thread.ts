@@ -3,13 +3,17 @@ import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts
 import type { Grant } from '../content/grant.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequestContent, RequestDecision } from '../content/user-input.ts';
-import { freezeDeep } from './deep-freeze.ts';
+import { freezeDeep } from '../content/json-value.ts';
 import type { ThreadEvent } from './thread-event.ts';
-import type { RunFailure, EndedRequest } from './thread-head.ts';
+import {
+  type RunFailure,
+  type EndedRequest,
+  computeNextDeadline,
+  computeThreadStatus,
+} from './thread-head.ts';
 import { type ThreadJson, convertThreadToJson } from './thread-json.ts';
 import type { ThreadLog } from './thread-log.ts';
 import { listCalls, type ThreadState } from './thread-state.ts';
-import { computeNextDeadline, computeThreadStatus } from './thread-status.ts';
 import type { ThreadStatus } from './thread-store.ts';
 
 /**

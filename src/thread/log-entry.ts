@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hashText } from '../content/crypto.ts';
 import { HoldpointError } from '../errors.ts';
-import { freezeDeep } from './deep-freeze.ts';
+import { freezeDeep } from '../content/json-value.ts';
 import { parseTaggedJson, toJson } from './tagged-json.ts';
 import { refuseUnreadable, type ThreadEvent, threadEventSchema } from './thread-event.ts';
 import type { LogEnd, LogEntry } from './thread-store.ts';
@@ -71,11 +71,12 @@ interface EntryFacts {
 class SealedEntry implements LogEntry {
   readonly revision: number;
   readonly text: string;
-  readonly #facts: EntryFacts = {};
+  readonly #facts: EntryFacts;
 
-  constructor({ revision, text }: LogEntry) {
+  constructor({ revision, text }: LogEntry, facts: EntryFacts = {}) {
     this.revision = revision;
     this.text = text;
+    this.#facts = facts;
     Object.freeze(this);
   }
 
@@ -106,15 +107,15 @@ export function writeEntry(
   const noted = snapshot === undefined ? '' : `${snapshotKey}${snapshot}"`;
   const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}${noted}`;
   const seal = (hash: string): WrittenEntry => {
-    const text = `${body}${hashKey}${hash}"}`;
-    const entry = sealEntry({ revision: revision + events.length, text });
-    keepFacts(entry, { previous });
+    const made = { revision: revision + events.length, text: `${body}${hashKey}${hash}"}` };
     /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
-    if (json !== events) return { entry, content: readEntry(entry) };
+    if (json !== events) {
+      const entry = new SealedEntry(made, { previous });
+      return { entry, content: readEntry(entry) };
+    }
     for (const part of parts) Object.freeze(part);
     const content = { events, snapshot, hash };
-    keepFacts(entry, { content });
-    return { entry, content };
+    return { entry: new SealedEntry(made, { previous, content }), content };
   };
   const hash = hashEntry(body, previous);
   return typeof hash === 'string' ? seal(hash) : hash.then(seal);

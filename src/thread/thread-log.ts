@@ -4,9 +4,9 @@ import { HoldpointError } from '../errors.ts';
 import { adopt, applyEntry } from './apply-events.ts';
 import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
 import { type Decide, Proposal, type ThreadOrigin } from './proposal.ts';
-import { SerialWork } from '../content/serial-work.ts';
+import { SerialWork } from '../content/waiting.ts';
 import type { ThreadEvent } from './thread-event.ts';
-import type { ThreadHead } from './thread-head.ts';
+import { type ThreadHead, summarizeThread } from './thread-head.ts';
 import {
   countBeforeSnapshot,
   takeSnapshot,
@@ -16,10 +16,9 @@ import {
   verifySnapshot,
 } from './thread-snapshot.ts';
 import { makeEmptyThread, type ThreadState } from './thread-state.ts';
-import { summarizeThread } from './thread-status.ts';
 import type { LogEnd, LogEntry, ThreadStore, GrantChange, ThreadSummary } from './thread-store.ts';
 import { appendTraced } from './tracing/trace-append.ts';
-import { isTraced } from './tracing/tracing-channel.ts';
+import { isTraced } from './tracing/trace-operations.ts';
 
 /** How a log reaches its store, and who is notified. */
 export interface ThreadLogOptions {

@@ -304,7 +304,7 @@ const subAgentMutants: readonly SourceMutant[] = [
 const customMutants: readonly SourceMutant[] = [
   {
     promise: 'a custom agent takes no step while a request of the step before is open',
-    file: 'thread/thread-status.ts',
+    file: 'thread/thread-head.ts',
     from: 'openRequests.every(({ step }) => step === undefined)',
     to: 'true',
     suite: ['faults/crash-points', 'a crash at any one point'],

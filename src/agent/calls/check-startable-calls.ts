@@ -4,9 +4,14 @@ import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/t
 import { isEqualJson, digestShown } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { isExpired, type ThreadHead } from '../../thread/thread-head.ts';
+import {
+  isExpired,
+  type ThreadHead,
+  listDueCalls,
+  countFreeSlots,
+  isResumable,
+} from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { listDueCalls, countFreeSlots, isResumable } from '../../thread/thread-status.ts';
 import {
   type ApprovedCall,
   askAgain,

@@ -1,7 +1,7 @@
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ClosedBy } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
-import { isUnstarted } from '../../thread/thread-status.ts';
+import { isUnstarted } from '../../thread/thread-head.ts';
 import {
   callAt,
   type EndedRequest,

@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import { copyPlain } from '../../content/json-value.ts';
+import { copyPlain, freezeDeep } from '../../content/json-value.ts';
 import { listRequesters } from '../../content/requesters.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import {
@@ -25,7 +25,6 @@ import {
   type Setting,
   findOwnRule,
 } from '../../policy/tool-approval.ts';
-import { freezeDeep } from '../../thread/deep-freeze.ts';
 import { listCalls, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
 import { type FindGrant, findGrant, type GrantSources, type GrantUse } from './find-grant.ts';

@@ -102,6 +102,7 @@ export async function executeCall(
   try {
     await options.around(async () => {
       output = await readLastOutput(tool.execute?.(input, executionOptions), onOutput);
+      if (tool.metadata === undefined) return output;
       const refusal = readMcpError(tool, toRecordableOutput(output));
       if (refusal === undefined) return output;
       refusals.add(refusal);
@@ -158,7 +159,7 @@ export async function makeOutcome(
     output: recorded,
     ...(modelOutput === undefined ? {} : { modelOutput }),
   };
-  const error = readMcpError(tool, recorded);
+  const error = tool?.metadata === undefined ? undefined : readMcpError(tool, recorded);
   if (error === undefined) return { status: 'succeeded', ...returned };
   return { status: 'failed', error: cutError(error.message), ...returned };
 }

@@ -19,9 +19,9 @@ import {
   isRunning,
   type OpenRequest,
   type ThreadHead,
+  computeThreadStatus,
 } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { computeThreadStatus } from '../../thread/thread-status.ts';
 import {
   listCancelled,
   cancelOpenEvents,

@@ -6,7 +6,7 @@ import {
   type SentMessage,
   type FinishedStep,
 } from '../../thread/finished-steps.ts';
-import { freezeDeep } from '../../thread/deep-freeze.ts';
+import { freezeDeep } from '../../content/json-value.ts';
 import type { PreparedRecord, SentPart } from '../../thread/events.ts';
 import { listAssistantParts } from '../../thread/proposed-calls.ts';
 import { toJson } from '../../thread/tagged-json.ts';

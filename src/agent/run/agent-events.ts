@@ -1,9 +1,8 @@
 import { EventEmitter } from 'eventemitter3';
 import { callGuarded } from '../../content/app-errors.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
-import { copyPlain } from '../../content/json-value.ts';
+import { copyPlain, freezeDeep } from '../../content/json-value.ts';
 import { type CallPlace, pickToolCall, type ToolCall } from '../../content/tool-call.ts';
-import { freezeDeep } from '../../thread/deep-freeze.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
 import { findAnyCall, type ThreadState } from '../../thread/thread-state.ts';
 import { traceFailure } from '../../thread/tracing.ts';

@@ -2,7 +2,7 @@ import type { RunCause } from '../../policy/run-context.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { isModelDue, isStoppedBeforeReply, needsRun } from '../../thread/thread-status.ts';
+import { isModelDue, isStoppedBeforeReply, needsRun } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
 import { makeFaultEvents, stopEvents } from './run-end.ts';

@@ -9,7 +9,7 @@ import {
   needsRun,
   computeNextDeadline,
   computeThreadStatus,
-} from '../../thread/thread-status.ts';
+} from '../../thread/thread-head.ts';
 import { isAbandoned, isRunning, isUnfinished, type ThreadHead } from '../../thread/thread-head.ts';
 import { readLastHash } from '../../thread/thread-state.ts';
 import {

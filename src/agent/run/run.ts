@@ -5,7 +5,7 @@ import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { hasDueCalls, isModelDue } from '../../thread/thread-status.ts';
+import { hasDueCalls, isModelDue } from '../../thread/thread-head.ts';
 import { prepareStarts } from '../calls/check-startable-calls.ts';
 import { turnSteps } from '../../thread/finished-steps.ts';
 import { type DecisionInput, makeDecisionInput } from '../calls/decide-calls.ts';

@@ -11,7 +11,7 @@ import { HoldpointError } from '../../errors.ts';
 import { makeErrorResponse, makeRefusalResponse } from '../../http/error-response.ts';
 import { readJsonText } from '../../http/read-json-body.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { SerialWork } from '../../content/serial-work.ts';
+import { SerialWork } from '../../content/waiting.ts';
 import { readCapability, type CallbackCall } from './callback-url.ts';
 import {
   parseCallback,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isModelDue, isStoppedBeforeReply } from '../thread-status.ts';
+import { isModelDue, isStoppedBeforeReply } from '../thread-head.ts';
 import type { ThreadHead } from '../thread-head.ts';
 import { always, by } from './fields.ts';
 import { type HeadDraft, makeTamperedError } from './head-draft.ts';

@@ -1,7 +1,7 @@
 import type { SettingFailure } from '../../content/check-settings.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { freezeDeep } from '../deep-freeze.ts';
+import { freezeDeep } from '../../content/json-value.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { UnsentAnswer } from '../thread-head.ts';
 import type { ThreadState, EventSearch } from '../thread-state.ts';
@@ -15,7 +15,12 @@ import type {
   CallFacts,
   RequestFacts,
 } from './trace-message.ts';
-import { isTraced, publishAtOnce, tracingChannel } from './tracing-channel.ts';
+import { publishAtOnce, tracingChannel } from './tracing-channel.ts';
+
+/** Whether anybody receives the trace. */
+export function isTraced(): boolean {
+  return tracingChannel?.hasSubscribers ?? false;
+}
 
 interface GuardedLog {
   /** The thread that records the call. */

@@ -5,11 +5,6 @@ export const tracingChannel = globalThis.process
   ?.getBuiltinModule?.('node:diagnostics_channel')
   ?.tracingChannel<unknown, TraceMessage>('holdpoint');
 
-/** Whether anybody receives the trace. */
-export function isTraced(): boolean {
-  return tracingChannel?.hasSubscribers ?? false;
-}
-
 /** Publishes the start of an operation, or a message that has no `asyncEnd`. */
 export function publishAtOnce(message: TraceMessage): void {
   tracingChannel?.start.publish(message);
