@@ -36,10 +36,10 @@ export class EventBuffer<EVENT> {
     else this.#kept[index] = event;
   }
 
-  /** Resolves when the reader waits for the next event, or when there is no reader. */
-  async ready(): Promise<void> {
-    if (!this.#isRead || this.#isClosed || this.#readers.length > 0) return;
-    await new Promise<void>((resolve) => {
+  /** Resolves when the reader waits for the next event; no promise if it does, or when there is no reader. */
+  ready(): Promise<void> | undefined {
+    if (!this.#isRead || this.#isClosed || this.#readers.length > 0) return undefined;
+    return new Promise<void>((resolve) => {
       this.#waiting.push(resolve);
     });
   }

@@ -42,8 +42,8 @@ export type ModelDelta = Extract<
 
 /** Receives a model's deltas. */
 export interface DeltaReceiver {
-  /** Resolves when the receiver can take more: the model is read no faster. */
-  ready(): Promise<void>;
+  /** Resolves when the receiver can take more, and is no promise if it can at once: the model is read no faster. */
+  ready(): Promise<void> | undefined;
   push(delta: ModelDelta): void;
 }
 
@@ -100,8 +100,9 @@ async function readAnswer({ doStream, receiver, signal }: Reading): Promise<Prov
   let isStreamed = false;
   try {
     for (;;) {
-      await receiver.ready();
-      signal?.throwIfAborted();
+      const waiting = receiver.ready();
+      if (waiting !== undefined) await waiting;
+      if (signal?.aborted === true) throw signal.reason;
       const { done, value: part } = await reader.read();
       if (done) return answer.whole(streamed);
       if (part.type === 'error') throw toProviderError(part.error);
@@ -249,8 +250,8 @@ export class PartialText implements DeltaReceiver {
     this.#receiver = receiver;
   }
 
-  async ready(): Promise<void> {
-    await this.#receiver.ready();
+  ready(): Promise<void> | undefined {
+    return this.#receiver.ready();
   }
 
   push(delta: ModelDelta): void {
