@@ -116,9 +116,11 @@ export function refuseUnknownAgentSettings(options: NestedSettings): void {
 
 /** Throws a `TypeError` for a setting that is not among the `known` ones of `where`. */
 export function refuseUnknownSettings(where: string, options: NestedSettings, known: object): void {
-  const names = new Map([...otherNames, ['id', 'name']]);
   refuseUnknown(where, options, known, (name) =>
-    adviseAbout(name, known, { elsewhere: runSettings, names }),
+    adviseAbout(name, known, {
+      elsewhere: runSettings,
+      names: new Map([...otherNames, ['id', 'name']]),
+    }),
   );
   const { timeout, retry = {}, toolRecovery = {} } = options;
   refuseUnknownTimeout(timeout);

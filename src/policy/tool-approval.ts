@@ -21,6 +21,7 @@ import {
 } from '../content/deadline-action.ts';
 import type { SettingFault } from '../content/check-settings.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
+import { continueWith } from '../content/waiting.ts';
 import { type InputReads, describeLacked, describeUndeclared } from './input-reads.ts';
 import { whyNotStrictJson } from './strict-json.ts';
 
@@ -243,23 +244,24 @@ interface Settings {
  * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, or one of the `runtimeContext` in a run without
  * it, a call that would run is asked about, and no standing approval decides.
  */
-export async function decide({ rule, mark }: Settings): Promise<Decision> {
-  const status = await runRule(rule);
-  const doubtOfRule = rule.ask && findDoubt(rule);
-  switch (status.type) {
-    case 'denied':
-      return { type: 'deny', reason: status.reason };
-    case 'user-approval':
-      return { type: 'ask', ...omitRemember(parseDemands(status), doubtOfRule) };
-    case 'approved':
-      return askIfDoubtful(doubtOfRule);
-    case undefined:
-    case 'not-applicable': {
-      const isAsked = await isMarked(mark);
-      const doubtOfMark = mark.ask && findDoubt(mark);
-      return isAsked ? { type: 'ask' } : askIfDoubtful(doubtOfRule ?? doubtOfMark);
+export function decide({ rule, mark }: Settings): Decision | Promise<Decision> {
+  return continueWith(readStatus(rule), (status): Decision | Promise<Decision> => {
+    const doubtOfRule = rule.ask && findDoubt(rule);
+    switch (status.type) {
+      case 'denied':
+        return { type: 'deny', reason: status.reason };
+      case 'user-approval':
+        return { type: 'ask', ...omitRemember(parseDemands(status), doubtOfRule) };
+      case 'approved':
+        return askIfDoubtful(doubtOfRule);
+      case undefined:
+      case 'not-applicable':
+        return continueWith(readMark(mark), (isAsked): Decision => {
+          const doubtOfMark = mark.ask && findDoubt(mark);
+          return isAsked ? { type: 'ask' } : askIfDoubtful(doubtOfRule ?? doubtOfMark);
+        });
     }
-  }
+  });
 }
 
 /** Why what a function says can't be relied on. A mistake is reported; a run without its context is none. */
@@ -285,10 +287,22 @@ function omitRemember(asked: Asked, doubt: string | undefined): Asked {
   return { ...asked, reason: asked.reason ?? doubt, terms };
 }
 
-async function runRule(rule: Setting): Promise<z.output<typeof statusSchema>> {
+type Status = z.output<typeof statusSchema>;
+
+/** What a rule says; one that is no function says it at once. */
+function readStatus(rule: Setting): Status | Promise<Status> {
+  if (rule.ask !== undefined || !isPlainStatus(rule.value)) return runRule(rule);
+  return { type: rule.value };
+}
+
+function isPlainStatus(status: unknown): status is 'user-approval' | undefined {
+  return status === undefined || status === 'user-approval';
+}
+
+async function runRule(rule: Setting): Promise<Status> {
   try {
     const status = await (rule.ask === undefined ? rule.value : rule.ask());
-    if (status === undefined || status === 'user-approval') return { type: status };
+    if (isPlainStatus(status)) return { type: status };
     const parsed = statusSchema.safeParse(status);
     if (parsed.success) return parsed.data;
     const why = whyNotStatus(status);
@@ -313,6 +327,11 @@ export function whyNotStatus(status: unknown): string | undefined {
   if (Reflect.get(status, 'type') !== 'user-approval') return undefined;
   const { error } = userApprovalSchema.safeParse(status);
   return error && `The approval rule is invalid: ${z.prettifyError(error)}`;
+}
+
+function readMark(mark: Setting): boolean | Promise<boolean> {
+  if (mark.ask !== undefined || typeof mark.value !== 'boolean') return isMarked(mark);
+  return mark.value;
 }
 
 async function isMarked(mark: Setting): Promise<boolean> {

@@ -33,6 +33,7 @@ const rules: [string, unknown, unmarked: string, marked: string][] = [
   ['() => true', odd(true), 'asks', 'asks'],
   ['() => an unknown status', odd('aproved'), 'asks', 'asks'],
   ['() => an unknown object', odd({ type: 'allow' }), 'asks', 'asks'],
+  ['an unknown status', 'aproved', 'asks', 'asks'],
   ['a promise of denied', Promise.resolve('denied'), 'denied', 'denied'],
   ['() => approved with a surplus', odd({ type: 'approved', always: true }), 'asks', 'asks'],
 ];
@@ -73,6 +74,7 @@ test.each([
   ['a promise of false', async () => false, 'runs'],
   ['false, as a promise and no function', Promise.resolve(false), 'runs'],
   ['nothing', () => undefined, 'asks'],
+  ['0, as no function', 0, 'asks'],
   ['an error', throws, 'asks'],
 ])("a tool's needsApproval that gives %s", async (_what, needsApproval, expected) => {
   expect(await verdict(needsApproval, undefined)).toBe(expected);

@@ -97,8 +97,8 @@ export const identityMutants: readonly SourceMutant[] = [
   {
     promise: 'a call is not asked about that nobody may approve, as not all are known who asked',
     file: 'agent/calls/make-request.ts',
-    from: 'listRequesters(requested).every(isSomebody)',
-    to: 'listRequesters(requested).some(isSomebody)',
+    from: 'listRequesters(making).every(isSomebody)',
+    to: 'listRequesters(making).some(isSomebody)',
     suite: [shared, 'who are not all known leave nobody'],
     sentence: failed,
   },

@@ -126,7 +126,8 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
   if (!(await isAsShown(approved, definition.digest))) {
     return askAgain(input, approved, makeOwnRunner(definition));
   }
-  const decision = await applyRules(input.rules, definition, call);
+  const deciding = applyRules(input.rules, definition, call);
+  const decision = deciding instanceof Promise ? await deciding : deciding;
   if (request.edit !== undefined) {
     const asked = await findEditDemands(input.rules, definition, { ...approved, decision });
     if (asked !== undefined) return askEdited(input, approved, asked, makeOwnRunner(definition));

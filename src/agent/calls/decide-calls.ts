@@ -11,6 +11,7 @@ import {
   type ToolCallStatus,
 } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
+import { continueWith } from '../../content/waiting.ts';
 import { InputReads } from '../../policy/input-reads.ts';
 import {
   type CausedRun,
@@ -87,7 +88,7 @@ export function makeDecisionInput(
     tools: run.tools,
     rules: makeRuleInput(context, state, { context: runContext, messageCount }),
     name: context.name,
-    findGrant: async (asked, about) => findGrant(context, state, { asked, ...about }),
+    findGrant: (asked, about) => findGrant(context, state, { asked, ...about }),
     now,
     generateId,
     mayAnswer,
@@ -142,18 +143,10 @@ export async function decideCalls(
   calls: readonly ProposedCall[],
   step: number,
 ): Promise<CallVerdict[]> {
-  return Promise.all(
-    calls.map(async (call, index): Promise<CallVerdict> => {
-      const { error, providerApprovalId } = call;
-      if (error !== undefined) return makeFailedVerdict(error);
-      const place = { step, index };
-      if (providerApprovalId !== undefined)
-        return askForProvider(input, call, place, providerApprovalId);
-      const before = (): ToolCallRecord[] => calls.slice(0, index).map(makeProposedCall(step));
-      const rules = { ...input.rules, calls: () => [...input.rules.calls(), ...before()] };
-      return decideCall({ ...input, rules }, call, place);
-    }),
-  );
+  const proposed = (): ToolCallRecord[] => calls.map(makeProposedCall(step));
+  const rules = { ...input.rules, calls: () => [...input.rules.calls(), ...proposed()] };
+  const ofStep = { ...input, rules };
+  return Promise.all(calls.map((call, index) => decideCall(ofStep, call, { step, index })));
 }
 
 function makeProposedCall(step: number) {
@@ -182,18 +175,22 @@ async function askForProvider(
   return { type: 'ask', request: await askAbout(input, {}, { toolCall, place, runner }) };
 }
 
-/** The verdict on a call that runs here. */
+/** The verdict on a call. */
 export async function decideCall(
   input: DecisionInput,
-  call: ToolCall,
+  call: ProposedCall,
   place: CallPlace,
 ): Promise<CallVerdict> {
-  const { toolName } = call;
+  const { toolName, error, providerApprovalId } = call;
+  if (error !== undefined) return makeFailedVerdict(error);
+  if (providerApprovalId !== undefined)
+    return askForProvider(input, call, place, providerApprovalId);
   const definition = input.tools.get(toolName);
   if (definition === undefined)
     return makeFailedVerdict(`Not run: there is no tool '${toolName}'.`);
   const toolCall = pickToolCall(call);
-  const decision = await applyRules(input.rules, definition, { ...toolCall, ...place });
+  const deciding = applyRules(input.rules, definition, { ...toolCall, ...place });
+  const decision = deciding instanceof Promise ? await deciding : deciding;
   if (decision.type === 'deny') {
     return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
   }
@@ -217,26 +214,29 @@ export async function decideCall(
       const about = { toolCall, place, runner: makeOwnRunner(definition) };
       const request = async () =>
         askAbout(input, decision, { ...about, toolCall: structuredClone(toolCall) });
-      const use = await input.findGrant(decision, { definition, toolCall, request });
+      const finding = input.findGrant(decision, { definition, toolCall, request });
+      const use = finding && (await finding);
       if (use !== undefined && 'grant' in use) return { type: 'granted', use };
       const why = refuseUnanswerable(input, decision, { setting, toolCall });
       if (why !== undefined) return makeFailedVerdict(`Not run. ${why}`);
       const reason = [decision.reason, use?.why].filter((each) => each !== undefined).join(' ');
       const asked = use === undefined ? decision : { ...decision, reason };
-      return { type: 'ask', request: await askAbout(input, asked, about) };
+      return continueWith(askAbout(input, asked, about), (made) => ({
+        type: 'ask',
+        request: made,
+      }));
     }
   }
 }
 
 /** The decision of the app's rules and the tool's own `needsApproval` on a call. */
-export async function applyRules(
-  rules: RuleInput,
+export function applyRules(
+  input: RuleInput,
   definition: ToolDefinition,
   call: ToolCall & CallPlace,
-): Promise<Decision> {
-  const { toolApproval } = rules;
+): Decision | Promise<Decision> {
+  const { toolApproval } = input;
   const { name, tool } = definition;
-  const input = { ...rules, calls: () => rules.calls().filter((other) => isBefore(other, call)) };
   const asked = { input, definition, call };
   const isForAll = typeof toolApproval === 'function';
   const rule = (): unknown => (isForAll ? toolApproval : findOwnRule(toolApproval, name));
@@ -257,7 +257,7 @@ export function nameRule(toolApproval: unknown, toolName: string): string {
 interface AskedRule {
   input: RuleInput;
   definition: ToolDefinition;
-  call: ToolCall;
+  call: ToolCall & CallPlace;
 }
 
 /** A setting, read for one call: its value, or the function to ask, with what it reads recorded. `pass` makes its parameters. */
@@ -310,31 +310,25 @@ function isDecided(status: ToolCallStatus): boolean {
 }
 
 /** What the AI SDK passes to a single function for all tools. */
-function passToAllTools(
-  { input: rules, definition, call }: AskedRule,
-  reads: InputReads,
-  input: unknown,
-): unknown[] {
+function passToAllTools(asked: AskedRule, reads: InputReads, input: unknown): unknown[] {
+  const { definition, call } = asked;
   const { toolCallId, toolName } = call;
   const dynamic = definition.tool.type === 'dynamic' ? { dynamic: true } : {};
   const toolCall = { type: 'tool-call', toolCallId, toolName, input, ...dynamic };
-  const { tools, toolsContext } = rules;
-  return [withCircumstances(rules, reads, { toolCall, tools, toolsContext })];
+  const { tools, toolsContext } = asked.input;
+  return [withCircumstances(asked, reads, { toolCall, tools, toolsContext })];
 }
 
 /** What the AI SDK passes to a function for one tool. */
-function passToTool(
-  { input: rules, definition: { context }, call: { toolCallId } }: AskedRule,
-  reads: InputReads,
-  input: unknown,
-): unknown[] {
-  const options = { toolCallId, context, toolContext: context };
-  return [input, withCircumstances(rules, reads, options)];
+function passToTool(asked: AskedRule, reads: InputReads, input: unknown): unknown[] {
+  const { context } = asked.definition;
+  const options = { toolCallId: asked.call.toolCallId, context, toolContext: context };
+  return [input, withCircumstances(asked, reads, options)];
 }
 
 /** What every rule gets besides its call. Copies are made only for a rule that reads them. */
 function withCircumstances(
-  { context, requesters, messages, calls }: RuleInput,
+  { input: { context, requesters, messages, calls }, call }: AskedRule,
   reads: InputReads,
   options: object,
 ): object {
@@ -348,7 +342,7 @@ function withCircumstances(
       return messages();
     },
     get calls() {
-      return freezeDeep(calls());
+      return freezeDeep(calls().filter((other) => isBefore(other, call)));
     },
   };
 }

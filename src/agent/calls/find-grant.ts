@@ -24,10 +24,9 @@ export interface GrantUse {
 }
 
 /** Finds the standing approval for a call that a rule wants a person to approve; or why one that was found does not decide any more. */
-export type FindGrant = (
-  asked: Asked,
-  about: GrantAbout,
-) => Promise<GrantUse | { why: string } | undefined>;
+export type FindGrant = (asked: Asked, about: GrantAbout) => FoundGrant | undefined;
+
+type FoundGrant = Promise<GrantUse | { why: string } | undefined>;
 
 /** The call for which a standing approval is needed. */
 interface GrantAbout {
@@ -74,16 +73,24 @@ interface GrantCall extends GrantAbout {
  * not wider than the rule allows now. A rejection comes before an approval, otherwise the oldest comes first. It decides only while
  * everybody whose answer made it may still give that answer, as the votes of a request do.
  */
-export async function findGrant(
+export function findGrant(
   sources: GrantSources,
   state: Readonly<ThreadState>,
-  { asked, definition, toolCall, request }: GrantCall,
-): Promise<GrantUse | { why: string } | undefined> {
-  const { terms = {} } = asked;
-  const { remember } = terms;
+  call: GrantCall,
+): ReturnType<FindGrant> {
+  const { remember } = call.asked.terms ?? {};
   /* For most calls this costs nothing. */
   if (remember === undefined) return undefined;
   if (state.head.grants.length === 0 && !isKeptByStore(remember.scope)) return undefined;
+  return findUsableGrant(sources, state, call);
+}
+
+async function findUsableGrant(
+  sources: GrantSources,
+  state: Readonly<ThreadState>,
+  { asked, definition, toolCall, request }: GrantCall,
+): FoundGrant {
+  const { terms = {} } = asked;
   /* A time in the log never goes back: what has ended there has ended, even where this process's clock is behind. */
   const at = Math.max(sources.now(), findLatestTime(state));
   const digest = await digestTerms(terms);

@@ -5,6 +5,7 @@ import { type Requested, describeRequesters, listRequesters } from '../../conten
 import type { SettingFailure, SettingFault } from '../../content/check-settings.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
+import { continueWith } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import { type Asked } from '../../policy/tool-approval.ts';
 import { digestProviderApproval, requestDigest } from '../../policy/digest.ts';
@@ -25,13 +26,13 @@ export interface RequestMaking extends Requested {
 
 /** Why nobody could ever answer a request with these terms; `undefined` if somebody may be able to. */
 function whyNobodyAnswers(
-  { mayAnswer, ...requested }: Pick<RequestMaking, 'mayAnswer'> & Requested,
+  making: Pick<RequestMaking, 'mayAnswer'> & Requested,
   asked: Pick<Asked, 'terms' | 'onExpiry'>,
 ): string | undefined {
-  if (mayAnswer === undefined && namesApprovers(asked)) {
+  if (making.mayAnswer === undefined && namesApprovers(asked)) {
     return 'it names approvers, and the agent has no mayAnswer to say who they are';
   }
-  if (asked.terms?.notRequester === true && !listRequesters(requested).every(isSomebody)) {
+  if (asked.terms?.notRequester === true && !listRequesters(making).every(isSomebody)) {
     return "it excludes the requester (notRequester), who isn't known: pass the principal with the message";
   }
   return undefined;
@@ -73,15 +74,19 @@ interface AskedCall {
  * Makes an approval request. Its digest covers all that it shows, and for a call, the call and what will run it. Throws `invalid-input`
  * for an invalid expiry, and for terms on which nobody could answer.
  */
-export async function makeRequest(
+export function makeRequest(
   making: RequestMaking,
-  { key, reason, terms, follows, ...asked }: Asked & { text: string },
+  asked: Asked & { text: string },
   about?: AskedCall,
-): Promise<ApprovalRequest> {
-  const { threadId, requestedBy, requesters, now, generateId } = making;
-  const why = whyNobodyAnswers(making, { terms, ...asked });
-  if (why !== undefined) {
-    throw new HoldpointError('invalid-input', `Nobody could answer this approval request: ${why}.`);
+): ApprovalRequest | Promise<ApprovalRequest> {
+  const { threadId, now, generateId } = making;
+  const { key, text, reason, terms, follows } = asked;
+  const unanswerable = whyNobodyAnswers(making, asked);
+  if (unanswerable !== undefined) {
+    throw new HoldpointError(
+      'invalid-input',
+      `Nobody could answer this approval request: ${unanswerable}.`,
+    );
   }
   const createdAt = now();
   const request: Omit<ApprovalRequest, 'digest'> = {
@@ -90,16 +95,17 @@ export async function makeRequest(
     threadId,
     ...(key === undefined ? {} : { key }),
     /* The text may quote a model, and an unpaired surrogate has no canonical form. */
-    text: asked.text.toWellFormed(),
+    text: text.toWellFormed(),
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
     ...(about === undefined ? {} : { toolCall: about.toolCall }),
-    ...describeRequesters({ requestedBy, requesters }),
+    ...describeRequesters(making),
     createdAt,
     ...computeTimes(createdAt, asked),
     ...terms,
     ...(follows === undefined ? {} : { follows }),
   };
-  return { ...request, digest: await requestDigest(request, about?.place, about?.runnerDigest) };
+  const digesting = requestDigest(request, about?.place, about?.runnerDigest);
+  return continueWith(digesting, (digest) => ({ ...request, digest }));
 }
 
 /** When a request expires or is remembered, and what happens then. */
@@ -162,11 +168,11 @@ export async function makeProviderRunner(toolName: string, approvalId: string): 
 }
 
 /** Makes the approval request for a call. */
-export async function askAbout(
+export function askAbout(
   input: RequestMaking,
   asked: Asked,
   { toolCall, place, runner }: { toolCall: ToolCall; place: CallPlace; runner: Runner },
-): Promise<ApprovalRequest> {
+): ApprovalRequest | Promise<ApprovalRequest> {
   const text = renderAskedText(input, asked, { toolCall, runner });
   return makeRequest(input, { ...asked, text }, { toolCall, place, runnerDigest: runner.digest });
 }
