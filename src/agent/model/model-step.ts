@@ -107,75 +107,39 @@ export interface StepRequest {
 export type StepSource = (request: StepRequest) => Promise<ModelStep>;
 
 /** What an agent's model steps have in common. */
-interface FixedSettings extends Pick<ModelStepInput, 'model' | 'settings' | 'output'> {
+interface FixedSettings {
+  model: LanguageModel;
   instructions: Instructions | undefined;
+  settings: ModelSettings;
+  output: Output.Output | undefined;
   prepareStep: PrepareStep<ToolSet, unknown> | undefined;
   toolsContext: Readonly<Record<string, unknown>>;
 }
 
-/** The steps that a language model makes. */
-export function makeModelSteps({
-  prepareStep: ofAgent,
-  toolsContext,
-  ...fixed
-}: FixedSettings): StepSource {
-  return async ({ state, own, onPrepared, ...request }) => {
-    const { settings, prepareStep = ofAgent } = own ?? {};
-    const context = { toolsContext, runtimeContext: request.runtimeContext };
+/** The steps that a language model makes: each is one call of the AI SDK, with tools that have no `execute`. */
+export function makeModelSteps(fixed: FixedSettings): StepSource {
+  return async (request) => {
+    const { state, own, runtimeContext, onPrepared } = request;
+    const { prepareStep = fixed.prepareStep, settings: ofRun } = own ?? {};
     const { prepared, sent } =
-      prepareStep === undefined ? {} : await prepare({ ...fixed, ...context, prepareStep }, state);
-    if (prepared || settings) {
-      onPrepared({ ...sent, ...recordSettings(prepared ?? {}, settings ?? {}) });
-    }
-    return generateStep({
-      ...fixed,
-      ...request,
-      settings: settings === undefined ? fixed.settings : { ...fixed.settings, ...settings },
-      place: { threadId: state.threadId, step: state.head.steps },
-      messages: state.messages.slice(),
-      prepared,
-    });
-  };
-}
-
-/** The input of a model step. */
-interface ModelStepInput {
-  model: LanguageModel;
-  /** For tracing. */
-  place: ModelPlace;
-  instructions?: Instructions | undefined;
-  settings: ModelSettings;
-  tools: ToolSet;
-  messages: ModelMessage[];
-  /** What `prepareStep` returned; its `messages` are sent instead. */
-  prepared?: PreparedStep | undefined;
-  output?: Output.Output | undefined;
-  /** Telemetry gets the part that `telemetry.includeRuntimeContext` names. */
-  runtimeContext?: unknown;
-  signal?: AbortSignal | undefined;
-  /** Receives the model's deltas; without it, the model does not stream. */
-  receiver?: DeltaReceiver | undefined;
-}
-
-/** The step and thread that a model request is for. */
-interface ModelPlace {
-  threadId: string;
-  step: number;
-}
-
-/** Performs one model step: one call of the AI SDK, with tools that have no `execute`. */
-async function generateStep(stepInput: ModelStepInput): Promise<ModelStep> {
-  const result = await generate(stepInput);
-  const message = result.responseMessages.find(({ role }) => role === 'assistant');
-  const requests = mapAnswerableRequests(listAssistantParts(message), stepInput.messages);
-  return {
-    ...(message?.role === 'assistant' ? { message } : {}),
-    calls: result.toolCalls
-      .filter((call) => endsHere(call, requests))
-      .map((call) => toProposedCall(call, requests.get(call.toolCallId))),
-    finishReason: result.finishReason,
-    usage: result.usage,
-    metadata: readStepMetadata(result),
+      prepareStep === undefined
+        ? {}
+        : await prepare({ ...fixed, runtimeContext, prepareStep }, state);
+    if (prepared || ofRun) onPrepared({ ...sent, ...recordSettings(prepared ?? {}, ofRun ?? {}) });
+    const settings = ofRun === undefined ? fixed.settings : { ...fixed.settings, ...ofRun };
+    const messages = state.messages.slice();
+    const result = await generate(fixed, request, { settings, prepared, messages });
+    const message = result.responseMessages.find(({ role }) => role === 'assistant');
+    const requests = mapAnswerableRequests(listAssistantParts(message), messages);
+    return {
+      ...(message?.role === 'assistant' ? { message } : {}),
+      calls: result.toolCalls
+        .filter((call) => endsHere(call, requests))
+        .map((call) => toProposedCall(call, requests.get(call.toolCallId))),
+      finishReason: result.finishReason,
+      usage: result.usage,
+      metadata: readStepMetadata(result),
+    };
   };
 }
 
@@ -196,24 +160,34 @@ function readStepMetadata({ finalStep, sources }: GenerateResult): StepMetadata 
 
 type GenerateResult = Awaited<ReturnType<typeof generateText>>;
 
-async function generate(stepInput: ModelStepInput): Promise<GenerateResult> {
-  const { instructions, settings, tools, messages, runtimeContext, signal, receiver } = stepInput;
-  const { prepared, output } = stepInput;
-  const model = prepared?.model ?? stepInput.model;
-  const asked = receiver === undefined ? model : wrapStreaming(model, receiver);
+/** What one request to the model has, besides what all have. */
+interface OwnOfStep {
+  settings: ModelSettings;
+  messages: ModelMessage[];
+  /** What `prepareStep` returned; its `messages` are sent instead. */
+  prepared: PreparedStep | undefined;
+}
+
+async function generate(
+  { model, instructions, output }: FixedSettings,
+  { state, tools, runtimeContext, signal, receiver }: StepRequest,
+  { settings, messages, prepared }: OwnOfStep,
+): Promise<GenerateResult> {
+  const chosen = prepared?.model ?? model;
+  const asked = receiver === undefined ? chosen : wrapStreaming(chosen, receiver);
   try {
     return await generateText({
       ...settings,
       ...(prepared && { prepareStep: () => ({ ...prepared, model: undefined }) }),
       ...(output && { output: skipOutputParsing(output) }),
-      ...(carriesApproval(prepared?.messages ?? messages) ? { maxRetries: 0 } : {}),
+      ...(carriesApproval(prepared?.messages ?? messages) && { maxRetries: 0 }),
       repairToolCall: repairOwn(settings.repairToolCall),
-      model: wrapTraced(asked, stepInput.place),
+      model: wrapTraced(asked, { threadId: state.threadId, step: state.head.steps }),
       messages,
       tools,
-      ...(instructions === undefined ? {} : { instructions }),
+      instructions,
       ...pickIncludedContext(runtimeContext, settings),
-      ...(signal === undefined ? {} : { abortSignal: signal }),
+      abortSignal: signal,
     });
   } catch (error) {
     throw unwrapProviderError(error);
@@ -287,7 +261,10 @@ function sum(one: number | undefined, other: number | undefined): number | undef
 }
 
 /** The model with its requests traced; without a subscriber, the model itself. */
-function wrapTraced(model: LanguageModel, place: ModelPlace): LanguageModel {
+function wrapTraced(
+  model: LanguageModel,
+  place: { threadId: string; step: number },
+): LanguageModel {
   if (!tracesModel(place.threadId)) return model;
   return wrapLanguageModel({
     model: resolveModel(model),
