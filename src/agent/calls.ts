@@ -40,6 +40,6 @@ export {
   type PreliminaryResult,
   type ToolRunOptions,
 } from './calls/execute-call.ts';
-export { type Later, later, laterWithin } from './calls/later.ts';
+export { type Later, later, laterWithin } from './calls/execute-call.ts';
 export { asking, type Question, type QuestionResult } from './calls/question-call.ts';
 export { defineToolsOnce, type ToolDefinitions } from './calls/tool-definitions.ts';

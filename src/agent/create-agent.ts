@@ -8,7 +8,7 @@ import { readModelName } from '../thread/tracing.ts';
 import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
 import { checkRules, checkTools } from './calls/check-rules.ts';
-import { commitsCancelled } from './calls/delegation.ts';
+import { commitsCancelled, readDelegation } from './calls/delegation.ts';
 import { defineToolsOnce } from './calls/tool-definitions.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import { guardMayAnswer, makeStandingCheck } from './input/call-may-answer.ts';
@@ -96,6 +96,7 @@ export function makeAgent(
     output: steps.output,
     name: checkAgentName(options.name),
     tools,
+    hasAgentTools: Object.values(tools).some((tool) => readDelegation(tool) !== undefined),
     commitCancelled: commitsCancelled(tools),
     toolsContext,
     definedTools,

@@ -8,7 +8,7 @@ import { type AgentThread, listDecisions } from '../thread/agent-thread.ts';
 import { freezeDeep } from '../content/json-value.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { traceRun } from '../thread/tracing.ts';
+import { isTraced, traceRun } from '../thread/tracing.ts';
 import {
   type AgentResponse,
   listLatestDecisions,
@@ -40,6 +40,9 @@ interface Running {
   buffer?: EventBuffer<AgentStreamEvent>;
 }
 
+/** Receives the events that a traced run appended. */
+type TraceReceiver = (events: readonly ThreadEvent[]) => void;
+
 /** Runs a thread, from its input to the response, and calls the app's hooks. With a `buffer`, the model streams. */
 export async function runThread(
   agentContext: AgentContext,
@@ -52,7 +55,11 @@ export async function runThread(
   const { onEnd, onError, output } = agentContext;
   try {
     const context = hasRunSettings(options) ? withRunSettings(agentContext, options) : agentContext;
-    const ended = await runTraced(context, threads, thread, running);
+    const run = (trace?: TraceReceiver): Promise<AgentResponse> =>
+      runOnce(context, threads, thread, { ...running, trace });
+    const { name: agentName, modelName } = context;
+    const facts = { threadId: thread.id, agentName, ...modelName };
+    const ended = await (isTraced() ? traceRun(facts, run) : run());
     const response = output === undefined ? ended : await withOutput(ended, output);
     if (onEnd !== undefined) void callGuarded(onEnd, response);
     return response;
@@ -64,66 +71,62 @@ export async function runThread(
   }
 }
 
-async function runTraced(
+async function runOnce(
   context: AgentContext,
   threads: ThreadHandles,
   thread: AgentThread,
-  running: Running,
+  running: Running & { trace: TraceReceiver | undefined },
 ): Promise<AgentResponse> {
-  const { name: agentName, modelName } = context;
-  const facts = { threadId: thread.id, agentName, ...modelName };
-  return traceRun(facts, async (trace) => {
-    const { options, buffer } = running;
-    const log = threads.logOf(thread);
-    const parsed = parseRunInput(context, running);
-    options.abortSignal?.throwIfAborted();
-    const tools = await context.definedTools();
-    await threads.update(log);
-    if (running.forParent === undefined && log.state.head.parent !== undefined)
-      refuseChildInput(log.state, parsed);
-    const { mayAnswer, principalId } = context;
-    const { whilePending = 'refuse', abortSignal } = options;
-    let allowed = parsed;
-    if (mayEndRequests(parsed, whilePending)) {
-      const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
-      allowed = await awaitUntilAborted(asking, abortSignal);
-    }
-    if (allowed.passed !== undefined) {
-      const accepting = { tools, now: context.now(), whilePending, principalId };
-      acceptInput(new Proposal(log.state), allowed, accepting);
-      allowed = await recordBelow(context, log, allowed);
-    }
-    const { messageId } = parsed;
-    const isSentAgain = messageId !== undefined && listNewMessages(log.state, parsed).length === 0;
-    const reply = isSentAgain ? findRecordedReply(log.state, messageId) : undefined;
-    const messagesBefore = reply?.begin ?? log.state.messages.length;
-    const { cause = { by: parsed.by } } = running.forParent ?? {};
-    const receivers = makeEventReceivers(trace, buffer);
-    const setting = { log, tools, options, cause, receiver: buffer, ...receivers };
-    /* Nobody here knows the agents above, who must be asked about standing approvals. */
-    const isOrphan = running.forParent === undefined && log.state.head.parent !== undefined;
-    const own = isOrphan ? { ...context, mayStand: async () => false } : context;
-    const run = new Run(own, setting);
-    const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
-    const end = isRepeated ? makeIdleEnd('completed', reply.step) : await run.perform(allowed);
-    const { messages } = log.state;
-    const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
-    const decisions = isRepeated
-      ? () => listDecisions(log.state, reply.events)
-      : listLatestDecisions(log.state);
-    const covered = { messages: scope, messagesBefore, isPast: isRepeated, decisions };
-    return makeResponse(thread, covered, end);
-  });
+  const { options, buffer, trace } = running;
+  const log = threads.logOf(thread);
+  const parsed = parseRunInput(context, running);
+  options.abortSignal?.throwIfAborted();
+  const tools = await context.definedTools();
+  await threads.update(log);
+  if (running.forParent === undefined && log.state.head.parent !== undefined)
+    refuseChildInput(log.state, parsed);
+  const { mayAnswer, principalId } = context;
+  const { whilePending = 'refuse', abortSignal } = options;
+  let allowed = parsed;
+  if (mayEndRequests(parsed, whilePending)) {
+    const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
+    allowed = await awaitUntilAborted(asking, abortSignal);
+  }
+  if (allowed.passed !== undefined) {
+    const accepting = { tools, now: context.now(), whilePending, principalId };
+    acceptInput(new Proposal(log.state), allowed, accepting);
+    allowed = await recordBelow(context, log, allowed);
+  }
+  const { messageId } = parsed;
+  const isSentAgain = messageId !== undefined && listNewMessages(log.state, parsed).length === 0;
+  const reply = isSentAgain ? findRecordedReply(log.state, messageId) : undefined;
+  const messagesBefore = reply?.begin ?? log.state.messages.length;
+  const { cause = { by: parsed.by } } = running.forParent ?? {};
+  const receivers = buffer === undefined ? { onEvents: trace } : makeReceivers(buffer, trace);
+  const setting = { log, tools, options, cause, receiver: buffer, ...receivers };
+  /* Nobody here knows the agents above, who must be asked about standing approvals. */
+  const isOrphan = running.forParent === undefined && log.state.head.parent !== undefined;
+  const own = isOrphan ? { ...context, mayStand: async () => false } : context;
+  const run = new Run(own, setting);
+  const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
+  const end = isRepeated ? makeIdleEnd('completed', reply.step) : await run.perform(allowed);
+  const { messages } = log.state;
+  const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
+  const decisions = isRepeated
+    ? () => listDecisions(log.state, reply.events)
+    : listLatestDecisions(log.state);
+  const covered = { messages: scope, messagesBefore, isPast: isRepeated, decisions };
+  return makeResponse(thread, covered, end);
 }
 
-function makeEventReceivers(
-  trace: (events: readonly ThreadEvent[]) => void,
-  buffer: EventBuffer<AgentStreamEvent> | undefined,
+/** What a streamed run passes on: the events that it appended, and preliminary results. */
+function makeReceivers(
+  buffer: EventBuffer<AgentStreamEvent>,
+  trace: TraceReceiver | undefined,
 ): Pick<RunArguments, 'onEvents' | 'onPreliminary'> {
-  if (buffer === undefined) return { onEvents: trace };
   return {
     onEvents: (events) => {
-      trace(events);
+      trace?.(events);
       for (const event of events) buffer.push(freezeDeep(event));
     },
     onPreliminary: (result) => pushPreliminary(buffer, result),

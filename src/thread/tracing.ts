@@ -19,4 +19,5 @@ export {
   tracesModel,
   traceStep,
 } from './tracing/trace-operations.ts';
+export { isTraced } from './tracing/trace-operations.ts';
 export { tracingChannel } from './tracing/tracing-channel.ts';

@@ -1,18 +1,18 @@
 import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPart } from 'ai';
 import { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
-import { readMcpError } from '../../content/mcp-tool.ts';
 import { copyPlain } from '../../content/json-value.ts';
+import { readMcpError } from '../../content/mcp-tool.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { type PrincipalId, findSoleRequester } from '../../policy/same-person.ts';
 import { copyAsLogged, depthInLog, toJson } from '../../thread/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
+import { isTraced, traceCall } from '../../thread/tracing.ts';
 import type { Execution } from './delegation.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
-import { readDeferral } from './later.ts';
 
 /** Where a call is made, and for whom, as its tool gets it. */
-export interface CallOrigin {
+interface CallOrigin {
   /** The thread of the call: with `toolCallId`, what `agent.deliver` needs. */
   threadId?: string;
   /** Everybody for whom the turn works, each once; `null` stands for somebody unknown. */
@@ -61,23 +61,22 @@ export interface PreliminaryResult extends ToolCall {
 
 /** The inputs of `executeCall`. */
 interface CallOptions {
-  origin: CallOrigin;
+  state: Readonly<ThreadState>;
+  principalId: PrincipalId;
   messages: () => readonly ModelMessage[];
-  signal: AbortSignal | undefined;
+  signal: AbortSignal;
   /** Receives what the tool yields. */
   onPreliminary: ((result: PreliminaryResult) => void) | undefined;
-  /** Wraps the tool's own work. */
-  around: (work: () => Promise<unknown>) => Promise<unknown>;
 }
 
 /** Executes a call that is recorded as started. Never rejects. */
 export async function executeCall(
   definition: ToolDefinition,
   call: ToolCallRecord,
-  options: CallOptions,
+  { state, principalId, messages, signal, onPreliminary }: CallOptions,
 ): Promise<Execution> {
   const { tool, context } = definition;
-  if (options.signal?.aborted === true) {
+  if (signal.aborted) {
     return makeFailedExecution('Not run: the run was aborted before the call started.');
   }
   const { toolCallId, toolName } = call;
@@ -86,28 +85,30 @@ export async function executeCall(
   const executionOptions = {
     toolCallId,
     get messages() {
-      return [...options.messages()];
+      return [...messages()];
     },
-    abortSignal: options.signal,
+    abortSignal: signal,
     context,
     idempotencyKey: call.idempotencyKey ?? toolCallId,
     attempt: call.attempts,
     toolName,
-    ...options.origin,
+    ...describeOrigin(state, principalId),
   } satisfies ToolRunOptions;
-  const onOutput = options.onPreliminary && reportPreliminary(call, options.onPreliminary);
+  const onOutput = onPreliminary && reportPreliminary(call, onPreliminary);
   let output: unknown;
   /* By identity: a tool may throw anything, such as a proxy that throws. */
   const refusals = new Set<unknown>();
+  const work = async (): Promise<unknown> => {
+    output = await readLastOutput(tool.execute?.(input, executionOptions), onOutput);
+    if (tool.metadata === undefined) return output;
+    const refusal = readMcpError(tool, toRecordableOutput(output));
+    if (refusal === undefined) return output;
+    refusals.add(refusal);
+    throw refusal;
+  };
   try {
-    await options.around(async () => {
-      output = await readLastOutput(tool.execute?.(input, executionOptions), onOutput);
-      if (tool.metadata === undefined) return output;
-      const refusal = readMcpError(tool, toRecordableOutput(output));
-      if (refusal === undefined) return output;
-      refusals.add(refusal);
-      throw refusal;
-    });
+    const traced = { call, description: tool.description };
+    await (isTraced() ? traceCall(state, traced, work) : work());
   } catch (error) {
     if (!refusals.has(error)) return makeFailedExecution(readErrorText(error));
   }
@@ -117,7 +118,7 @@ export async function executeCall(
 }
 
 /** Where the calls of a thread's open step are made, and for whom. */
-export function describeOrigin(
+function describeOrigin(
   { threadId, head }: Readonly<ThreadState>,
   principalId: PrincipalId,
 ): CallOrigin {
@@ -128,7 +129,7 @@ export function describeOrigin(
 }
 
 /** The result of a call whose start was recorded too late: it was certainly not run. */
-export async function reportUnrun({ delegation }: ToolDefinition): Promise<Execution> {
+export function makeUnrunExecution({ delegation }: ToolDefinition): Execution {
   /* Its sub-agent may have worked on it before. */
   if (delegation !== undefined) return { type: 'lost' };
   return makeFailedExecution(
@@ -225,4 +226,59 @@ function toRecordableOutput(output: unknown): JSONValue {
   } catch (error) {
     return `[The call succeeded. Its output can't be recorded as JSON: ${readErrorText(error).slice(0, 200)}]`;
   }
+}
+
+/**
+ * Returned by `execute` when the result comes later, from elsewhere: the call stays open, the run ends with `waiting`, and
+ * `agent.deliver(thread, toolCallId, outcome)` delivers the outcome, once, from any process.
+ *
+ * @example
+ * execute: async (input, { toolCallId }) => {
+ *   await queue.add({ input, toolCallId });
+ *   return later;
+ * }
+ */
+export const later: unique symbol = Symbol.for('holdpoint.later');
+
+/** A result that comes later, before a deadline. */
+export interface Later {
+  readonly [later]: { expiresAfterMs?: number };
+}
+
+/**
+ * Like `later`, with a deadline in milliseconds: a call without an outcome by then fails when the thread is next run (a worker does that),
+ * and a later outcome is refused. The error that the model gets says that it is unknown whether the call took effect.
+ *
+ * Throws a `TypeError` unless `milliseconds` is a number above 0.
+ *
+ * @example
+ * return laterWithin(3_600_000);
+ */
+export function laterWithin(milliseconds: number): Later {
+  const expiresAfterMs = Math.ceil(milliseconds);
+  if (isTime(expiresAfterMs)) return { [later]: { expiresAfterMs } };
+  throw new TypeError(`laterWithin takes a number of milliseconds above 0; got ${milliseconds}.`);
+}
+
+/**
+ * The deadline of a call whose tool returned `later` or `laterWithin`; empty without a valid deadline, `undefined` for any other output.
+ */
+function readDeferral(output: unknown): { expiresAfterMs?: number } | undefined {
+  if (output === later) return {};
+  try {
+    if (!isLater(output)) return undefined;
+    const { expiresAfterMs } = output[later];
+    return isTime(expiresAfterMs) ? { expiresAfterMs } : {};
+  } catch {
+    /* A tool may return anything, such as a proxy that throws. */
+    return undefined;
+  }
+}
+
+function isTime(milliseconds: unknown): milliseconds is number {
+  return typeof milliseconds === 'number' && Number.isSafeInteger(milliseconds) && milliseconds > 0;
+}
+
+function isLater(output: unknown): output is Later {
+  return typeof output === 'object' && output !== null && later in output;
 }

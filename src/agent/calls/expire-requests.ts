@@ -65,22 +65,20 @@ function isAskedAgain({ request, beside }: OpenRequest): boolean {
   return describeDeadlineAction(request.onExpiry).next !== undefined;
 }
 
-/** The requests that follow those of the thread that have expired, made before they are recorded; `undefined` if none follows. */
+/** The requests that follow those of the thread that have expired, made before they are recorded. */
 export async function makeFollowUps(
   context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
   tools: ReadonlyMap<string, OwnTool>,
   state: Readonly<ThreadState>,
-): Promise<FollowUps | undefined> {
+): Promise<FollowUps> {
   const now = context.now();
-  const askedAgain = state.head.openRequests.filter(
-    (open) => isExpired(open.request, now) && isAskedAgain(open),
-  );
-  if (askedAgain.length === 0) return undefined;
   const made = await Promise.all(
-    askedAgain.map(async (open): Promise<[string, ThreadEvent | { why: string }]> => {
-      const { requestId } = open.request;
-      return [requestId, await makeFollowUp(context, tools, state, open)];
-    }),
+    state.head.openRequests
+      .filter((open) => isExpired(open.request, now) && isAskedAgain(open))
+      .map(async (open): Promise<[string, ThreadEvent | { why: string }]> => {
+        const { requestId } = open.request;
+        return [requestId, await makeFollowUp(context, tools, state, open)];
+      }),
   );
   return new Map(made);
 }

@@ -65,12 +65,12 @@ export function acceptInput(
   const { state } = proposal;
   const answers = checkNewAnswers(state, input, now);
   if (input.reported !== undefined) proposal.add(...input.reported(proposal, now));
-  const { head } = proposal;
-  const recording = { tools, head, by: input.by, at: now };
-  const answered = answers.flatMap(({ answer, open }) => {
+  const recording = { tools, head: proposal.head, by: input.by, at: now };
+  const answered: ThreadEvent[] = [];
+  for (const { answer, open } of answers) {
     const weigh = input.weighed?.get(answer.requestId);
-    return answerEvents(answer, open, { ...recording, weigh });
-  });
+    answered.push(...answerEvents(answer, open, { ...recording, weigh }));
+  }
   proposal.add(...answered);
   addOverdue(proposal, answers, { now, followUps });
   if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
@@ -112,7 +112,9 @@ function addOverdue(
     proposal.add(...makeExpiryEvents(proposal.head, answered, { now, followUps }));
     proposal.add(...makeReminders(proposal.head, now));
   }
-  proposal.add(...makeOverdueEvents(proposal.head, now));
+  const { head } = proposal;
+  if (head.calls.some(({ status }) => status === 'deferred'))
+    proposal.add(...makeOverdueEvents(head, now));
 }
 
 /** Adds the events that end requests, unless the sender may not end one of them. */

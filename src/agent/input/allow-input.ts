@@ -44,7 +44,7 @@ export async function allowInput(
   input: ParsedInput,
   accepting: Accepting,
 ): Promise<ParsedInput> {
-  const { mayAnswer } = accepting;
+  const { mayAnswer, whilePending } = accepting;
   let allowed = input;
   try {
     if (input.answers.length > 0)
@@ -53,6 +53,8 @@ export async function allowInput(
     if (HoldpointError.isInstance(error)) await showBelow(context, log, input);
     throw error;
   }
+  if (!(whilePending === 'cancel' && input.messages.length > 0) && !mayInterrupt(input))
+    return allowed;
   const { by, onBehalfOf, revoked, until } = allowed;
   const ended = listEndedByInput(context, log.state, allowed, accepting);
   const ender = { by, onBehalfOf, revoked, until, mayAnswer };

@@ -53,6 +53,8 @@ export interface AgentContext extends StepMaking {
   /** The agent's name, which its threads are kept under. */
   name: string | undefined;
   tools: ToolSet;
+  /** Whether any of the tools is an agent. */
+  hasAgentTools: boolean;
   /** Commits input, and first cancels the sub-agents of the calls that it ends. */
   commitCancelled: Commit;
   toolsContext: Readonly<Record<string, unknown>>;

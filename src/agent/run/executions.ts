@@ -1,3 +1,4 @@
+import type { ModelMessage } from 'ai';
 import { callGuarded } from '../../content/app-errors.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { WakeUp } from '../../content/waiting.ts';
@@ -6,17 +7,12 @@ import { isEqualJson } from '../../policy/digest.ts';
 import type { CausedRun } from '../../policy/run-context.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { findAwaitedCall, isSamePlace } from '../../thread/thread-head.ts';
+import { findAwaitedCall, isSamePlace, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { traceCall } from '../../thread/tracing.ts';
+import { isTraced, traceCall } from '../../thread/tracing.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import { readFirstMessages } from '../calls/decide-calls.ts';
-import {
-  describeOrigin,
-  executeCall,
-  reportUnrun,
-  type PreliminaryResult,
-} from '../calls/execute-call.ts';
+import { executeCall, makeUnrunExecution, type PreliminaryResult } from '../calls/execute-call.ts';
 import type { Execution, Reporting } from '../calls/delegation.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -38,22 +34,25 @@ interface ExecutionSetting {
   onPreliminary: ((result: PreliminaryResult) => void) | undefined;
 }
 
-interface StartedCall {
-  call: ToolCallRecord;
-  definition: ToolDefinition;
-}
-
 /** An attempt of a call that was executed here. */
-export interface Attempt extends CallPlace {
+interface Attempt extends CallPlace {
   attempt: number;
 }
 
+interface StartedCall {
+  call: ToolCallRecord;
+  definition: ToolDefinition;
+  attempt: Attempt;
+}
+
 /** An attempt that has finished, and its result. */
-export interface Finished {
+interface Finished {
   attempt: Attempt;
   execution: Execution;
 }
 
+/* Milliseconds before each retry of a record; together well under a lease. */
+const pauses = [50, 200, 1_000, 5_000];
 /* Results that come this close together, in milliseconds, are recorded in one append. */
 const groupMs = 10;
 
@@ -84,7 +83,7 @@ export class Executions {
   }
 
   /** Right after an append: starts the calls that it records as started, unless the lease has expired. */
-  async start(events: readonly ThreadEvent[]): Promise<void> {
+  start(events: readonly ThreadEvent[]): Promise<void> | undefined {
     const { log, tools, lease } = this.#setting;
     const started: StartedCall[] = [];
     for (const event of events) {
@@ -93,26 +92,37 @@ export class Executions {
       /* One that has ended since the append, because its outcome was delivered, does not start. */
       if (call?.step !== event.step || call.status !== 'started') continue;
       const definition = tools.get(call.toolName);
-      if (definition !== undefined) started.push({ call, definition });
+      if (definition === undefined) continue;
+      const { step, index, attempts } = call;
+      started.push({ call, definition, attempt: { step, index, attempt: attempts } });
     }
-    if (started.length === 0) return;
+    if (started.length === 0) return undefined;
     /* The fence: the append may have taken so long that other processes have recorded the calls as lost, and settled or restarted them. */
-    const isTooLate = lease.hasExpired;
-    if (isTooLate) await log.pull();
-    const { signal } = this.#setting;
+    if (lease.hasExpired) return this.#giveBack(started);
     const messages = readFirstMessages(log.state, log.state.messages.length - 1);
-    for (const each of started) {
-      const { step, index, attempts } = each.call;
-      const attempt = { step, index, attempt: attempts };
-      this.#running.add(attempt);
-      const limitMs = this.#context.limits.tool?.(each.call.toolName);
-      let executing: Promise<Execution>;
-      if (isTooLate) executing = reportUnrun(each.definition);
-      else if (limitMs === undefined)
-        executing = this.#execute(each, attempt, { signal, messages });
-      else executing = this.#executeInTime(limitMs, each, attempt, messages);
-      void executing.then((execution) => this.#finish({ attempt, execution }));
-    }
+    for (const each of started) void this.#perform(each, messages);
+    return undefined;
+  }
+
+  /** Records of calls whose start was recorded too late that they were not run. */
+  async #giveBack(started: readonly StartedCall[]): Promise<void> {
+    await this.#setting.log.pull();
+    for (const { attempt, definition } of started)
+      this.#push({ attempt, execution: makeUnrunExecution(definition) });
+  }
+
+  /** Executes a call, and keeps its result for `take`. */
+  async #perform(started: StartedCall, messages: () => readonly ModelMessage[]): Promise<void> {
+    const { attempt, call } = started;
+    this.#running.add(attempt);
+    const limitMs = this.#context.limits.tool?.(call.toolName);
+    const execution =
+      limitMs === undefined
+        ? await this.#execute(started, { signal: this.#setting.signal, messages })
+        : await this.#executeInTime(limitMs, started, messages);
+    const isAwaited = this.#running.delete(attempt);
+    if (isAwaited && !this.#isLeft) this.#push({ attempt, execution });
+    else this.#recordLate({ attempt, execution });
   }
 
   /** The results since the last `take`. A call that has already ended in another way is no longer waited for: its tool may never return. */
@@ -149,15 +159,6 @@ export class Executions {
     for (const finished of this.#finished.splice(0)) this.#recordLate(finished);
   }
 
-  #finish(finished: Finished): void {
-    const isAwaited = this.#running.delete(finished.attempt);
-    if (this.#isLeft || !isAwaited) {
-      this.#recordLate(finished);
-      return;
-    }
-    this.#push(finished);
-  }
-
   /** What is known about an attempt replaces what was known before. */
   #push(finished: Finished): void {
     const others = this.#finished.filter(({ attempt }) => attempt !== finished.attempt);
@@ -166,56 +167,82 @@ export class Executions {
   }
 
   #recordLate(finished: Finished): void {
-    const { log } = this.#setting;
-    const recording = recordFinished(this.#context, log, [finished], async (make) =>
-      log.commit((proposal) => proposal.add(...make(proposal)), { isFact: true }),
-    );
     /* The app has got the result. */
-    recording.catch(() => {});
+    this.#record([finished]).catch(() => {});
+  }
+
+  /** Records results under the lease, as facts: even if the lease was lost meanwhile. Throws `LeaseLost` then. */
+  record(finished: readonly Finished[]): Promise<readonly ThreadEvent[]> {
+    return this.#record(finished, this.#setting.lease);
+  }
+
+  /** Retries if the store fails. After any failure but `LeaseLost` the app gets the results in `onUnrecorded`. */
+  async #record(finished: readonly Finished[], lease?: Lease): Promise<readonly ThreadEvent[]> {
+    const { log } = this.#setting;
+    const make = (proposal: Proposal): ThreadEvent[] => {
+      const { head } = proposal;
+      const events: ThreadEvent[] = [];
+      for (const each of finished)
+        events.push(...makeResultEvents(this.#context, { proposal, head }, each));
+      return events;
+    };
+    for (let retries = 0; ; retries += 1) {
+      try {
+        if (lease !== undefined) return await lease.commit(make, { evenWhenLost: true });
+        return await log.commit((proposal) => proposal.add(...make(proposal)), { isFact: true });
+      } catch (error) {
+        if (error instanceof LeaseLost) throw error;
+        const pause = pauses[retries];
+        if (pause === undefined || HoldpointError.isInstance(error)) {
+          passUnrecorded(this.#context, log, finished, error);
+          throw error;
+        }
+        await new Promise((resolve) => {
+          setTimeout(resolve, pause);
+        });
+      }
+    }
   }
 
   /** Executes a call for as long as its tool may take. The outcome of one that ignores its time limit is unknown. */
   async #executeInTime(
     limitMs: number,
     started: StartedCall,
-    attempt: Attempt,
-    messages: ReturnType<typeof readFirstMessages>,
+    messages: () => readonly ModelMessage[],
   ): Promise<Execution> {
     const { abortGraceMs: graceMs } = this.#context;
     const { signal } = this.#setting;
-    const onIgnored = (): void => this.#giveUp(attempt);
+    const onIgnored = (): void => this.#giveUp(started.attempt);
     const limit = startLimit(limitMs, `Tool '${started.call.toolName}'`, { graceMs, onIgnored });
     /* After an abort only the run's own grace time applies, and this timer must not keep the process alive. */
     signal.addEventListener('abort', limit.end, { once: true });
     try {
       const both = AbortSignal.any([signal, limit.signal]);
-      return await this.#execute(started, attempt, { signal: both, messages });
+      return await this.#execute(started, { signal: both, messages });
     } finally {
       signal.removeEventListener('abort', limit.end);
       limit.end();
     }
   }
 
-  async #execute(
-    { call, definition }: StartedCall,
-    attempt: Attempt,
-    { signal, messages }: { signal: AbortSignal; messages: ReturnType<typeof readFirstMessages> },
+  #execute(
+    { call, definition, attempt }: StartedCall,
+    { signal, messages }: { signal: AbortSignal; messages: () => readonly ModelMessage[] },
   ): Promise<Execution> {
-    const { log, onPreliminary } = this.#setting;
-    const traced = { call, description: definition.tool.description };
-    const around = async <RESULT>(work: () => Promise<RESULT>): Promise<RESULT> =>
-      traceCall(log.state, traced, work);
-    const { delegation } = definition;
-    if (delegation !== undefined) {
-      const report = (events: Reporting): void => {
-        if (this.#running.has(attempt))
-          this.#push({ attempt, execution: { type: 'delegated', events } });
-      };
-      const work = makeDelegatedWork(this.#context, this.#setting, { call, signal, report });
-      return around(async () => delegation.work(definition.tool, call, work));
+    const { onPreliminary } = this.#setting;
+    const { state } = this.#setting.log;
+    const { delegation, tool } = definition;
+    if (delegation === undefined) {
+      const { principalId } = this.#context;
+      return executeCall(definition, call, { state, principalId, messages, signal, onPreliminary });
     }
-    const origin = describeOrigin(log.state, this.#context.principalId);
-    return executeCall(definition, call, { origin, messages, signal, onPreliminary, around });
+    const report = (events: Reporting): void => {
+      if (this.#running.has(attempt))
+        this.#push({ attempt, execution: { type: 'delegated', events } });
+    };
+    const work = makeDelegatedWork(this.#context, this.#setting, { call, signal, report });
+    const begin = async (): Promise<Execution> => delegation.work(tool, call, work);
+    return isTraced() ? traceCall(state, { call, description: tool.description }, begin) : begin();
   }
 
   /** Stops waiting for a call that ignores its time limit: what it returns afterwards is late. */
@@ -244,55 +271,34 @@ export class Executions {
   };
 }
 
-/**
- * Records results through `commit`, and retries if the store fails. Throws `LeaseLost` when another run has the thread; after any other
- * failure the app gets the results in `onUnrecorded`.
- */
-export async function recordFinished(
-  context: AgentContext,
-  log: ThreadLog,
-  finished: readonly Finished[],
-  commit: (make: (proposal: Proposal) => ThreadEvent[]) => Promise<unknown>,
-): Promise<void> {
-  const make = (proposal: Proposal): ThreadEvent[] => makeResultEvents(context, proposal, finished);
-  try {
-    await withRetries(async () => commit(make));
-  } catch (error) {
-    if (!(error instanceof LeaseLost)) passUnrecorded(context, log, finished, error);
-    throw error;
-  }
-}
-
-/** The events that record results. A result of a call that has ended in another way, or was started again, is kept as a late one. */
+/** The events that record a result. That of a call that has ended in another way, or was started again, is kept as a late one. */
 function makeResultEvents(
   context: AgentContext,
-  proposal: Proposal,
-  finished: readonly Finished[],
+  { proposal, head }: { proposal: Proposal; head: ThreadHead },
+  { attempt, execution }: Finished,
 ): ThreadEvent[] {
-  const { head } = proposal;
   const at = context.now();
-  return finished.flatMap(({ attempt, execution }): ThreadEvent[] => {
-    const { step, index } = attempt;
-    const call = findAwaitedCall(head, attempt);
-    if (call === undefined) return makeLateEvents(proposal, { attempt, execution }, at);
-    if (execution.type === 'ended') {
-      const { outcome, requests } = execution;
-      const past = requests?.(proposal, at) ?? [];
-      const ended = { type: 'call-ended', at, step, index, outcome } as const;
-      return [...past, ...endEvents(head, ended, { before: past })];
-    }
-    if (execution.type === 'lost') {
-      if (call.status !== 'started') return [];
-      const { error } = execution;
-      const lost = makeLostEvent(context, call, at, at + context.leaseMs);
-      return [error === undefined ? lost : { ...lost, error }];
-    }
-    if (call.status === 'deferred') return [];
-    if (execution.type === 'delegated') return execution.events(proposal, at);
-    const { expiresAfterMs } = execution;
-    const expiry = expiresAfterMs === undefined ? {} : { expiresAt: at + expiresAfterMs };
-    return [{ type: 'call-deferred', at, step, index, ...expiry }];
-  });
+  const { step, index } = attempt;
+  const call = findAwaitedCall(head, attempt);
+  if (call === undefined) return makeLateEvents(proposal, { attempt, execution }, at);
+  if (execution.type === 'ended') {
+    const { outcome, requests } = execution;
+    const past = requests?.(proposal, at) ?? [];
+    const ended = { type: 'call-ended', at, step, index, outcome } as const;
+    if (head.openRequests.length === 0) return [...past, ended];
+    return [...past, ...endEvents(head, ended, { before: past })];
+  }
+  if (execution.type === 'lost') {
+    if (call.status !== 'started') return [];
+    const { error } = execution;
+    const lost = makeLostEvent(context, call, at, at + context.leaseMs);
+    return [error === undefined ? lost : { ...lost, error }];
+  }
+  if (call.status === 'deferred') return [];
+  if (execution.type === 'delegated') return execution.events(proposal, at);
+  const { expiresAfterMs } = execution;
+  const expiry = expiresAfterMs === undefined ? {} : { expiresAt: at + expiresAfterMs };
+  return [{ type: 'call-deferred', at, step, index, ...expiry }];
 }
 
 /* An outcome that was delivered and is then returned too has already been recorded. */
@@ -323,22 +329,4 @@ function passUnrecorded(
     const unrecorded = { threadId: state.threadId, call, outcome: execution.outcome, error };
     void callGuarded(onUnrecorded, unrecorded);
   }
-}
-
-/* Milliseconds before each retry; together well under a lease. */
-const pauses = [50, 200, 1_000, 5_000];
-
-/** Retries a write after growing pauses. Throws the last error, or at once one that a retry can't change. */
-async function withRetries<RESULT>(write: () => Promise<RESULT>): Promise<RESULT> {
-  for (const pause of pauses) {
-    try {
-      return await write();
-    } catch (error) {
-      if (error instanceof LeaseLost || HoldpointError.isInstance(error)) throw error;
-      await new Promise((resolve) => {
-        setTimeout(resolve, pause);
-      });
-    }
-  }
-  return write();
 }

@@ -23,19 +23,15 @@ export class Lease {
   readonly #log: ThreadLog;
   readonly #by: RunCause['by'];
   #runId: string;
-  #isHeld = false;
   #wasAcquired = false;
+  /** Whether the run holds the thread: it took it, has not ended, and has not found it taken over. */
+  isHeld = false;
 
   constructor(context: AgentContext, log: ThreadLog, { by }: RunCause) {
     this.#context = context;
     this.#log = log;
     this.#by = by;
     this.#runId = context.generateId();
-  }
-
-  /** Whether the run holds the thread: it took it, has not ended, and has not found it taken over. */
-  get isHeld(): boolean {
-    return this.#isHeld;
   }
 
   /** Whether another run has begun since this one did. */
@@ -58,22 +54,22 @@ export class Lease {
    * Appends what `decide` proposes, and takes the thread if it returns the calls that the run starts with. With `resumeStopped`, a turn that
    * was stopped before its reply is resumed in the same append.
    */
-  async acquire(
+  acquire(
     decide: (proposal: Proposal) => readonly ThreadEvent[] | undefined,
     { resumeStopped = false } = {},
   ): Promise<readonly ThreadEvent[]> {
     const before = this.#wasAcquired ? this.#runId : undefined;
     /* To the log, a run that takes its thread again is another run: it may restart the calls that it had started. */
     if (before !== undefined) this.#runId = this.#context.generateId();
-    return this.#append((proposal) => {
+    return this.#log.commit((proposal) => {
       const isTakenOver = before !== undefined && findLatestRun(proposal.state) !== before;
       const begun = isTakenOver ? undefined : decide(proposal);
-      this.#isHeld = begun !== undefined;
-      this.#wasAcquired = this.#isHeld;
+      this.#wasAcquired = begun !== undefined;
+      this.isHeld = this.#wasAcquired;
       if (begun === undefined) return;
       const isResumed = resumeStopped && isStoppedBeforeReply(proposal.head);
       proposal.add(this.#event('run-started', isResumed), ...begun);
-      this.#endWhenDone(proposal);
+      this.isHeld = !this.#endWhenDone(proposal);
     });
   }
 
@@ -86,19 +82,20 @@ export class Lease {
     make: (proposal: Proposal) => readonly ThreadEvent[],
     { evenWhenLost = false } = {},
   ): Promise<readonly ThreadEvent[]> {
-    let lost = false;
+    let isLost = false;
+    let isOver = false;
     const decide = (proposal: Proposal): void => {
-      lost = !this.#holds(proposal.state);
-      const mayDecide = !lost && proposal.state.head.run?.isStopping !== true;
+      isLost = !this.#holds(proposal.state);
+      const mayDecide = !isLost && proposal.state.head.run?.isStopping !== true;
       if (!mayDecide && !evenWhenLost) return;
-      if (!lost && this.hasExpired) proposal.add(this.#event('run-renewed'));
+      if (!isLost && this.hasExpired) proposal.add(this.#event('run-renewed'));
       proposal.add(...make(proposal));
-      if (!lost) this.#endWhenDone(proposal);
+      isOver = !isLost && this.#endWhenDone(proposal);
     };
-    const events = await this.#append(decide, evenWhenLost);
-    if (!lost) return events;
-    this.#isHeld = false;
-    throw new LeaseLost();
+    const events = await this.#log.commit(decide, { isFact: evenWhenLost });
+    if (isLost || isOver) this.isHeld = false;
+    if (isLost) throw new LeaseLost();
+    return events;
   }
 
   /** Renews the lease until the returned function is called. `onNews` is called when others may have appended. */
@@ -179,27 +176,20 @@ export class Lease {
     }
   }
 
-  async #append(
-    decide: (proposal: Proposal) => void,
-    isFact = false,
-  ): Promise<readonly ThreadEvent[]> {
-    const log = this.#log;
-    const events = await log.commit(decide, { isFact });
-    if (events.some(({ type }) => type === 'run-ended')) this.#isHeld = false;
-    return events;
-  }
-
-  #endWhenDone(proposal: Proposal): void {
+  /** Adds the run's end when nothing is left to do. Returns whether the run has ended. */
+  #endWhenDone(proposal: Proposal): boolean {
     const { head } = proposal;
-    const busy = head.calls.some(({ status }) => status === 'started');
-    if (head.run === undefined || busy || needsRun(head, this.#context.now())) return;
-    const isStopping = head.run.isStopping === true;
-    const stopped = { events: proposal.state.events, head };
+    if (head.run === undefined) return true;
+    const isBusy = head.calls.some(({ status }) => status === 'started');
     const at = this.#context.now();
-    const ending: ThreadEvent[] = isStopping
-      ? stopEvents(this.#context, stopped, at)
-      : [{ type: 'run-ended', at }];
+    if (isBusy || needsRun(head, at)) return false;
+    const stopped = { events: proposal.state.events, head };
+    const ending: ThreadEvent[] =
+      head.run.isStopping === true
+        ? stopEvents(this.#context, stopped, at)
+        : [{ type: 'run-ended', at }];
     proposal.add(...ending);
+    return true;
   }
 
   /** Whether this run holds the thread. */

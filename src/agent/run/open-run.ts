@@ -9,12 +9,14 @@ import {
   needsRun,
   computeNextDeadline,
   computeThreadStatus,
+  isAbandoned,
+  isRunning,
+  isUnfinished,
+  isExpired,
 } from '../../thread/thread-head.ts';
-import { isAbandoned, isRunning, isUnfinished, type ThreadHead } from '../../thread/thread-head.ts';
 import { readLastHash } from '../../thread/thread-state.ts';
 import {
   checkStartableCalls,
-  type CheckedCall,
   type CheckedCalls,
   takeTurns,
   listStillDue,
@@ -42,20 +44,6 @@ export interface Opening {
   signal: AbortSignal;
 }
 
-/** What a run could begin with. */
-interface Starts {
-  /** The starts of the lost calls that may be restarted. */
-  restarts: readonly ThreadEvent[];
-  /** The calls that may start, or the reasons why they may not. */
-  starts: CheckedCalls;
-  /** The starts of delegated calls that resume. */
-  resumes: readonly CheckedCall[];
-  /** How many calls may run at once. */
-  limit: number;
-  /** Whether a person resumes a turn that was stopped. */
-  resumeStopped: boolean | undefined;
-}
-
 /**
  * How a run begins: it records how an abandoned run ended, then its input, and takes the thread if there is work to do. Returns the events of
  * the last append; `undefined` if a scheduler woke too early, and nothing was recorded. `onEvents` receives those of earlier appends.
@@ -64,21 +52,23 @@ export async function openRun(
   context: AgentContext,
   run: Opening,
   input: ParsedInput,
-  onEvents: (events: readonly ThreadEvent[]) => void,
+  onEvents: ((events: readonly ThreadEvent[]) => void) | undefined,
 ): Promise<readonly ThreadEvent[] | undefined> {
-  const { log, tools, signal } = run;
-  const followUps = await makeFollowUps(context, tools, log.state);
+  const { log, tools, options, signal } = run;
+  const recorded = { input, followUps: await makeDueFollowUps(context, run) };
   if (isAbandoned(log.state.head, context.now())) {
     /* Bad input is refused before anything is recorded. */
-    accept(context, run, new Proposal(log.state), { input, followUps });
-    onEvents(await recordAbandoned(context, log));
+    accept(context, run, new Proposal(log.state), recorded);
+    const ended = await recordAbandoned(context, log);
+    onEvents?.(ended);
   }
-  if (isTooEarly(context, run)) return undefined;
+  if (options.onlyWhenDue === true && isTooEarly(context, log)) return undefined;
   if (computeThreadStatus(log.state.head, context.now()) === 'indeterminate') {
     const reconciling = reconcileCalls(context, tools, log);
-    onEvents((await awaitUnlessAborted(reconciling, signal)) ?? []);
+    const settled = await awaitUnlessAborted(reconciling, signal);
+    onEvents?.(settled ?? []);
   }
-  return takeThread(context, run, { input, followUps });
+  return takeThread(context, run, recorded);
 }
 
 /** Reopens a run that stalled past its lease, if no other run has begun. */
@@ -87,7 +77,7 @@ export async function openAgain(
   run: Opening,
 ): Promise<readonly ThreadEvent[]> {
   const input: ParsedInput = { messages: [], answers: [], by: {} };
-  const followUps = await makeFollowUps(context, run.tools, run.log.state);
+  const followUps = await makeDueFollowUps(context, run);
   return takeThread(context, run, { input, followUps, isAgain: true });
 }
 
@@ -100,24 +90,27 @@ interface Recorded {
   isAgain?: boolean;
 }
 
-/**
- * Records the input, and takes the thread if there is work that no other run does. The calls that could start are checked before the
- * append, because the app's rules may take long.
- */
+/** Records the input, and takes the thread if there is work that no other run does. */
 async function takeThread(
   context: AgentContext,
   run: Opening,
   recorded: Recorded,
 ): Promise<readonly ThreadEvent[]> {
-  const taking = context.commitCancelled(
-    run.log,
-    (proposal) => accept(context, run, proposal, recorded),
-    async (accepted) => checkAndAcquire(context, run, recorded, accepted),
-  );
-  /* A standing approval ended just before its use was recorded: the calls are checked again. */
-  return (await taking.catch(ignoreGrantEnded)) ?? takeThread(context, run, recorded);
+  const { log } = run;
+  const decide = (proposal: Proposal): void => accept(context, run, proposal, recorded);
+  try {
+    if (!context.hasAgentTools) return await checkAndAcquire(context, run, recorded, decide);
+    return await context.commitCancelled(log, decide, (accepted) =>
+      checkAndAcquire(context, run, recorded, accepted),
+    );
+  } catch (error) {
+    /* A standing approval ended just before its use was recorded: the calls are checked again. */
+    ignoreGrantEnded(error);
+    return takeThread(context, run, recorded);
+  }
 }
 
+/** The calls that could start are checked before the append, because the app's rules may take long. */
 async function checkAndAcquire(
   context: AgentContext,
   run: Opening,
@@ -142,28 +135,30 @@ async function checkAndAcquire(
     [restarts, starts] = (await awaitUnlessAborted(checking, signal)) ?? [restarts, starts];
   }
   /* A resumed thread resumes all delegated calls, unless a scheduler only looks which are due. */
-  const isResumed = input.messages.length + input.answers.length === 0;
-  const resumesAll = isResumed && options.onlyWhenDue !== true;
+  const isOnlyResumed = input.messages.length + input.answers.length === 0;
+  const resumesAll = isOnlyResumed && options.onlyWhenDue !== true;
+  /* The calls that the run begins with; `undefined` if it must not take the thread. */
   const decide = (proposal: Proposal): readonly ThreadEvent[] | undefined => {
     /* Another scheduler may be faster. */
-    if (!isAgain && isTooEarly(context, run)) return undefined;
+    if (!isAgain && options.onlyWhenDue === true && isTooEarly(context, log)) return undefined;
     acceptRest(proposal);
+    const { head } = proposal;
+    const at = context.now();
     const isCurrent = log.revision === revision;
-    const now = context.now();
-    const until = resumesAll ? Infinity : context.now();
-    const found = {
-      restarts: isCurrent ? restarts : [],
-      starts,
-      resumes: listResumes(proposal.head, tools, { at: now, until }),
-      limit: context.toolCallConcurrency,
-      resumeStopped,
-    };
-    const opening = makeOpeningEvents(proposal.head, found, now);
-    if (opening === undefined && isCurrent && !signal.aborted) {
-      const failed = { at: now, hash: readLastHash(proposal.state) };
-      proposal.add(...makeFailedRecoveryEvents(context, proposal.head, failed));
+    const restarted = isCurrent ? restarts : [];
+    const lost = head.calls.filter(isUnfinished);
+    const resumes = listResumes(head, tools, { at, until: resumesAll ? Infinity : at });
+    const isResumed = resumeStopped === true && isStoppedBeforeReply(head);
+    const isWanted = isResumed || restarted.length + resumes.length > 0 || needsRun(head, at);
+    /* Another run holds the thread, the outcome of a lost call is still unknown, or there is nothing to do. */
+    if (isRunning(head, at) || restarted.length !== lost.length || !isWanted) {
+      const failed = { at, hash: readLastHash(proposal.state) };
+      if (isCurrent && !signal.aborted)
+        proposal.add(...makeFailedRecoveryEvents(context, head, failed));
+      return undefined;
     }
-    return opening;
+    const due = [...resumes, ...listStillDue(head, starts)];
+    return [...restarted, ...takeTurns(due, head, context.toolCallConcurrency)];
   };
   return lease.acquire(decide, { resumeStopped });
 }
@@ -177,24 +172,17 @@ function accept(
   acceptInput(proposal, input, { tools, now: now(), whilePending, principalId, followUps });
 }
 
-/** Whether a scheduler woke before the time in the log. */
-function isTooEarly({ now }: AgentContext, { log, options }: Opening): boolean {
-  if (options.onlyWhenDue !== true) return false;
-  return (computeNextDeadline(log.state.head) ?? Infinity) > now();
+/** The requests that follow those which have expired, if any has. */
+async function makeDueFollowUps(
+  context: AgentContext,
+  { log, tools }: Opening,
+): Promise<FollowUps | undefined> {
+  const now = context.now();
+  const isAnyExpired = log.state.head.openRequests.some(({ request }) => isExpired(request, now));
+  return isAnyExpired ? makeFollowUps(context, tools, log.state) : undefined;
 }
 
-/**
- * The calls that a run begins with; `undefined` if it must not take the thread: another run holds it, the outcome of a lost call is still
- * unknown, or there is nothing to do.
- */
-function makeOpeningEvents(
-  head: ThreadHead,
-  { restarts, starts, resumes, limit, resumeStopped }: Starts,
-  now: number,
-): readonly ThreadEvent[] | undefined {
-  const lost = head.calls.filter(isUnfinished);
-  const isResumed = resumeStopped === true && isStoppedBeforeReply(head);
-  const isWanted = isResumed || restarts.length + resumes.length > 0 || needsRun(head, now);
-  if (isRunning(head, now) || restarts.length !== lost.length || !isWanted) return undefined;
-  return [...restarts, ...takeTurns([...resumes, ...listStillDue(head, starts)], head, limit)];
+/** Whether a scheduler woke before the time in the log. */
+function isTooEarly({ now }: AgentContext, { state }: ThreadLog): boolean {
+  return (computeNextDeadline(state.head) ?? Infinity) > now();
 }

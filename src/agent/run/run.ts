@@ -16,7 +16,7 @@ import type { ParsedInput } from '../input/parse-input.ts';
 import { pickModelSettings } from '../model/model-step.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
-import { Executions, type Finished, recordFinished } from './executions.ts';
+import { Executions } from './executions.ts';
 import { Lease, LeaseLost } from './lease.ts';
 import { openAgain, type Opening, openRun } from './open-run.ts';
 import { describeEndStatus, type RunEnd } from './run-end.ts';
@@ -34,7 +34,7 @@ export interface RunArguments {
   /** Receives the model's deltas: the only difference of a streamed run. */
   receiver?: DeltaReceiver | undefined;
   /** Receives every event that the run appended. */
-  onEvents: (events: readonly ThreadEvent[]) => void;
+  onEvents?: ((events: readonly ThreadEvent[]) => void) | undefined;
   /** Receives the preliminary results of tools. */
   onPreliminary?: ((result: PreliminaryResult) => void) | undefined;
 }
@@ -148,7 +148,7 @@ export class Run {
     while (!this.#lease.isTakenOver) {
       const finished = this.#executions.take();
       if (finished.length > 0) {
-        await this.#recordFinished(finished).catch(ignoreLeaseLost);
+        await this.#executions.record(finished).catch(ignoreLeaseLost);
         continue;
       }
       if (!this.#executions.pending)
@@ -163,7 +163,7 @@ export class Run {
     const signal = this.#signal;
     const { state } = this.#log;
     const finished = this.#executions.take();
-    if (finished.length > 0) return this.#recordFinished(finished);
+    if (finished.length > 0) return this.#begin(await this.#executions.record(finished));
     const sent = this.#sending?.take() ?? [];
     if (sent.length > 0) return this.#recordSent(sent);
     if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
@@ -179,13 +179,6 @@ export class Run {
     if (isModelDue(state.head) && (await this.#modelSteps.mayTake(state, signal)))
       await this.#askModel();
     else await this.#commit(() => [{ type: 'run-ended', at: this.#context.now() }]);
-  }
-
-  /** Records the results that have come in. They are facts, recorded even if the lease was lost meanwhile. */
-  async #recordFinished(finished: readonly Finished[]): Promise<void> {
-    await recordFinished(this.#context, this.#log, finished, async (make) =>
-      this.#commit(make, { evenWhenLost: true }),
-    );
   }
 
   /** Records which answers were sent to the tools that asked. */
@@ -232,11 +225,11 @@ export class Run {
   }
 
   /** After an append: starts the calls that it recorded as started. */
-  async #begin(events: readonly ThreadEvent[]): Promise<void> {
-    this.#setting.onEvents(events);
+  #begin(events: readonly ThreadEvent[]): Promise<void> | undefined {
+    this.#setting.onEvents?.(events);
     const { onStepEnd } = this.#context;
     if (onStepEnd !== undefined) notifyStepEnd(onStepEnd, this.#log.state, events);
-    await this.#executions.start(events);
+    return this.#executions.start(events);
   }
 
   get #modelSteps(): ModelSteps {
@@ -269,7 +262,7 @@ export class Run {
       ? await this.#lease.release(error, isAborted, this.#steps?.partial)
       : [];
     if (!this.#isStop(failure)) throw failure;
-    this.#setting.onEvents(events);
+    this.#setting.onEvents?.(events);
     const partial = events.find((event) => event.type === 'step-finished');
     this.#steps?.interrupted(partial?.finishReason);
     return this.#end();

@@ -54,7 +54,7 @@ export function traceRun<RESULT extends RunResult>(
   facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & Partial<ModelName>,
   run: (onEvents: OnEvents) => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (!isTraced() || findConversation(facts.threadId) !== undefined) return run(() => {});
+  if (findConversation(facts.threadId) !== undefined) return run(() => {});
   const message: InvokedMessage = { type: 'invoked', ...facts };
   const onEvents: OnEvents = (events) => {
     const started = events.findLast(({ type }) => type === 'run-started');
@@ -97,13 +97,12 @@ export function traceStep<RESULT>(
   return isTraced() ? traceWork({ type: 'stepped', ...facts }, take) : take();
 }
 
-/** Traces the execution of a tool. */
+/** Traces the execution of a tool. Called only while somebody receives the trace, as `traceRun` is. */
 export function traceCall<RESULT>(
   { threadId, events }: Readonly<ThreadState>,
   { call, description }: { call: ToolCallRecord; description: unknown },
   run: () => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (!isTraced()) return run();
   return traceWork(
     {
       type: 'started',
