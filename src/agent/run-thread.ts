@@ -55,11 +55,9 @@ export async function runThread(
   const { onEnd, onError, output } = agentContext;
   try {
     const context = hasRunSettings(options) ? withRunSettings(agentContext, options) : agentContext;
-    const run = (trace?: TraceReceiver): Promise<AgentResponse> =>
-      runOnce(context, threads, thread, { ...running, trace });
-    const { name: agentName, modelName } = context;
-    const facts = { threadId: thread.id, agentName, ...modelName };
-    const ended = await (isTraced() ? traceRun(facts, run) : run());
+    const ended = await (isTraced()
+      ? runTraced(context, threads, thread, running)
+      : runOnce(context, threads, thread, running));
     const response = output === undefined ? ended : await withOutput(ended, output);
     if (onEnd !== undefined) void callGuarded(onEnd, response);
     return response;
@@ -71,11 +69,22 @@ export async function runThread(
   }
 }
 
+function runTraced(
+  context: AgentContext,
+  threads: ThreadHandles,
+  thread: AgentThread,
+  running: Running,
+): Promise<AgentResponse> {
+  const { name: agentName, modelName } = context;
+  const facts = { threadId: thread.id, agentName, ...modelName };
+  return traceRun(facts, (trace) => runOnce(context, threads, thread, { ...running, trace }));
+}
+
 async function runOnce(
   context: AgentContext,
   threads: ThreadHandles,
   thread: AgentThread,
-  running: Running & { trace: TraceReceiver | undefined },
+  running: Running & { trace?: TraceReceiver },
 ): Promise<AgentResponse> {
   const { options, buffer, trace } = running;
   const log = threads.logOf(thread);

@@ -44,10 +44,9 @@ export class ThreadHandles {
   }
 
   /** Reads what others appended. */
-  async pull(log: ThreadLog): Promise<void> {
+  pull(log: ThreadLog): Promise<void> {
     const syncing = this.#clock.sync();
-    if (syncing !== undefined) await syncing;
-    await log.pull();
+    return syncing === undefined ? log.pull() : syncing.then(() => log.pull());
   }
 
   /** Reads what others appended. Throws `wrong-agent` for a thread of another agent. */

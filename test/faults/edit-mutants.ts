@@ -8,8 +8,8 @@ export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'an input of null is an input',
     file: 'agent/input/accept-input.ts',
-    from: 'const says = [edit, answer.input, answer.remember].some((each) => each !== undefined);',
-    to: 'const says = (edit ?? answer.input ?? answer.remember) !== undefined;',
+    from: 'edit !== undefined || answer.input !== undefined || answer.remember !== undefined;',
+    to: '(edit ?? answer.input ?? answer.remember) !== undefined;',
     suite: [story, 'where nothing is editable'],
     sentence: failed,
   },

@@ -246,8 +246,8 @@ export function isWeighed(
 ): boolean {
   if (request?.type !== 'approval-request' || answer.type !== 'approval-response') return false;
   const { requireReason, edit } = request;
-  const says = [edit, answer.input, answer.remember].some((each) => each !== undefined);
-  return isAnswererLimited(request) || requireReason === true || says;
+  const says = edit !== undefined || answer.input !== undefined || answer.remember !== undefined;
+  return says || requireReason === true || isAnswererLimited(request);
 }
 
 function checkAnswer({ request }: OpenRequest, answer: UserInputResponseContent): void {
@@ -270,7 +270,8 @@ function checkAnswer({ request }: OpenRequest, answer: UserInputResponseContent)
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
   const { requestId } = request;
   let repeats: 'digest' | 'call' = 'digest';
-  for (const shown of [request, ...undoSameEdit(request, answer)]) {
+  const isEdited = request.type === 'approval-request' && request.edit !== undefined;
+  for (const shown of isEdited ? [request, ...undoSameEdit(request, answer)] : [request]) {
     const digest = shown.type === 'approval-request' ? shown.digest : undefined;
     if (answer.digest !== undefined && answer.digest !== digest) continue;
     if (answer.toolCall === undefined || isEqualJson(answer.toolCall, shown.toolCall)) return;
@@ -281,10 +282,9 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
 
 /** The request as it was before its edit, for an answer that makes the same edit: it repeats what was shown then. */
 function undoSameEdit(
-  request: UserInputRequest,
+  request: ApprovalRequest,
   { input }: ApprovalResponseContent,
 ): ApprovalRequest[] {
-  if (request.type !== 'approval-request' || request.edit === undefined) return [];
   const isSame = input !== undefined && isEqualJson(input, request.toolCall?.input);
   return isSame ? [undoEdit(request)] : [];
 }

@@ -168,17 +168,18 @@ export class Executions {
 
   #recordLate(finished: Finished): void {
     /* The app has got the result. */
-    this.#record([finished]).catch(() => {});
+    this.record([finished], { isLate: true }).catch(() => {});
   }
 
-  /** Records results under the lease, as facts: even if the lease was lost meanwhile. Throws `LeaseLost` then. */
-  record(finished: readonly Finished[]): Promise<readonly ThreadEvent[]> {
-    return this.#record(finished, this.#setting.lease);
-  }
-
-  /** Retries if the store fails. After any failure but `LeaseLost` the app gets the results in `onUnrecorded`. */
-  async #record(finished: readonly Finished[], lease?: Lease): Promise<readonly ThreadEvent[]> {
-    const { log } = this.#setting;
+  /**
+   * Records results, which are facts: even if the lease was lost meanwhile, then throwing `LeaseLost`. Late ones need no lease. Retries if the
+   * store fails; after any other failure the app gets the results in `onUnrecorded`.
+   */
+  async record(
+    finished: readonly Finished[],
+    { isLate = false } = {},
+  ): Promise<readonly ThreadEvent[]> {
+    const { log, lease } = this.#setting;
     const make = (proposal: Proposal): ThreadEvent[] => {
       const { head } = proposal;
       const events: ThreadEvent[] = [];
@@ -188,7 +189,7 @@ export class Executions {
     };
     for (let retries = 0; ; retries += 1) {
       try {
-        if (lease !== undefined) return await lease.commit(make, { evenWhenLost: true });
+        if (!isLate) return await lease.commit(make, { evenWhenLost: true });
         return await log.commit((proposal) => proposal.add(...make(proposal)), { isFact: true });
       } catch (error) {
         if (error instanceof LeaseLost) throw error;
