@@ -18,8 +18,8 @@ import {
 } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { refuseChildInput } from './child-agent.ts';
-import { acceptInput } from './input/accept-input.ts';
-import { allowInput, mayEndRequests } from './input/allow-input.ts';
+import { acceptInput, needsPermission } from './input/accept-input.ts';
+import { allowInput } from './input/allow-input.ts';
 import { recordBelow } from './input/answers-below.ts';
 import { listNewMessages } from './input/sent-messages.ts';
 import { type ParsedInput, parseInput, type RunInput } from './input/parse-input.ts';
@@ -97,7 +97,7 @@ async function runOnce(
   const { mayAnswer, principalId } = context;
   const { whilePending = 'refuse', abortSignal } = options;
   let allowed = parsed;
-  if (mayEndRequests(parsed, whilePending)) {
+  if (needsPermission(log.state.head, parsed, { mayAnswer, whilePending })) {
     const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
     allowed = await awaitUntilAborted(asking, abortSignal);
   }

@@ -225,6 +225,31 @@ test('Ben, who dismisses his own question, does not end the boss’s request of 
   expect(closedIn(thread)).toMatchObject([{ principal: 'boss', person: 'boss' }]);
 });
 
+test('Eve, who dismisses a question, does not end the request of the same step that excludes her, though nobody else is asked who may', async () => {
+  const calls = [book('c1', 'Paris'), { id: 'q1', name: 'ask', input: { questions: [database] } }];
+  const world = memoryWorld([{ calls }]);
+  const agent = world.agent({
+    mayAnswer: undefined,
+    tools: {
+      ask: askUserQuestion(),
+      book: tool({ inputSchema: z.object({ city: z.string() }), execute: () => 'booked' }),
+    },
+    toolApproval: { book: { type: 'user-approval', notRequester: true } },
+  });
+  const thread = await agent.thread('t');
+  await agent.run('Book', thread, { principal: 'eve' });
+  const question = thread.activeRequests.find(({ type }) => type === 'question-request');
+  const { requestId = '' } = question ?? {};
+  const dismissal = { type: 'question-response', requestId, status: 'dismissed' } as const;
+  await expect(agent.run(dismissal, thread, { principal: 'eve' })).rejects.toMatchObject({
+    code: 'not-allowed',
+    requestId: opened(thread).requestId,
+  });
+  expect(thread.activeRequests).toHaveLength(2);
+  await agent.run(dismissal, thread, { principal: 'ben' });
+  expect(closedIn(thread)).toMatchObject([{ principal: 'ben' }]);
+});
+
 /** A manager whose buyer asks about a payment, for Eve. */
 async function delegated(above: MayAnswer | undefined, below: MayAnswer | undefined) {
   const office = new AgentOffice();

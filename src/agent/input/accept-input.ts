@@ -34,7 +34,7 @@ import { makeExpiryEvents, type FollowUps } from '../calls/expire-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { makeQuestionEndEvents, refuseNoAnswer } from './answer-question.ts';
 import { listNewMessages, refuseEdit, listReplacedMessages } from './sent-messages.ts';
-import type { ParsedInput, Weigh, AnswerOptions } from './parse-input.ts';
+import type { AnswerOptions, MayAnswer, ParsedInput, Weigh } from './parse-input.ts';
 import {
   makeAlreadyAnsweredError,
   makeMismatchError,
@@ -237,6 +237,35 @@ function checkRepeated(ended: EndedRequest | undefined, answer: UserInputRespons
     throw makeAlreadyAnsweredError(requestId);
   }
   if (answer.type === 'approval-response') refuseMismatch(ended, answer);
+}
+
+/**
+ * Whether somebody has to be asked before an input is accepted: about an answer that not everybody may give, or that a sub-agent checks; or
+ * about the requests that a message cancels, or that the answer to a question interrupts.
+ */
+export function needsPermission(
+  { openRequests }: ThreadHead,
+  { messages, answers }: ParsedInput,
+  {
+    mayAnswer,
+    whilePending,
+  }: { mayAnswer: MayAnswer | undefined } & Pick<AcceptOptions, 'whilePending'>,
+): boolean {
+  if (messages.length > 0 && whilePending === 'cancel') return true;
+  if (mayAnswer !== undefined) return answers.length > 0;
+  return answers.some((answer) => {
+    if (answer.type === 'question-response') return true;
+    const open = openRequests.find(({ request }) => request.requestId === answer.requestId);
+    return isJudged(open?.request, answer);
+  });
+}
+
+/** Whether more decides on an answer than its form: a sub-agent, or what `isWeighed` names. */
+export function isJudged(
+  request: UserInputRequest | undefined,
+  answer: UserInputResponseContent,
+): boolean {
+  return request?.path !== undefined || isWeighed(request, answer);
 }
 
 /** Whether more than yes or no, from anybody, decides: who answers, what others say, or what the answer says besides. */

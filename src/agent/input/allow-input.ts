@@ -7,7 +7,7 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { listCancelled } from '../calls/close-requests.ts';
 import { findAskingDelegation } from '../calls/delegation.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
-import { acceptInput, isWeighed } from './accept-input.ts';
+import { acceptInput, isJudged, isWeighed } from './accept-input.ts';
 import { showBelow, checkBelow } from './answers-below.ts';
 import { findAllowedPerson, makeAskedAnswer, type AnswerContext } from './call-may-answer.ts';
 import { listNewMessages } from './sent-messages.ts';
@@ -26,14 +26,6 @@ interface Accepting {
   mayAnswer: MayAnswer | undefined;
 }
 
-/** Whether an input answers requests, or may cancel some. Nobody has to be asked about any other. */
-export function mayEndRequests(
-  { answers, messages }: ParsedInput,
-  whilePending: Accepting['whilePending'],
-): boolean {
-  return answers.length > 0 || (messages.length > 0 && whilePending === 'cancel');
-}
-
 /**
  * Asks who may answer the requests that an input answers, and who may end those that it ends: those that a message cancels, and those that
  * an answer interrupts. Rejects with `not-allowed`; the thread then shows what sub-agents have recorded about their requests meanwhile.
@@ -44,7 +36,7 @@ export async function allowInput(
   input: ParsedInput,
   accepting: Accepting,
 ): Promise<ParsedInput> {
-  const { mayAnswer, whilePending } = accepting;
+  const { mayAnswer } = accepting;
   let allowed = input;
   try {
     if (input.answers.length > 0)
@@ -53,8 +45,6 @@ export async function allowInput(
     if (HoldpointError.isInstance(error)) await showBelow(context, log, input);
     throw error;
   }
-  if (!(whilePending === 'cancel' && input.messages.length > 0) && !mayInterrupt(input))
-    return allowed;
   const { by, onBehalfOf, revoked, until } = allowed;
   const ended = listEndedByInput(context, log.state, allowed, accepting);
   const ender = { by, onBehalfOf, revoked, until, mayAnswer };
@@ -74,10 +64,8 @@ async function allowAnswers(
 ): Promise<ParsedInput> {
   const { head, threadId } = state;
   const open = new Map(head.openRequests.map((each) => [each.request.requestId, each]));
-  const isAsked = (answer: UserInputResponseContent): boolean => {
-    const request = open.get(answer.requestId)?.request;
-    return request?.path !== undefined || isWeighed(request, answer);
-  };
+  const isAsked = (answer: UserInputResponseContent): boolean =>
+    isJudged(open.get(answer.requestId)?.request, answer);
   if (mayAnswer === undefined && !input.answers.some(isAsked)) return input;
   const allowedRequests = new Set<string>();
   const weighed = new Map<string, Weigh>();
