@@ -323,3 +323,25 @@ test('withdrawing the last message of a stopped turn does not bring the turn bac
   expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
   expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled' });
 });
+
+test('a stop that comes just before the last append of a run ends it, and the thread is free at once', async () => {
+  const shared = memoryStore();
+  const other = createAgent({ model: scriptedModel([]).model, store: shared });
+  let isStopped = false;
+  const store: ThreadStore = {
+    ...shared,
+    async append(...append) {
+      const isLast = append[2].some(({ text }) => text.includes('"run-ended"'));
+      if (isLast && !isStopped) {
+        isStopped = true;
+        await other.stop(await other.thread('t'));
+      }
+      return shared.append(...append);
+    },
+  };
+  const agent = createAgent({ model: scriptedModel([{ text: 'Hello.' }]).model, store });
+  const thread = await agent.thread('t');
+  await agent.run('Hi', thread);
+  expect(isStopped).toBe(true);
+  expect((await other.thread('t')).status).toBe('idle');
+});

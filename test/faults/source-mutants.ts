@@ -187,6 +187,14 @@ const fleetMutants: readonly SourceMutant[] = [
     sentence: /AssertionError/,
   },
   {
+    promise: 'what a run decided before a conflict counts for nothing after it',
+    file: 'agent/run/lease.ts',
+    from: '      isOver = false;\n',
+    to: '',
+    suite: ['agent/stop', 'a stop that comes just before the last append'],
+    sentence: /AssertionError/,
+  },
+  {
     promise: 'a run whose thread another has taken over says that it is running',
     file: 'agent/run/lease.ts',
     from: 'return this.#wasAcquired && findLatestRun(this.#log.state) !== this.#runId;',

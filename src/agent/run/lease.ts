@@ -85,6 +85,7 @@ export class Lease {
     let isLost = false;
     let isOver = false;
     const decide = (proposal: Proposal): void => {
+      isOver = false;
       isLost = !this.#holds(proposal.state);
       const mayDecide = !isLost && proposal.state.head.run?.isStopping !== true;
       if (!mayDecide && !evenWhenLost) return;
