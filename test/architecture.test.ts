@@ -154,6 +154,7 @@ const packages: Record<string, readonly string[]> = {
   ],
   zod: Object.keys(rooms),
   eventemitter3: ['agent/run/agent-events.ts', 'stores/sql/notices.ts'],
+  tinyqueue: ['stores/memory.ts'],
   'eventsource-encoder': ['channels/ag-ui'],
   '@ai-sdk/react': ['channels/ui'],
   react: ['channels/ui'],

@@ -1,3 +1,4 @@
+import TinyQueue from 'tinyqueue';
 import { HoldpointError } from '../errors.ts';
 import { sealEntry } from '../thread/log-entry.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
   ThreadStoreGrants,
   ThreadSummary,
 } from '../thread/thread-store.ts';
-import { Deadlines } from './memory/deadlines.ts';
 
 /** The log and the summary of a thread. A summary is replaced, never changed. */
 interface KeptThread {
@@ -135,6 +135,62 @@ const orders = {
   oldest: (one: Place, other: Place): number => one.updatedAt - other.updatedAt || byId(one, other),
   newest: (one: Place, other: Place): number => other.updatedAt - one.updatedAt || byId(other, one),
 };
+
+type Due = ThreadSummary & { nextDeadline: number };
+type IsCurrent = (summary: ThreadSummary) => boolean;
+
+/** Summaries of an agent's threads, the earliest deadline first. Those that are no longer current stay until they come first. */
+interface AgentDeadlines {
+  queue: TinyQueue<Due>;
+  /** The length at which those that are no longer current are taken out. */
+  maximumLength: number;
+}
+
+const smallLength = 64;
+
+/** The deadlines of threads, by agent: what is due is found without a look at what is not. */
+class Deadlines {
+  readonly #ofAgents = new Map<string | null, AgentDeadlines>();
+  readonly #isCurrent: IsCurrent;
+
+  /** `isCurrent` says whether a summary is still the one of its thread. */
+  constructor(isCurrent: IsCurrent) {
+    this.#isCurrent = isCurrent;
+  }
+
+  /** Adds the summary of a thread. It must not be changed afterwards; it counts until it is no longer current. */
+  add(summary: ThreadSummary): void {
+    if (!hasDeadline(summary)) return;
+    const { agent = null } = summary;
+    let deadlines = this.#ofAgents.get(agent);
+    if (deadlines === undefined || deadlines.queue.length >= deadlines.maximumLength) {
+      const current = (deadlines?.queue.data ?? []).filter(this.#isCurrent);
+      const maximumLength = Math.max(smallLength, 2 * current.length);
+      deadlines = { queue: new TinyQueue(current, compareDeadlines), maximumLength };
+      this.#ofAgents.set(agent, deadlines);
+    }
+    deadlines.queue.push(summary);
+  }
+
+  /** Takes out the summaries of the agent's threads that are due before this time, the most overdue first. */
+  takeDue(agent: string | null, before: number, limit: number): ThreadSummary[] {
+    const due: ThreadSummary[] = [];
+    const queue = this.#ofAgents.get(agent)?.queue;
+    while (due.length < limit && (queue?.peek()?.nextDeadline ?? Infinity) < before) {
+      const first = queue?.pop();
+      if (first !== undefined && this.#isCurrent(first)) due.push(first);
+    }
+    return due;
+  }
+}
+
+function hasDeadline(summary: ThreadSummary): summary is Due {
+  return summary.nextDeadline !== undefined;
+}
+
+function compareDeadlines(one: Due, other: Due): number {
+  return one.nextDeadline - other.nextDeadline;
+}
 
 /** The standing approvals of a store in memory. */
 class MemoryGrants implements ThreadStoreGrants {
