@@ -87,20 +87,16 @@ export class ThreadHandles {
     parent?: ParentCall,
   ): Promise<{ thread: AgentThread; log: ThreadLog }> {
     refuseThreadId(threadId);
-    await this.#clock.sync();
-    const log = await this.#openLog(threadId, parent);
-    const thread = new AgentThread(log, this.#context.now);
-    this.#logs.set(thread, log);
-    return { thread, log };
-  }
-
-  async #openLog(threadId: string, parent?: ParentCall): Promise<ThreadLog> {
+    const syncing = this.#clock.sync();
+    if (syncing !== undefined) await syncing;
     let deleted: string | undefined;
     for (;;) {
       const log = this.#newLog(threadId, parent);
       try {
         await log.open();
-        return log;
+        const thread = new AgentThread(log, this.#context.now);
+        this.#logs.set(thread, log);
+        return { thread, log };
       } catch (error) {
         const [first] = log.state.entries;
         const isDeleted = HoldpointError.isInstance(error) && error.code === 'thread-deleted';

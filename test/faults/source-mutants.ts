@@ -57,7 +57,7 @@ const loopMutants: readonly SourceMutant[] = [
   {
     promise: 'a start is recorded before it is done',
     file: 'agent/run/run.ts',
-    from: 'await this.#begin(await this.#lease.commit(make, options));',
+    from: 'return this.#begin(await this.#lease.commit(make, options));',
     to: 'await this.#lease.commit((proposal) => { const made = make(proposal); void this.#begin(made); return made; }, options);',
     suite: schedules,
     sentence: anyFault,

@@ -173,10 +173,10 @@ function accept(
 }
 
 /** The requests that follow those which have expired, if any has. */
-async function makeDueFollowUps(
+function makeDueFollowUps(
   context: AgentContext,
   { log, tools }: Opening,
-): Promise<FollowUps | undefined> {
+): Promise<FollowUps> | undefined {
   const now = context.now();
   const isAnyExpired = log.state.head.openRequests.some(({ request }) => isExpired(request, now));
   return isAnyExpired ? makeFollowUps(context, tools, log.state) : undefined;

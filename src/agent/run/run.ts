@@ -221,7 +221,7 @@ export class Run {
     make: (proposal: Proposal) => readonly ThreadEvent[],
     options: { evenWhenLost?: boolean } = {},
   ): Promise<void> {
-    await this.#begin(await this.#lease.commit(make, options));
+    return this.#begin(await this.#lease.commit(make, options));
   }
 
   /** After an append: starts the calls that it recorded as started. */
