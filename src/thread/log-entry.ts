@@ -224,6 +224,7 @@ function makeChangedLogError(revision: number): HoldpointError {
 const versionedSchema = z.looseObject({ v: z.int().min(1) });
 
 function upgradeEntry(json: unknown): unknown {
+  if (Reflect.get(Object(json), 'v') === entryVersion) return json;
   const versioned = versionedSchema.safeParse(json);
   if (!versioned.success) {
     throw new HoldpointError('log-tampered', 'The log has an entry without a version.');

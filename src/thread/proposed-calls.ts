@@ -19,9 +19,10 @@ interface CallMarks {
  */
 export function listProposedCalls(message: ModelMessage, step: number): ToolCallRecord[] {
   const parts = listAssistantParts(message);
+  const proposed = parts.filter((part) => part.type === 'tool-call');
+  if (proposed.length === 0) return [];
   const requests = requestsByCall(parts);
-  return parts
-    .filter((part) => part.type === 'tool-call')
+  return proposed
     .filter((part) => endsHere(part, requests))
     .map(({ toolCallId, toolName, input, providerExecuted }, index) => {
       const call = {

@@ -97,7 +97,8 @@ export function applyMessageAdded(
   head.failure = undefined;
 }
 
-function omitRepetitions(principals: readonly unknown[]): unknown[] {
+function omitRepetitions(principals: readonly unknown[]): readonly unknown[] {
+  if (principals.length < 2) return principals;
   return [...new Map(principals.map((each) => [JSON.stringify(each), each])).values()];
 }
 
