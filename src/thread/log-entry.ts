@@ -126,15 +126,10 @@ export function sealEntry(entry: LogEntry): LogEntry {
   return SealedEntry.factsOf(entry) === undefined ? new SealedEntry(entry) : entry;
 }
 
-function keepFacts(entry: LogEntry, facts: EntryFacts): void {
-  const known = SealedEntry.factsOf(entry);
-  if (known !== undefined) Object.assign(known, facts);
-}
-
 /** The content of an entry. Throws `unsupported-version` for an entry of a newer holdpoint, `log-tampered` for an invalid one. */
 export function readEntry(entry: LogEntry): EntryContent {
-  const known = SealedEntry.factsOf(entry)?.content;
-  if (known !== undefined) return known;
+  const facts = SealedEntry.factsOf(entry);
+  if (facts?.content !== undefined) return facts.content;
   const { text } = entry;
   const json = upgradeEntry(parseJson(text));
   /* Most entries have no `$`, and searching for one character is ten times faster than for two. */
@@ -151,7 +146,7 @@ export function readEntry(entry: LogEntry): EntryContent {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has just validated it.
   const valid = value as EntryContent;
   const content = hasTags ? valid : freezeContent(valid);
-  if (!hasTags) keepFacts(entry, { content });
+  if (facts !== undefined && !hasTags) facts.content = content;
   return content;
 }
 
@@ -175,14 +170,15 @@ export function eventsOf(entry: LogEntry): readonly ThreadEvent[] {
  */
 export function verifyEntry(entry: LogEntry, end: LogEnd): EntryContent | Promise<EntryContent> {
   const { text } = entry;
-  if (SealedEntry.factsOf(entry)?.previous === end.hash) return readFollowingContent(entry, end);
+  const facts = SealedEntry.factsOf(entry);
+  if (facts?.previous === end.hash) return readFollowingContent(entry, end);
   const body = text.slice(0, -endingLength);
   const check = (hash: string): EntryContent => {
     const isRight = text === `${body}${hashKey}${hash}"}`;
     const content = readFollowingContent(entry, end);
     /* After the content is read: a text that can't be parsed has a more precise error. */
     if (!isRight) throw makeChangedLogError(end.revision + 1);
-    keepFacts(entry, { previous: end.hash });
+    if (facts !== undefined) facts.previous = end.hash;
     return content;
   };
   const hash = hashEntry(body, end.hash);

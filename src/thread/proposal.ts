@@ -46,15 +46,11 @@ export class Proposal {
     const [first] = added;
     if (first === undefined) return;
     this.#draft ??= new HeadDraft(this.#head, this.state.endedRequests);
-    const events: ThreadEvent[] = [];
     let latest = this.#events.at(-1)?.at ?? findLatestTime(this.state);
-    for (const event of added) {
-      if (event.at < latest) events.push({ ...event, at: latest });
-      else {
-        latest = event.at;
-        events.push(event);
-      }
-    }
+    const events = added.map((event) => {
+      latest = Math.max(latest, event.at);
+      return event.at < latest ? { ...event, at: latest } : event;
+    });
     if (!this.#draft.head.created) {
       const { threadId } = this.state;
       events.unshift({ type: 'thread-created', at: first.at, threadId, ...this.#origin });

@@ -68,9 +68,9 @@ function classifyObject(value: object, depth: number, parts?: object[]): number 
     return form;
   }
   if ('toJSON' in value || Symbol.iterator in value) form = lossy;
-  const entries = Object.entries(value);
-  if (entries.length === 1 && looksTagged.test(entries[0]?.[0] ?? '')) form = tags;
-  for (const [, item] of entries) {
+  const items = Object.values(value);
+  if (items.length === 1 && looksTagged.test(Object.keys(value)[0] ?? '')) form = tags;
+  for (const item of items) {
     /* JSON and `copyPlain` treat an undefined property as absent. */
     if (item !== undefined) form = Math.max(form, classifyForm(item, depth + 1, parts));
   }

@@ -50,8 +50,8 @@ export const keptMutants: readonly SourceMutant[] = [
   {
     promise: 'an entry counts as verified only after the entry that it was verified after',
     file: 'thread/log-entry.ts',
-    from: 'if (SealedEntry.factsOf(entry)?.previous === end.hash)',
-    to: 'if (SealedEntry.factsOf(entry)?.previous !== undefined)',
+    from: 'if (facts?.previous === end.hash)',
+    to: 'if (facts?.previous !== undefined)',
     suite: [kept, 'where it follows another one'],
     sentence: failed,
   },

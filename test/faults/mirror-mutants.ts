@@ -5,8 +5,8 @@ export const mirrorMutants: readonly SourceMutant[] = [
   {
     promise: 'the times in a log never go back',
     file: 'thread/proposal.ts',
-    from: 'if (event.at < latest)',
-    to: 'if (Date.now() < 0)',
+    from: 'return event.at < latest ?',
+    to: 'return Date.now() < 0 ?',
     suite: ['agent/event-times', 'never go back'],
     sentence: /AssertionError/,
   },

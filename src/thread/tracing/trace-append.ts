@@ -20,8 +20,13 @@ export async function appendTraced(proposal: Proposal, append: Append): ReturnTy
   const { events, messages, announcements } = publishStarts(proposal);
   try {
     const stored = await append(events);
-    publishEnd(messages, stored === undefined ? { error: makeConcurrentAppendError() } : {});
-    if (stored !== undefined) for (const each of announcements) publishAtOnce(each);
+    if (stored === undefined) {
+      const error = new HoldpointError('revision-conflict', 'Concurrent append; retrying.');
+      publishEnd(messages, { error });
+    } else {
+      publishEnd(messages, {});
+      for (const each of announcements) publishAtOnce(each);
+    }
     return stored;
   } catch (error) {
     publishEnd(messages, { error });
@@ -67,10 +72,6 @@ function withTraceparent(event: ThreadEvent, message: TraceMessage | undefined):
   const { success, data: traceparent } = traceparentSchema.safeParse(message.traceparent);
   const isTraceable = event.type === 'request-opened' || event.type === 'request-answered';
   return success && isTraceable ? { ...event, traceparent } : event;
-}
-
-function makeConcurrentAppendError(): HoldpointError {
-  return new HoldpointError('revision-conflict', 'Concurrent append; retrying.');
 }
 
 /** The thread to which an event is about to be appended. */
