@@ -1,6 +1,6 @@
 import { awaitUnlessAborted } from '../../content/waiting.ts';
 import type { RunCause } from '../../policy/run-context.ts';
-import { Proposal } from '../../thread/proposal.ts';
+import { type Decide, Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import {
@@ -22,7 +22,7 @@ import {
   listStillDue,
   listResumes,
 } from '../calls/check-startable-calls.ts';
-import { type FollowUps, makeFollowUps } from '../calls/expire-requests.ts';
+import { makeFollowUps } from '../calls/expire-requests.ts';
 import { makeDecisionInput } from '../calls/decide-calls.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
@@ -55,10 +55,10 @@ export async function openRun(
   onEvents: ((events: readonly ThreadEvent[]) => void) | undefined,
 ): Promise<readonly ThreadEvent[] | undefined> {
   const { log, tools, options, signal } = run;
-  const recorded = { input, followUps: await makeDueFollowUps(context, run) };
+  const recorded = { input, accept: await prepareInput(context, run, input) };
   if (isAbandoned(log.state.head, context.now())) {
     /* Bad input is refused before anything is recorded. */
-    accept(context, run, new Proposal(log.state), recorded);
+    recorded.accept(new Proposal(log.state));
     const ended = await recordAbandoned(context, log);
     onEvents?.(ended);
   }
@@ -77,15 +77,15 @@ export async function openAgain(
   run: Opening,
 ): Promise<readonly ThreadEvent[]> {
   const input: ParsedInput = { messages: [], answers: [], by: {} };
-  const followUps = await makeDueFollowUps(context, run);
-  return takeThread(context, run, { input, followUps, isAgain: true });
+  const accept = await prepareInput(context, run, input);
+  return takeThread(context, run, { input, accept, isAgain: true });
 }
 
 /** What a run records before it takes the thread. */
 interface Recorded {
   input: ParsedInput;
-  /** The requests that follow those which have expired. */
-  followUps: FollowUps | undefined;
+  /** Proposes the events that record the input, and what has expired. */
+  accept: Decide;
   /** Whether the run takes its thread again. */
   isAgain?: boolean;
 }
@@ -96,12 +96,10 @@ async function takeThread(
   run: Opening,
   recorded: Recorded,
 ): Promise<readonly ThreadEvent[]> {
-  const { log } = run;
-  const decide = (proposal: Proposal): void => accept(context, run, proposal, recorded);
   try {
-    if (!context.hasAgentTools) return await checkAndAcquire(context, run, recorded, decide);
-    return await context.commitCancelled(log, decide, (accepted) =>
-      checkAndAcquire(context, run, recorded, accepted),
+    if (!context.hasAgentTools) return await checkAndAcquire(context, run, recorded);
+    return await context.commitCancelled(run.log, recorded.accept, (acceptRest) =>
+      checkAndAcquire(context, run, recorded, acceptRest),
     );
   } catch (error) {
     /* A standing approval ended just before its use was recorded: the calls are checked again. */
@@ -114,15 +112,14 @@ async function takeThread(
 async function checkAndAcquire(
   context: AgentContext,
   run: Opening,
-  recorded: Recorded,
-  acceptRest: (proposal: Proposal) => void,
+  { input, accept, isAgain = false }: Recorded,
+  acceptRest = accept,
 ): Promise<readonly ThreadEvent[]> {
   const { log, tools, options, lease, signal } = run;
-  const { input, isAgain = false } = recorded;
   const { resumeStopped } = input;
   const { state, revision } = log;
   const expected = new Proposal(state);
-  if (input.answers.length > 0) accept(context, run, expected, recorded);
+  if (input.answers.length > 0) accept(expected);
   const isAnyLost = state.head.calls.some(isUnfinished);
   let restarts: readonly ThreadEvent[] = [];
   let starts: CheckedCalls = new Map();
@@ -163,23 +160,18 @@ async function checkAndAcquire(
   return lease.acquire(decide, { resumeStopped });
 }
 
-function accept(
-  { now, principalId }: AgentContext,
-  { tools, options: { whilePending = 'refuse' } }: Opening,
-  proposal: Proposal,
-  { input, followUps }: Recorded,
-): void {
-  acceptInput(proposal, input, { tools, now: now(), whilePending, principalId, followUps });
-}
-
-/** The requests that follow those which have expired, if any has. */
-function makeDueFollowUps(
+/** Makes the requests that follow those which have expired, before the input is recorded. Returns what records it. */
+async function prepareInput(
   context: AgentContext,
-  { log, tools }: Opening,
-): Promise<FollowUps> | undefined {
-  const now = context.now();
-  const isAnyExpired = log.state.head.openRequests.some(({ request }) => isExpired(request, now));
-  return isAnyExpired ? makeFollowUps(context, tools, log.state) : undefined;
+  { log, tools, options: { whilePending = 'refuse' } }: Opening,
+  input: ParsedInput,
+): Promise<Decide> {
+  const { now, principalId } = context;
+  const begin = now();
+  const isAnyExpired = log.state.head.openRequests.some(({ request }) => isExpired(request, begin));
+  const followUps = isAnyExpired ? await makeFollowUps(context, tools, log.state) : undefined;
+  return (proposal) =>
+    acceptInput(proposal, input, { tools, now: now(), whilePending, principalId, followUps });
 }
 
 /** Whether a scheduler woke before the time in the log. */
