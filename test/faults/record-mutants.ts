@@ -13,6 +13,14 @@ export const recordMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'only text is recorded as a tool returned it',
+    file: 'agent/calls/execute-call.ts',
+    from: "if (typeof output === 'string') return output;",
+    to: "if (typeof output !== 'object') return String(output);",
+    suite: ['agent/outputs', 'a tool that returns no number'],
+    sentence: failed,
+  },
+  {
     promise: 'the span of a call that an MCP server refused has failed',
     file: 'agent/calls/execute-call.ts',
     from: 'if (refusal === undefined) return output;',

@@ -152,9 +152,10 @@ export async function makeOutcome(
   { toolCallId, input }: ToolCall,
   output: unknown,
 ): Promise<ToolCallOutcome> {
-  const options = { toolCallId, input: copyPlain(input), output };
   const modelOutput =
-    tool?.toModelOutput === undefined ? undefined : await makeModelOutput(tool, options);
+    tool?.toModelOutput === undefined
+      ? undefined
+      : await makeModelOutput(tool, { toolCallId, input: copyPlain(input), output });
   const recorded = toRecordableOutput(output);
   const returned = {
     output: recorded,
@@ -212,6 +213,7 @@ const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 
 /** The output as JSON. The call has happened, so an output that JSON can't hold is still a success. */
 function toRecordableOutput(output: unknown): JSONValue {
+  if (typeof output === 'string') return output;
   try {
     if (typeof output === 'function' || typeof output === 'symbol') {
       throw new TypeError(`JSON can't express a ${typeof output}.`);
