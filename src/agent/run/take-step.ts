@@ -132,7 +132,7 @@ export class ModelSteps {
     return Object.keys(prepared).length === 0 ? {} : { prepared };
   }
 
-  async #make({ decisions, state, signal }: StepInput): Promise<ModelStep> {
+  #make({ decisions, state, signal }: StepInput): Promise<ModelStep> {
     const { tools, rules } = decisions;
     return this.#context.makeStep({
       state,
