@@ -113,8 +113,9 @@ export function toCanonicalText(value: unknown): string {
 
 /** Whether two JSON values are equal, whatever the order of their keys. Values without a canonical text must be equal as JSON text. */
 export function isEqualJson(one: unknown, other: unknown): boolean {
-  /* The fast comparison first: an answer mostly repeats exactly what it was shown. */
-  return JSON.stringify(one) === JSON.stringify(other) || hasEqualForms(one, other);
+  /* The fast comparisons first: a request has the input of its call, and an answer mostly repeats exactly what it was shown. */
+  const isSame = one === other || JSON.stringify(one) === JSON.stringify(other);
+  return isSame || hasEqualForms(one, other);
 }
 
 function hasEqualForms(one: unknown, other: unknown): boolean {
