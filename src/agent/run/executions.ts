@@ -182,9 +182,10 @@ export class Executions {
     const { log, lease } = this.#setting;
     const make = (proposal: Proposal): ThreadEvent[] => {
       const { head } = proposal;
+      const at = this.#context.now();
       const events: ThreadEvent[] = [];
       for (const each of finished)
-        events.push(...makeResultEvents(this.#context, { proposal, head }, each));
+        events.push(...makeResultEvents(this.#context, { proposal, head, at }, each));
       return events;
     };
     for (let retries = 0; ; retries += 1) {
@@ -275,10 +276,9 @@ export class Executions {
 /** The events that record a result. That of a call that has ended in another way, or was started again, is kept as a late one. */
 function makeResultEvents(
   context: AgentContext,
-  { proposal, head }: { proposal: Proposal; head: ThreadHead },
+  { proposal, head, at }: { proposal: Proposal; head: ThreadHead; at: number },
   { attempt, execution }: Finished,
 ): ThreadEvent[] {
-  const at = context.now();
   const { step, index } = attempt;
   const call = findAwaitedCall(head, attempt);
   if (call === undefined) return makeLateEvents(proposal, { attempt, execution }, at);

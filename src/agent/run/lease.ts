@@ -182,8 +182,8 @@ export class Lease {
     const { head } = proposal;
     if (head.run === undefined) return true;
     const isBusy = head.calls.some(({ status }) => status === 'started');
+    if (isBusy || needsRun(head, this.#context.now())) return false;
     const at = this.#context.now();
-    if (isBusy || needsRun(head, at)) return false;
     const stopped = { events: proposal.state.events, head };
     const ending: ThreadEvent[] =
       head.run.isStopping === true

@@ -144,7 +144,7 @@ async function checkAndAcquire(
     const isCurrent = log.revision === revision;
     const restarted = isCurrent ? restarts : [];
     const lost = head.calls.filter(isUnfinished);
-    const resumes = listResumes(head, tools, { at, until: resumesAll ? Infinity : at });
+    const resumes = listResumes(head, tools, { at, until: resumesAll ? Infinity : context.now() });
     const isResumed = resumeStopped === true && isStoppedBeforeReply(head);
     const isWanted = isResumed || restarted.length + resumes.length > 0 || needsRun(head, at);
     /* Another run holds the thread, the outcome of a lost call is still unknown, or there is nothing to do. */
@@ -167,8 +167,9 @@ async function prepareInput(
   input: ParsedInput,
 ): Promise<Decide> {
   const { now, principalId } = context;
-  const begin = now();
-  const isAnyExpired = log.state.head.openRequests.some(({ request }) => isExpired(request, begin));
+  const isAnyExpired = log.state.head.openRequests.some(
+    ({ request }) => request.expiresAt !== undefined && isExpired(request, now()),
+  );
   const followUps = isAnyExpired ? await makeFollowUps(context, tools, log.state) : undefined;
   return (proposal) =>
     acceptInput(proposal, input, { tools, now: now(), whilePending, principalId, followUps });
