@@ -110,6 +110,50 @@ test('rules get the input, the call, the messages, and contexts as in the AI SDK
   });
 });
 
+test('a rule sees the earlier calls of its step, as proposed, and neither its own nor later ones', async () => {
+  const cities = [book('c1', 'Paris'), book('c2', 'Rome'), book('c3', 'Oslo')];
+  const world = memoryWorld([{ calls: cities }, { text: 'Done.' }]);
+  const seen = new Map<string, unknown>();
+  const agent = world.agent({
+    toolApproval: {
+      book: (_input, { toolCallId, calls }) => {
+        seen.set(
+          toolCallId,
+          calls.map((call) => `${call.toolCallId} ${call.status}`),
+        );
+        return 'approved';
+      },
+    },
+  });
+  await agent.run('Book', await agent.thread('t'));
+  expect(Object.fromEntries(seen)).toEqual({
+    c1: [],
+    c2: ['c1 proposed'],
+    c3: ['c1 proposed', 'c2 proposed'],
+  });
+});
+
+test('an input that the app changes while its rule is asked is approved and runs as it was recorded', async () => {
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const kept = { city: 'Paris' };
+  const validate = () => ({ success: true, value: kept }) as const;
+  const inputSchema = jsonSchema<typeof kept>({ type: 'object' }, { validate });
+  const ran: string[] = [];
+  const agent = world.agent({
+    tools: { book: tool({ inputSchema, execute: ({ city }) => ran.push(city) }) },
+    toolApproval: {
+      book: async () => {
+        kept.city = 'Rome';
+        return 'user-approval' as const;
+      },
+    },
+  });
+  const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+  const answers = approvalRequests.map((request) => request.approve());
+  expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed' });
+  expect(ran).toEqual(['Paris']);
+});
+
 test('a rule that edits its input does not edit what is shown and what runs', async () => {
   const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
   const agent = world.agent({
