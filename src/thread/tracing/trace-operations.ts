@@ -49,7 +49,7 @@ type RunResult = Pick<InvokedMessage, 'finishReason' | 'usage'> & { status: stri
 /** Receives the events that a run appended. */
 type OnEvents = (events: readonly ThreadEvent[]) => void;
 
-/** Traces a run, except that of a guarded call, whose agent serves only to record the call. */
+/** Traces a run, except that of a guarded call, whose agent serves only to record the call. Called only if `isTraced`. */
 export function traceRun<RESULT extends RunResult>(
   facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & Partial<ModelName>,
   run: (onEvents: OnEvents) => Promise<RESULT>,
@@ -97,7 +97,7 @@ export function traceStep<RESULT>(
   return isTraced() ? traceWork({ type: 'stepped', ...facts }, take) : take();
 }
 
-/** Traces the execution of a tool. Called only while somebody receives the trace, as `traceRun` is. */
+/** Traces the execution of a tool. Called only if `isTraced`. */
 export function traceCall<RESULT>(
   { threadId, events }: Readonly<ThreadState>,
   { call, description }: { call: ToolCallRecord; description: unknown },
