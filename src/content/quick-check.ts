@@ -18,9 +18,10 @@ function makePlainCheck(schema: z.ZodType): QuickCheck | undefined {
   if (schema instanceof z.ZodUnknown) return () => true;
   if (schema instanceof z.ZodString) return (value) => typeof value === 'string';
   if (schema instanceof z.ZodNumber) return numberChecks.get(schema.format);
-  if (schema instanceof z.ZodBoolean) return (value) => typeof value === 'boolean';
-  if (schema instanceof z.ZodLiteral) return makeListCheck(schema.def.values);
-  if (schema instanceof z.ZodEnum) return makeListCheck(schema.options);
+  if (schema instanceof z.ZodLiteral) {
+    const values = new Set<unknown>(schema.def.values);
+    return (value) => values.has(value);
+  }
   if (schema instanceof z.ZodCustom) {
     const { fn } = schema.def;
     return (value) => fn(value) === true;
@@ -33,7 +34,11 @@ function makePlainCheck(schema: z.ZodType): QuickCheck | undefined {
     const checks = schema.def.options.map(makeQuickCheck);
     return (value) => checks.some((check) => check(value));
   }
-  if (schema instanceof z.ZodArray) return makeArrayCheck(makeQuickCheck(schema.def.element));
+  if (schema instanceof z.ZodArray) {
+    const check = makeQuickCheck(schema.def.element);
+    /* A copy, as `every` skips the holes of a sparse array. */
+    return (value) => Array.isArray(value) && Array.from<unknown>(value).every(check);
+  }
   return schema instanceof z.ZodObject ? makeObjectCheck(schema.def) : undefined;
 }
 
@@ -42,41 +47,20 @@ const numberChecks = new Map<string | null, QuickCheck>([
   ['safeint', Number.isSafeInteger],
 ]);
 
-function makeListCheck(allowed: readonly unknown[]): QuickCheck {
-  const [only] = allowed;
-  return allowed.length === 1 ? (value) => value === only : (value) => allowed.includes(value);
-}
-
-function makeArrayCheck(check: QuickCheck): QuickCheck {
-  return (value) => {
-    if (!Array.isArray(value)) return false;
-    /* `every` would skip holes. */
-    for (const item of value) if (!check(item)) return false;
-    return true;
-  };
-}
-
-/** The check of an object that has all required fields and no unknown one. */
+/** The check of a plain object that has all required fields and no unknown one. */
 function makeObjectCheck({ shape, catchall }: z.ZodObject['def']): QuickCheck | undefined {
   if (!(catchall instanceof z.ZodNever)) return undefined;
-  const fields = new Map<string, { check: QuickCheck; isOptional: boolean }>();
-  let required = 0;
+  const fields = new Map<string, QuickCheck>();
+  const required: string[] = [];
   for (const [name, field] of Object.entries<z.core.$ZodType>(shape)) {
-    const isOptional = field instanceof z.ZodOptional && (field.def.checks ?? []).length === 0;
-    fields.set(name, { check: makeQuickCheck(field), isOptional });
-    if (!isOptional) required += 1;
+    fields.set(name, makeQuickCheck(field));
+    if (!(field instanceof z.ZodOptional) || (field.def.checks ?? []).length > 0)
+      required.push(name);
   }
-  return (value) => {
-    if (!isPlainObject(value)) return false;
-    let found = 0;
-    for (const name in value) {
-      const field = fields.get(name);
-      const item = value[name];
-      if (field?.check(item) !== true) return false;
-      if (!field.isOptional) found += 1;
-    }
-    return found === required;
-  };
+  return (value) =>
+    isPlainObject(value) &&
+    Object.keys(value).every((name) => fields.get(name)?.(value[name]) === true) &&
+    required.every((name) => Object.hasOwn(value, name));
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
