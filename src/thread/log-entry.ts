@@ -52,12 +52,10 @@ const snapshotLength = snapshotKey.length + hashLength + '"'.length;
 /** Where an entry ends, its hash and its snapshot, read from its last characters. What they say is right only if the chain is. */
 export function readEntryMark({ revision, text }: LogEntry): EntryMark {
   const hash = text.slice(-hashLength - '"}'.length, -'"}'.length);
-  const noted = text.slice(-endingLength - snapshotLength, -endingLength);
-  return {
-    revision,
-    hash,
-    snapshot: noted.startsWith(snapshotKey) ? noted.slice(snapshotKey.length, -1) : undefined,
-  };
+  const at = text.length - endingLength - snapshotLength;
+  const isNoted = text.startsWith(snapshotKey, at);
+  const snapshot = isNoted ? text.slice(at + snapshotKey.length, -endingLength - 1) : undefined;
+  return { revision, hash, snapshot };
 }
 
 /** What this process has found out about an entry. */

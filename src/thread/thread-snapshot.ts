@@ -33,7 +33,11 @@ export function isSnapshotDue(
 const snapshotVersion = 4;
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
-const objects = z.array(z.custom<object>(isObject));
+const isText = (value: unknown): boolean => typeof value === 'string';
+/* The lists are as long as the thread, and a schema for each item would take as long as parsing them. */
+const listOf = <ITEM>(isItem: (value: unknown) => boolean): z.ZodType<ITEM[]> =>
+  z.custom<ITEM[]>((value) => Array.isArray(value) && value.every(isItem));
+const objects = listOf<object>(isObject);
 const object = z.custom<object>(isObject).optional();
 
 const snapshotSchema = z.strictObject({
@@ -66,7 +70,7 @@ const snapshotSchema = z.strictObject({
   messages: objects,
   pastCalls: objects,
   endedRequests: z.array(z.looseObject({ request: z.looseObject({ requestId: z.string() }) })),
-  toolCallIds: z.array(z.string()),
+  toolCallIds: listOf<string>(isText),
 });
 
 /** What a snapshot contains. */
@@ -191,7 +195,7 @@ function readContent(threadId: string, text: string): SnapshotContent | undefine
     throw makeSnapshotError(threadId);
   }
   if (Reflect.get(Object(json), 'v') !== snapshotVersion) return undefined;
-  const value = text.includes('"$') ? parseTaggedJson(json) : json;
+  const value = text.includes('$') && text.includes('"$') ? parseTaggedJson(json) : json;
   if (!snapshotSchema.safeParse(value).success) throw makeSnapshotError(threadId);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema has validated its shape, and the chain vouches for the rest.
   return value as SnapshotContent;

@@ -199,4 +199,12 @@ export const keptMutants: readonly SourceMutant[] = [
     suite: [snapshots, 'for which its log does not vouch'],
     sentence: failed,
   },
+  {
+    promise: 'each item of a list in a snapshot is checked',
+    file: 'thread/thread-snapshot.ts',
+    from: 'Array.isArray(value) && value.every(isItem)',
+    to: 'Array.isArray(value)',
+    suite: [snapshots, 'with a message that is none is refused'],
+    sentence: failed,
+  },
 ];

@@ -177,6 +177,15 @@ test.each([
     'without its requests',
     (text: string) => text.replace('"endedRequests":[{', '"endedRequests":[1,{'),
   ],
+  ['with a message that is none', (text: string) => text.replace('"messages":[', '"messages":[1,')],
+  [
+    'with a message list that is none',
+    (text: string) => text.replace('"messages":[', '"pastCalls":['),
+  ],
+  [
+    'with an id that is none',
+    (text: string) => text.replace('"toolCallIds":[', '"toolCallIds":[1,'),
+  ],
   ['of another thread', (text: string) => text.replace('"threadId":"t"', '"threadId":"u"')],
 ])('a snapshot that is vouched for and %s is refused', async (_fault, change) => {
   const { store, world, thread } = await longThread();
