@@ -39,6 +39,14 @@ const copies = ['faults/two-copies', 'goes on twice'] as const;
 /** What holds wherever there is one thread. */
 const loopMutants: readonly SourceMutant[] = [
   {
+    promise: 'a model is read no faster than its stream',
+    file: 'content/event-buffer.ts',
+    from: 'if (!this.#isRead || this.#isClosed || this.#readers.length > 0) return undefined;',
+    to: 'if (this.#readers.length >= 0) return undefined;',
+    suite: ['agent/stream', 'sets the pace'],
+    sentence: /AssertionError/,
+  },
+  {
     promise: 'a run that lost its lease stops',
     file: 'agent/run/lease.ts',
     from: 'return state.head.run?.runId === this.#runId;',
