@@ -55,8 +55,10 @@ export async function runThread(
   const { onEnd, onError, output } = agentContext;
   try {
     const context = hasRunSettings(options) ? withRunSettings(agentContext, options) : agentContext;
+    const { name: agentName, modelName } = context;
+    const facts = { threadId: thread.id, agentName, ...modelName };
     const ended = await (isTraced()
-      ? runTraced(context, threads, thread, running)
+      ? traceRun(facts, (trace) => runOnce(context, threads, thread, { ...running, trace }))
       : runOnce(context, threads, thread, running));
     const response = output === undefined ? ended : await withOutput(ended, output);
     if (onEnd !== undefined) void callGuarded(onEnd, response);
@@ -67,17 +69,6 @@ export async function runThread(
     if (!isAbort) void callGuarded(onError, { error, threadId: thread.id });
     throw error;
   }
-}
-
-function runTraced(
-  context: AgentContext,
-  threads: ThreadHandles,
-  thread: AgentThread,
-  running: Running,
-): Promise<AgentResponse> {
-  const { name: agentName, modelName } = context;
-  const facts = { threadId: thread.id, agentName, ...modelName };
-  return traceRun(facts, (trace) => runOnce(context, threads, thread, { ...running, trace }));
 }
 
 async function runOnce(

@@ -160,7 +160,6 @@ export function endEvents(
   ended: ThreadEventOf<'call-ended'>,
   { before = [], by }: { before?: readonly ThreadEvent[]; by?: ClosedBy } = {},
 ): ThreadEvent[] {
-  if (head.openRequests.length === 0) return [ended];
   const past = new Set(before.map(readEndedRequestId));
   const openRequests = head.openRequests.filter(({ request }) => !past.has(request.requestId));
   const closing = { reason: 'The call has ended.', at: ended.at, by };
