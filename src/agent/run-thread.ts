@@ -56,9 +56,10 @@ export async function runThread(
   try {
     const context = hasRunSettings(options) ? withRunSettings(agentContext, options) : agentContext;
     const { name: agentName, modelName } = context;
-    const facts = { threadId: thread.id, agentName, ...modelName };
     const ended = await (isTraced()
-      ? traceRun(facts, (trace) => runOnce(context, threads, thread, { ...running, trace }))
+      ? traceRun({ threadId: thread.id, agentName, ...modelName }, (trace) =>
+          runOnce(context, threads, thread, { ...running, trace }),
+        )
       : runOnce(context, threads, thread, running));
     const response = output === undefined ? ended : await withOutput(ended, output);
     if (onEnd !== undefined) void callGuarded(onEnd, response);
