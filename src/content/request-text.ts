@@ -98,9 +98,11 @@ function readValueAt(value: unknown, path: Patch['path']): unknown {
   );
 }
 
-/* The fields in which apps name a person, as people choose it, and those that identify one; the most telling first. */
+/* The fields in which apps name a person, as people choose it, the most telling first. */
 const names = ['name', 'email'] as const;
-const ids = ['id', 'sub', 'subject', 'email'] as const;
+
+/** The fields by which apps identify a person, the most reliable first. */
+export const idFields = ['id', 'subject', 'sub', 'email'] as const;
 
 /**
  * A person, as one line that is safe to show; `undefined` if there is none. A text principal as it is; an object by its name with its id
@@ -108,10 +110,10 @@ const ids = ['id', 'sub', 'subject', 'email'] as const;
  */
 export function renderPerson(principal: unknown): string | undefined {
   if (principal === undefined || principal === null) return undefined;
-  const text = readName(principal) ?? readFirstField(principal, ids);
+  const text = readName(principal) ?? readFirstField(principal, idFields);
   const name = readFirstField(principal, names);
   if (name === undefined) return inertLine(text ?? JSON.stringify(principal));
-  const id = readFirstField(principal, ids, readIdText);
+  const id = readFirstField(principal, idFields, readIdText);
   /* A name in parentheses or quotation marks could look like an id, or like another name. */
   const shown = /["()]/.test(name.normalize('NFKC')) ? quoteInertLine(name) : inertLine(name);
   return id === undefined || id === name ? shown : `${shown} (${inertLine(id)})`;

@@ -1,5 +1,6 @@
 import { quoteInertLine } from '../content/inert-text.ts';
 import { normalizeName } from '../content/look-alikes.ts';
+import { idFields } from '../content/request-text.ts';
 import type { ClosedBy } from '../content/user-input.ts';
 import { type Requested, listRequesters } from '../content/requesters.ts';
 import { toCanonicalText, isEqualJson } from './digest.ts';
@@ -60,9 +61,6 @@ function readPrincipalId(principal: unknown): string | undefined {
     ? (readIdField(principal) ?? toCanonicalText(principal))
     : undefined;
 }
-
-/** The fields by which apps identify a person, the most reliable first. */
-const idFields = ['id', 'subject', 'sub', 'email'] as const;
 
 /** What the first of these fields that says something has, as text; `undefined` if a principal has none. */
 export function readIdField(principal: unknown): string | undefined {

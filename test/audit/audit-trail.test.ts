@@ -139,6 +139,15 @@ test("the id stands beside a person's name, so that nobody can imitate another b
   expect(cells).toContain(JSON.stringify(eve));
 });
 
+test('the trail names a person by the id by which they count as one', async () => {
+  const { model } = scriptedModel([{ text: 'One.' }]);
+  const principal = { name: 'Ada', sub: 'session-1', subject: 'u-17' };
+  const agent = createAgent({ model });
+  const thread = await agent.thread('t');
+  await agent.run('One?', thread, { principal });
+  expect((await auditTrail(thread)).toText()).toContain('message by Ada (u-17) ');
+});
+
 test('a log that was edited behind a snapshot has no trail, in any process', async () => {
   await withSqliteStore(async (store, path) => {
     using file = new DatabaseSync(path);

@@ -41,8 +41,8 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'what is decided on is what was recorded, not what the app has kept of it',
     file: 'agent/model/record-step.ts',
-    from: 'recorded.map((call, at) => ({ ...call, error: calls[at]?.error }))',
-    to: 'recorded.length === 0 ? [] : calls',
+    from: 'return copyAsLogged({ message: step.message && withCalls(step.message, calls), calls });',
+    to: 'return { ...copyAsLogged({ message: step.message && withCalls(step.message, calls) }), calls };',
     suite: ['agent/rules', 'as it was recorded'],
     sentence: failed,
   },
