@@ -67,7 +67,7 @@ const rooms: Record<string, readonly string[]> = {
   audit: ['thread', 'content', 'errors.ts'],
   backtest: ['agent/calls.ts', ...below],
   command: ['backtest', 'stores', ...below],
-  http: ['content/check-settings.ts', 'errors.ts', 'agent/sign-in.ts'],
+  http: ['content/check-settings.ts', 'errors.ts', 'agent/known-people.ts'],
   view: ['agent', 'thread', 'content', 'errors.ts'],
   middleware: ['agent', 'view', ...below, 'stores/memory.ts'],
   channels: ['agent', 'view', 'thread', 'content', 'errors.ts', 'http', 'tools/interaction.ts'],

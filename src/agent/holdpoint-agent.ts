@@ -46,7 +46,7 @@ import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { type KnownPeople, knownPeople } from './sign-in.ts';
+import { type KnownPeople, knownPeople } from './known-people.ts';
 import {
   adoptThread,
   cancelIfAllowed,

@@ -21,7 +21,7 @@ import { allowEndings, allowInput } from './input/allow-input.ts';
 import { recordBelow } from './input/answers-below.ts';
 import type { ParsedInput, RefuseEnding, AnswerOptions, MayAnswer } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
-import { makeAbandonedEvents, stopRequest, waitUntilEnded } from './run/run-end.ts';
+import { makeAbandonedEvents, makeStopRequest, waitUntilEnded } from './run/run-end.ts';
 import { refuseRunning } from './thread-handles.ts';
 
 /** Checks answers, and throws for the first that is refused. The result records them, and runs nothing. */
@@ -107,7 +107,7 @@ export async function stopRun(
   log: ThreadLog,
   by: AnswerOptions,
 ): Promise<void> {
-  await log.commit((proposal) => proposal.add(...stopRequest(context, proposal.state, by)));
+  await log.commit((proposal) => proposal.add(...makeStopRequest(context, proposal.state, by)));
   await waitUntilEnded(context, log);
 }
 

@@ -122,7 +122,7 @@ export class ThreadHandles {
 
   async #write(log: ThreadLog, entries: readonly LogEntry[]): Promise<void> {
     try {
-      await log.write(entries);
+      await log.writeWhole(entries);
     } catch (error) {
       if (!HoldpointError.isInstance(error) || error.code !== 'revision-conflict') throw error;
       throw new HoldpointError(

@@ -1,4 +1,4 @@
-import { isSignedIn } from '../agent/sign-in.ts';
+import { isSignedIn } from '../agent/known-people.ts';
 import { makeRefusalResponse, makeErrorResponse } from './error-response.ts';
 import { readJsonBody } from './read-json-body.ts';
 

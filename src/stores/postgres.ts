@@ -45,7 +45,7 @@ import {
 import { makeNotice } from './sql/notices.ts';
 import {
   filterPart,
-  logConflict,
+  makeConflictError,
   makePageQuery,
   parseEntryRow,
   parseSummaryRow,
@@ -142,7 +142,7 @@ export function postgresStore(
         changes === undefined
           ? await appending.run(isFirst ? first : next, values).catch(ignoreConflict)
           : await appendWithGrants(run, appending, { threadId, expected, values, changes });
-      if (rowCount !== entries.length) throw logConflict(threadId, expected);
+      if (rowCount !== entries.length) throw makeConflictError(threadId, expected);
     },
 
     async head(threadId) {
@@ -161,7 +161,7 @@ export function postgresStore(
     async delete(threadId, expected) {
       const values = [threadId, expected.revision, expected.hash];
       const { rows } = await run(deleteThreadQuery, values).catch(ignoreConflict);
-      if (rows[0]?.['deleted'] !== true) throw logConflict(threadId, expected);
+      if (rows[0]?.['deleted'] !== true) throw makeConflictError(threadId, expected);
     },
 
     async claim({ agent, dueBefore, until, limit, threadId }) {

@@ -108,8 +108,11 @@ export class ThreadLog {
     });
   }
 
-  /** Writes a whole thread that the store does not have. If this fails, this log must not be used any more. */
-  async write(entries: readonly LogEntry[]): Promise<void> {
+  /**
+   * Writes a whole thread that the store does not have, with the snapshot of which its log tells. If this fails, this log must not be used any
+   * more.
+   */
+  async writeWhole(entries: readonly LogEntry[]): Promise<void> {
     await this.#work.run(async () => {
       const { store, refuse, now, onAppended } = this.#options;
       /* Applied first: a log whose events are inconsistent must not reach the store. */

@@ -38,7 +38,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the rules hold for an edited input',
-    file: 'agent/calls/ask-again.ts',
+    file: 'agent/calls/outdated-approval.ts',
     from: "if (before.type === 'ask' && isEqualJson",
     to: "if (before.type === 'ask' || isEqualJson",
     suite: ['policy/edit-attacks', 'other approvers'],

@@ -160,7 +160,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'also just before its call starts',
-    file: 'agent/calls/ask-again.ts',
+    file: 'agent/calls/outdated-approval.ts',
     from: `if (why !== undefined)
     return makeUnrunEvents`,
     to: "if (why === '') return makeUnrunEvents",

@@ -233,7 +233,7 @@ const peopleMutants: readonly SourceMutant[] = [
   {
     promise: 'a stop outlives the process that it was meant for',
     file: 'agent/run/run-end.ts',
-    from: 'head.run?.isStopping === true ? stopEvents(context, state, at) : [ended]',
+    from: 'head.run?.isStopping === true ? makeStoppedEvents(context, state, at) : [ended]',
     to: '[ended]',
     suite: ['agent/stop', 'the wish outlives the process'],
     sentence: /Not implemented/,

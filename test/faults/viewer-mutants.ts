@@ -40,7 +40,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a viewer is of one thread',
-    file: 'agent/sign-in.ts',
+    file: 'agent/known-people.ts',
     from: '${JSON.stringify(threadId)}${person}',
     to: '${person}',
     suite: [tab, 'is another one for each person and each thread'],
@@ -48,7 +48,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a viewer is who principalId says',
-    file: 'agent/sign-in.ts',
+    file: 'agent/known-people.ts',
     from: 'known === undefined ? ownText : known.identify(principal)',
     to: 'ownText',
     suite: [tab, 'where principalId names the person'],

@@ -18,7 +18,7 @@ import {
   askEdited,
   findEditDemands,
   makeUnrunEvents,
-} from './ask-again.ts';
+} from './outdated-approval.ts';
 import { closeEvents, makeUnstartedOutcome } from './close-requests.ts';
 import { type CallVerdict, decideCall, type DecisionInput, applyRules } from './decide-calls.ts';
 import type { GrantUse } from './find-grant.ts';
@@ -132,7 +132,7 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
     const asked = await findEditDemands(input.rules, definition, { ...approved, decision });
     if (asked !== undefined) return askEdited(input, approved, asked, makeOwnRunner(definition));
   }
-  if (decision.type !== 'deny') return [startEvent(definition, call, at)];
+  if (decision.type !== 'deny') return [makeStartEvent(definition, call, at)];
   const outcome = makeUnstartedOutcome(call, decision.reason);
   return [{ type: 'call-ended', at, step, index, outcome }];
 }
@@ -194,7 +194,7 @@ function makeGrantedEvents(
     threadId,
     requestId,
   };
-  if (decision === 'approved') return [used, startEvent(definition, place, at)];
+  if (decision === 'approved') return [used, makeStartEvent(definition, place, at)];
   return [used, { type: 'call-ended', at, ...place, outcome: { status: 'denied', reason } }];
 }
 
@@ -207,7 +207,7 @@ export function applyVerdict(
   const place = { step, index };
   switch (verdict.type) {
     case 'start':
-      return [startEvent(verdict.definition, place, at)];
+      return [makeStartEvent(verdict.definition, place, at)];
     case 'ask':
       return [makeOpenedEvent(place, verdict.request)];
     case 'end':
@@ -218,7 +218,7 @@ export function applyVerdict(
 }
 
 /** The event that starts a call. Without an `execute` the call starts elsewhere, and its outcome is delivered. */
-export function startEvent(
+export function makeStartEvent(
   { tool, delegation }: ToolDefinition,
   { step, index, expiresAt }: CallPlace & Pick<ToolCallRecord, 'expiresAt'>,
   at: number,
@@ -240,7 +240,7 @@ export function listResumes(
     if (call.agent === undefined || !isResumable(call, until)) continue;
     const definition = tools.get(call.toolName);
     if (definition?.delegation !== undefined)
-      resumes.push({ events: [startEvent(definition, call, at)] });
+      resumes.push({ events: [makeStartEvent(definition, call, at)] });
   }
   return resumes;
 }

@@ -41,7 +41,7 @@ import {
   makeRequestClosedError,
   makeTwoAnswersError,
   makeUnknownRequestError,
-} from './vote-refusals.ts';
+} from './answer-refusals.ts';
 
 /** How a thread accepts input. */
 interface AcceptOptions {

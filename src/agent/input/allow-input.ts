@@ -17,7 +17,7 @@ import {
   makeEndingRefusal,
   makeMayAnswerRefusal,
   makeUnaskedEndingError,
-} from './vote-refusals.ts';
+} from './answer-refusals.ts';
 
 /** How an input is accepted, and who may answer. */
 interface Accepting {

@@ -11,7 +11,7 @@ import {
 } from '../../policy/same-person.ts';
 import type { AnswerContext, Answering } from './call-may-answer.ts';
 import type { AnswerOptions } from './parse-input.ts';
-import { makeVoterRefusal } from './vote-refusals.ts';
+import { makeVoterRefusal } from './answer-refusals.ts';
 
 type Identifying = Pick<AnswerContext, 'principalId'>;
 

@@ -19,7 +19,7 @@ import {
   type Answering,
   findRevokedVoters,
 } from './call-may-answer.ts';
-import { makeMayAnswerRefusal } from './vote-refusals.ts';
+import { makeMayAnswerRefusal } from './answer-refusals.ts';
 import { makeEdit } from './answer-edit.ts';
 import type { ParsedInput } from './parse-input.ts';
 

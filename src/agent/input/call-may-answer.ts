@@ -20,7 +20,7 @@ import type { ToolsBelow } from '../calls/delegation.ts';
 import type { GrantSources, MayStand } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AnswerOptions, MayAnswer, ParsedInput } from './parse-input.ts';
-import { makeMayAnswerRefusal } from './vote-refusals.ts';
+import { makeMayAnswerRefusal } from './answer-refusals.ts';
 
 /** The agent's part of checking answers. */
 export interface AnswerContext extends GrantSources, AgentRules {

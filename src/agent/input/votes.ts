@@ -23,7 +23,7 @@ import {
   makeReassignRefusal,
   makeUnknownRequestError,
   makeVoterRefusal,
-} from './vote-refusals.ts';
+} from './answer-refusals.ts';
 import type { AnswerOptions } from './parse-input.ts';
 
 /** The votes of a request, as they count beside an answer. */

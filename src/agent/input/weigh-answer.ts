@@ -21,7 +21,7 @@ import {
   makeMayAnswerRefusal,
   makeSilentApprovalError,
   makeUnclearApprovalError,
-} from './vote-refusals.ts';
+} from './answer-refusals.ts';
 
 /**
  * Checks an answer that says more than yes or no, or whose request demands more than one yes, and returns how it counts. Throws

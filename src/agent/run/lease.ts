@@ -5,7 +5,7 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isModelDue, isStoppedBeforeReply, needsRun } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { AgentContext } from './agent-context.ts';
-import { makeFaultEvents, stopEvents } from './run-end.ts';
+import { makeFaultEvents, makeStoppedEvents } from './run-end.ts';
 import type { PartialStep } from './take-step.ts';
 
 /* How often a run polls for events of other processes, in milliseconds. */
@@ -187,7 +187,7 @@ export class Lease {
     const stopped = { events: proposal.state.events, head };
     const ending: ThreadEvent[] =
       head.run.isStopping === true
-        ? stopEvents(this.#context, stopped, at)
+        ? makeStoppedEvents(this.#context, stopped, at)
         : [{ type: 'run-ended', at }];
     proposal.add(...ending);
     return true;

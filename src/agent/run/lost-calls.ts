@@ -4,7 +4,7 @@ import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { checkApproved, startEvent } from '../calls/check-startable-calls.ts';
+import { checkApproved, makeStartEvent } from '../calls/check-startable-calls.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
@@ -107,7 +107,7 @@ export async function makeRestartEvents(
     calls.map(async (call): Promise<ThreadEvent[]> => {
       const definition = decisions.tools.get(call.toolName);
       if (definition?.delegation !== undefined)
-        return [startEvent(definition, call, decisions.now())];
+        return [makeStartEvent(definition, call, decisions.now())];
       const request = state.endedRequests.get(call.requestId ?? '')?.request;
       return request?.type === 'approval-request'
         ? checkApproved(decisions, { call, request })
@@ -125,7 +125,7 @@ async function makeRestartOfUnapproved(
   const definition = tools.get(call.toolName);
   if (definition === undefined || definition.asking !== undefined) return [];
   const decision = await applyRules(rules, definition, call);
-  return decision.type === 'run' ? [startEvent(definition, call, now())] : [];
+  return decision.type === 'run' ? [makeStartEvent(definition, call, now())] : [];
 }
 
 /** The events recording that calls which were due to be recovered are still unknown, and when to retry. */

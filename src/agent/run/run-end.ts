@@ -74,7 +74,7 @@ export function makeFaultEvents(
     ...(retryAt === undefined ? {} : { retryAt }),
   };
   return [
-    ...(head.run?.isStopping === true ? stopEvents(context, state, at) : [ended]),
+    ...(head.run?.isStopping === true ? makeStoppedEvents(context, state, at) : [ended]),
     ...lost.map((call) => makeLostEvent(context, call, at, recoverAt)),
   ];
 }
@@ -83,7 +83,7 @@ export function makeFaultEvents(
 type StoppedState = Readonly<Pick<ThreadState, 'events' | 'head'>>;
 
 /** The end of a turn that a person stopped: approved calls that have not started are cancelled. */
-export function stopEvents(
+export function makeStoppedEvents(
   context: Pick<AgentContext, 'principalId'>,
   state: StoppedState,
   at: number,
@@ -133,7 +133,7 @@ export function makeAbandonedEvents(
 }
 
 /** The events that stop the current run; without one, those that end a turn which is due. */
-export function stopRequest(
+export function makeStopRequest(
   context: AgentContext,
   state: Readonly<ThreadState>,
   by: AnswerOptions,
@@ -148,7 +148,7 @@ export function stopRequest(
     needsRun(head) || head.calls.some(isUnfinished) || listUnusedApprovals(head).length > 0;
   const ending =
     isDue && !head.isStopped
-      ? stopEvents(context, state, at, describeClosedBy(by, context.principalId))
+      ? makeStoppedEvents(context, state, at, describeClosedBy(by, context.principalId))
       : [];
   return [...makeAbandonedEvents(context, state), ...ending];
 }

@@ -1,7 +1,7 @@
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { checkHold } from '../../agent/held-stream.ts';
 import { checkHistoryOption } from '../../agent/import-from-client.ts';
-import { digestViewer } from '../../agent/sign-in.ts';
+import { digestViewer } from '../../agent/known-people.ts';
 import { refuseUnknown } from '../../content/check-settings.ts';
 import { HoldpointError } from '../../errors.ts';
 import {

@@ -99,7 +99,7 @@ export function makeInvalidRowError(): HoldpointError {
 }
 
 /** The error for a log that does not end at `expected`. */
-export function logConflict(threadId: string, { revision }: LogEnd): HoldpointError {
+export function makeConflictError(threadId: string, { revision }: LogEnd): HoldpointError {
   return new HoldpointError(
     'revision-conflict',
     `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,

@@ -14,7 +14,7 @@ import {
   createGrantIndex,
 } from '../sql/grants.ts';
 import {
-  logConflict,
+  makeConflictError,
   toAgentColumn,
   threadIndexes,
   makeInvalidRowError,
@@ -184,10 +184,10 @@ export async function appendEntries(driver: SqliteDriver, asked: Append): Promis
   const work = changes === undefined ? noWork : groupGrantWork(changes);
   const results = await driver.batch(appendStatements(asked, work));
   if (results.at(-1)?.length === 1) return;
-  if (work.used.length === 0) throw logConflict(threadId, expected);
+  if (work.used.length === 0) throw makeConflictError(threadId, expected);
   const [revision, hash] = results[0]?.[0] ?? [0, ''];
   const isAsExpected = revision === expected.revision && hash === expected.hash;
-  throw isAsExpected ? makeGrantEndedError(work.used) : logConflict(threadId, expected);
+  throw isAsExpected ? makeGrantEndedError(work.used) : makeConflictError(threadId, expected);
 }
 
 const noWork: GrantWork = { created: [], used: [], at: 0 };
@@ -251,7 +251,7 @@ export async function remove(
     { text: `${deleteEntries} ${isAtEnd}`, values: [threadId, ...values] },
     { text: deleteThread, values: [threadId, expected.revision, expected.hash] },
   ]);
-  if (found?.length !== 1) throw logConflict(threadId, expected);
+  if (found?.length !== 1) throw makeConflictError(threadId, expected);
 }
 
 /* A select and an update, because `update … returning` returns rows in no order. In one transaction both find the same threads. */
