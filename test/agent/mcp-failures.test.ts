@@ -70,10 +70,14 @@ test.each([
   expect(prompts[1]?.at(-1)).toMatchObject({ content: [{ output: expected }] });
 });
 
-test("isError in the result of an app's own tool has no meaning", async () => {
+test.each([
+  ['without metadata', {}],
+  ['with metadata of its own', { metadata: { owner: 'files' } }],
+])("isError in the result of an app's own tool %s has no meaning", async (_what, own) => {
   const remove = dynamicTool({
     inputSchema: jsonSchema({ type: 'object' }),
     execute: async () => ({ content: [{ type: 'text', text: '3 errors found' }], isError: true }),
+    ...own,
   });
   const { agent } = agentOf({ remove });
   const { thread } = await agent.run('Delete it', await agent.thread('t'));
