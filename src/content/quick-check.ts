@@ -4,7 +4,7 @@ import { z } from 'zod';
 type QuickCheck = (value: unknown) => boolean;
 
 /**
- * Makes a check for what we made ourselves, which copies nothing and costs a fraction of a parse. It accepts no value that the schema
+ * Makes a check for values that this package made, which copies nothing and costs a fraction of a parse. It accepts no value that the schema
  * refuses, but refuses some that the schema accepts: what it refuses must be parsed.
  */
 export function makeQuickCheck(schema: z.core.$ZodType): QuickCheck {

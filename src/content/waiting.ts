@@ -1,9 +1,9 @@
-/** Goes on with a value: at once unless it is a promise, as waiting for what is there costs a turn and a promise. */
+/** Calls `proceed` with a value: at once unless it is a promise, as waiting for what is there costs a turn and a promise. */
 export function continueWith<VALUE, RESULT>(
   value: VALUE | Promise<VALUE>,
-  goOn: (value: VALUE) => RESULT | Promise<RESULT>,
+  proceed: (value: VALUE) => RESULT | Promise<RESULT>,
 ): RESULT | Promise<RESULT> {
-  return value instanceof Promise ? value.then(goOn) : goOn(value);
+  return value instanceof Promise ? value.then(proceed) : proceed(value);
 }
 
 /** Resolves with the result of the work, or rejects with the signal's reason once it aborts. A later result is ignored. */

@@ -148,7 +148,7 @@ interface AgentDeadlines {
 
 const smallLength = 64;
 
-/** The deadlines of threads, by agent: what is due is found without a look at what is not. */
+/** The deadlines of threads, by agent: what is due is found without scanning the others. */
 class Deadlines {
   readonly #ofAgents = new Map<string | null, AgentDeadlines>();
   readonly #isCurrent: IsCurrent;

@@ -62,12 +62,12 @@ function classifyObject(value: object, depth: number, parts?: object[]): number 
   if (value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof URL)
     return tags;
   if (!ArrayBuffer.isView(value)) parts?.push(value);
-  let form = plain;
+  let form = 'toJSON' in value ? lossy : plain;
   if (Array.isArray(value)) {
     for (const item of value) form = Math.max(form, classifyForm(item, depth + 1, parts));
     return form;
   }
-  if ('toJSON' in value || Symbol.iterator in value) form = lossy;
+  if (Symbol.iterator in value) form = lossy;
   const items = Object.values(value);
   if (items.length === 1 && looksTagged.test(Object.keys(value)[0] ?? '')) form = tags;
   for (const item of items) {

@@ -10,6 +10,7 @@ export {
   type TraceMessage,
 } from './tracing/trace-message.ts';
 export {
+  isTraced,
   runInConversation,
   traceAnswerDelivery,
   traceCall,
@@ -19,5 +20,4 @@ export {
   tracesModel,
   traceStep,
 } from './tracing/trace-operations.ts';
-export { isTraced } from './tracing/trace-operations.ts';
 export { tracingChannel } from './tracing/tracing-channel.ts';

@@ -85,7 +85,7 @@ const fleetMutants: readonly SourceMutant[] = [
   {
     promise: 'nothing starts behind its lease (the fence)',
     file: 'agent/run/executions.ts',
-    from: 'if (lease.hasExpired) return this.#giveBack(started);',
+    from: 'if (lease.hasExpired) return this.#reportUnrun(started);',
     to: '',
     suite: schedules,
     sentence: /began when its lease was over|to deeply equal \[\]/,

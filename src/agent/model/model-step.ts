@@ -160,8 +160,8 @@ function readStepMetadata({ finalStep, sources }: GenerateResult): StepMetadata 
 
 type GenerateResult = Awaited<ReturnType<typeof generateText>>;
 
-/** What one request to the model has, besides what all have. */
-interface OwnOfStep {
+/** What one request to the model has in addition to what all have. */
+interface StepParts {
   settings: ModelSettings;
   messages: ModelMessage[];
   /** What `prepareStep` returned; its `messages` are sent instead. */
@@ -171,7 +171,7 @@ interface OwnOfStep {
 async function generate(
   { model, instructions, output }: FixedSettings,
   { state, tools, runtimeContext, signal, receiver }: StepRequest,
-  { settings, messages, prepared }: OwnOfStep,
+  { settings, messages, prepared }: StepParts,
 ): Promise<GenerateResult> {
   const chosen = prepared?.model ?? model;
   const asked = receiver === undefined ? chosen : wrapStreaming(chosen, receiver);

@@ -98,14 +98,14 @@ export class Executions {
     }
     if (started.length === 0) return undefined;
     /* The fence: the append may have taken so long that other processes have recorded the calls as lost, and settled or restarted them. */
-    if (lease.hasExpired) return this.#giveBack(started);
+    if (lease.hasExpired) return this.#reportUnrun(started);
     const messages = readFirstMessages(log.state, log.state.messages.length - 1);
     for (const each of started) void this.#perform(each, messages);
     return undefined;
   }
 
-  /** Records of calls whose start was recorded too late that they were not run. */
-  async #giveBack(started: readonly StartedCall[]): Promise<void> {
+  /** Reports that calls whose start was recorded too late were not run. */
+  async #reportUnrun(started: readonly StartedCall[]): Promise<void> {
     await this.#setting.log.pull();
     for (const { attempt, definition } of started)
       this.#push({ attempt, execution: makeUnrunExecution(definition) });
