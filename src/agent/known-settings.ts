@@ -123,13 +123,13 @@ export function refuseUnknownSettings(where: string, options: NestedSettings, kn
     }),
   );
   const { timeout, retry = {}, toolRecovery = {} } = options;
-  if (typeof timeout === 'object') refuseUnknownTimeout(timeout);
+  refuseUnknownTimeout(timeout);
   refuseUnknown('retry', retry, retrySettings, adviseAbout);
   refuseUnknownRecovery(toolRecovery);
 }
 
-function refuseUnknownTimeout(timeout: object): void {
-  refuseUnknown('timeout', timeout, timeoutSettings, adviseAbout);
+function refuseUnknownTimeout(timeout: AgentOptions['timeout']): void {
+  if (typeof timeout === 'object') refuseUnknown('timeout', timeout, timeoutSettings, adviseAbout);
 }
 
 /** Throws a `TypeError` for a setting that `toolRecovery` does not have for a tool. */
@@ -152,7 +152,7 @@ export function checkRunOptions(
       names: new Map([...otherNames, ['id', 'messageId']]),
     }),
   );
-  if (typeof options.timeout === 'object') refuseUnknownTimeout(options.timeout);
+  refuseUnknownTimeout(options.timeout);
   return { ...options };
 }
 

@@ -299,8 +299,7 @@ function checkAnswer({ request }: OpenRequest, answer: UserInputResponseContent)
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
   const { requestId } = request;
   let repeats: 'digest' | 'call' = 'digest';
-  const isEdited = request.type === 'approval-request' && request.edit !== undefined;
-  for (const shown of isEdited ? [request, ...undoSameEdit(request, answer)] : [request]) {
+  for (const shown of [request, ...undoSameEdit(request, answer)]) {
     const digest = shown.type === 'approval-request' ? shown.digest : undefined;
     if (answer.digest !== undefined && answer.digest !== digest) continue;
     if (answer.toolCall === undefined || isEqualJson(answer.toolCall, shown.toolCall)) return;
@@ -311,9 +310,10 @@ function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseConten
 
 /** The request as it was before its edit, for an answer that makes the same edit: it repeats what was shown then. */
 function undoSameEdit(
-  request: ApprovalRequest,
+  request: UserInputRequest,
   { input }: ApprovalResponseContent,
 ): ApprovalRequest[] {
+  if (request.type !== 'approval-request' || request.edit === undefined) return [];
   const isSame = input !== undefined && isEqualJson(input, request.toolCall?.input);
   return isSame ? [undoEdit(request)] : [];
 }
