@@ -39,7 +39,9 @@ export {
   makeOutcome,
   type PreliminaryResult,
   type ToolRunOptions,
+  type Later,
+  later,
+  laterWithin,
 } from './calls/execute-call.ts';
-export { type Later, later, laterWithin } from './calls/execute-call.ts';
 export { asking, type Question, type QuestionResult } from './calls/question-call.ts';
 export { defineToolsOnce, type ToolDefinitions } from './calls/tool-definitions.ts';

@@ -1,8 +1,8 @@
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ClosedBy } from '../../content/user-input.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
-import { isUnstarted } from '../../thread/thread-head.ts';
 import {
+  isUnstarted,
   callAt,
   type EndedRequest,
   isExpired,

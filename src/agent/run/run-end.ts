@@ -1,7 +1,14 @@
 import type { LanguageModelUsage } from 'ai';
 import type { StepMetadata } from '../../thread/events.ts';
-import { isModelDue, computeThreadStatus, needsRun } from '../../thread/thread-head.ts';
-import { endsTurn, isAbandoned, isRunning, isUnfinished } from '../../thread/thread-head.ts';
+import {
+  isModelDue,
+  computeThreadStatus,
+  needsRun,
+  endsTurn,
+  isAbandoned,
+  isRunning,
+  isUnfinished,
+} from '../../thread/thread-head.ts';
 import { type ThreadState, readLastHash } from '../../thread/thread-state.ts';
 import type { ClosedBy } from '../../content/user-input.ts';
 import { waitForTimer } from '../../content/waiting.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { isModelDue, isStoppedBeforeReply } from '../thread-head.ts';
-import type { ThreadHead } from '../thread-head.ts';
+import { isModelDue, isStoppedBeforeReply, type ThreadHead } from '../thread-head.ts';
 import { always, by } from './fields.ts';
 import { type HeadDraft, makeTamperedError } from './head-draft.ts';
 
