@@ -1,7 +1,7 @@
 import type { SourceMutant } from './source-mutants.ts';
 
 const kept = 'thread/kept-entries';
-const checks = ['thread/quick-check', 'nothing that its schema refuses'] as const;
+const checks = ['thread/quick-check', 'a quick check refuses'] as const;
 const snapshots = 'thread/snapshots';
 const failed = /AssertionError|HoldpointError: |Property failed/;
 
@@ -164,7 +164,7 @@ export const keptMutants: readonly SourceMutant[] = [
     file: 'stores/memory.ts',
     from: '(deadlines?.queue.data ?? []).filter(this.#isCurrent)',
     to: '[]',
-    suite: ['stores/memory-index', 'whatever is appended'],
+    suite: ['stores/memory-index', 'every due thread is claimed'],
     sentence: failed,
   },
   {

@@ -123,6 +123,32 @@ function isMeant(summary: ThreadSummary, filter: ThreadFilter): boolean {
   return nextDeadline !== undefined && nextDeadline < filter.dueBefore;
 }
 
+test('every due thread is claimed after many deadlines were replaced', async () => {
+  const store = memoryStore();
+  const summary: ThreadSummary = {
+    threadId: 'thread',
+    status: 'waiting',
+    revision: 1,
+    hash: '1',
+    openRequests: 1,
+    failures: 0,
+    nextDeadline: 1,
+    updatedAt: 0,
+  };
+  const entry = { revision: 1, text: '' };
+  const threadIds = Array.from({ length: 100 }, (_, index) => `thread-${index}`);
+  for (const threadId of threadIds) {
+    await store.append(threadId, { revision: 0, hash: '' }, [entry], { ...summary, threadId });
+  }
+  const page = { agent: null, dueBefore: 10, limit: 1000 };
+  for (let round = 2; round < 6; round += 1) {
+    expect(await store.claim({ ...page, until: round })).toHaveLength(threadIds.length);
+  }
+  const claimed = await store.claim({ ...page, until: 11 });
+  expect(claimed.map(({ threadId }) => threadId).toSorted()).toEqual(threadIds.toSorted());
+  expect(await store.claim({ ...page, until: 12 })).toEqual([]);
+});
+
 test('whatever is appended, deleted and claimed, the memory store finds what a look at all threads finds', async () => {
   const steps = fc.oneof(
     { weight: 8, arbitrary: appends },

@@ -132,3 +132,17 @@ test.each(threadEventSchema.options.map((schema) => [schema.shape.type.value, sc
     fc.assert(property, { numRuns: 400 });
   },
 );
+
+test.each<[string, z.core.$ZodType, unknown]>([
+  ['a refined text', z.string().min(1), ''],
+  ['a refined number', z.number().positive(), -1],
+  ['a refined list', z.array(z.string()).nonempty(), []],
+  ['a refined object', z.strictObject({ a: z.string() }).refine(({ a }) => a === 'a'), { a: 'b' }],
+  ['a number', z.number(), Number.NaN],
+  ['a whole number', z.int(), 1.5],
+  ['a list with a hole', z.array(z.string()), sparse],
+  ['an object with an unknown field', z.strictObject({}), { a: 'a' }],
+  ['an object without a field', z.strictObject({ a: z.unknown() }), {}],
+])('a quick check refuses %s that its schema refuses', (_what, schema, value) => {
+  expect([accepts(schema, value), makeQuickCheck(schema)(value)]).toEqual([false, false]);
+});
