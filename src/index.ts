@@ -53,6 +53,19 @@ export { memoryStore } from './stores/memory.ts';
 export type { AgentThread } from './thread/agent-thread.ts';
 export type { ThreadEvent, ThreadEventOf } from './thread/thread-event.ts';
 export type {
+  FeedChange,
+  RequestChange,
+  RequestFilter,
+  RequestKind,
+  RequestPlace,
+  RequestQuery,
+  RequestState,
+  StoredRequest,
+  TakenChanges,
+  ThreadStoreRequests,
+} from './thread/thread-store-requests.ts';
+export type {
+  AppendedBeside,
   GrantChange,
   LogEnd,
   LogEntry,

@@ -44,7 +44,7 @@ export function memoryStore(): ThreadStore {
       return entries.slice(entries.findLastIndex(({ revision }) => revision <= afterRevision) + 1);
     },
 
-    async append(threadId, expected, entries, given, changes) {
+    async append(threadId, expected, entries, given, { grants: changes } = {}) {
       refuseOther(threadId, expected);
       if (changes !== undefined) {
         grants.check(changes);

@@ -130,7 +130,7 @@ export function postgresStore(
       },
     },
 
-    async append(threadId, expected, entries, summary, changes, snapshot) {
+    async append(threadId, expected, entries, summary, { grants: changes, snapshot } = {}) {
       const isFirst = expected.revision === 0;
       const after = isFirst ? [] : [expected.revision, expected.hash];
       const values = [...listAppendValues(threadId, entries, summary), ...after];

@@ -73,8 +73,8 @@ export function sqliteStoreOn(
 
     ...(snapshots ? { snapshots: makeSnapshots(ready) } : {}),
 
-    append: async (threadId, expected, entries, summary, changes, snapshot) =>
-      appendEntries(ready, { threadId, expected, entries, summary, changes, snapshot }),
+    append: async (threadId, expected, entries, summary, beside) =>
+      appendEntries(ready, { threadId, expected, entries, summary, ...beside }),
 
     async head(threadId) {
       const [row] = await ready.query({ text: readThread, values: [threadId] });

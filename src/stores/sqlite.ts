@@ -48,8 +48,8 @@ export function sqliteStore(
   return {
     ...store,
 
-    async append(threadId, expected, entries, summary, changes, snapshot) {
-      await store.append(threadId, expected, entries, summary, changes, snapshot);
+    async append(threadId, expected, entries, summary, beside) {
+      await store.append(threadId, expected, entries, summary, beside);
       const notice = makeNotice({ ...summary, threadId });
       if (notice !== undefined) subscribers.notify(notice);
     },

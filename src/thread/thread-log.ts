@@ -16,7 +16,14 @@ import {
   verifySnapshot,
 } from './thread-snapshot.ts';
 import { makeEmptyThread, type ThreadState } from './thread-state.ts';
-import type { LogEnd, LogEntry, ThreadStore, GrantChange, ThreadSummary } from './thread-store.ts';
+import type {
+  AppendedBeside,
+  GrantChange,
+  LogEnd,
+  LogEntry,
+  ThreadStore,
+  ThreadSummary,
+} from './thread-store.ts';
 import { appendTraced } from './tracing/trace-append.ts';
 import { isTraced } from './tracing/trace-operations.ts';
 
@@ -124,8 +131,8 @@ export class ThreadLog {
       refuse(this.state);
       const { threadId, head } = this.state;
       const summary = summarizeThread(threadId, head, { end: this.#end(), now: now() });
-      const more: [undefined?, string?] = snapshot === undefined ? [] : [undefined, snapshot];
-      await store.append(threadId, { revision: 0, hash: '' }, entries, summary, ...more);
+      const beside = snapshot === undefined ? [] : [{ snapshot }];
+      await store.append(threadId, { revision: 0, hash: '' }, entries, summary, ...beside);
       onAppended([...before, ...after].flatMap(({ events }) => events));
     });
   }
@@ -282,9 +289,9 @@ export async function appendOnce(
 ): Promise<boolean> {
   const { end, entry, summary, grants, snapshot } = append;
   /* A store gets no argument that it does not need. */
-  const more: [GrantChange[]?, string?] =
-    snapshot !== undefined ? [grants, snapshot] : grants !== undefined ? [grants] : [];
-  const write = (): Promise<void> => store.append(threadId, end, [entry], summary, ...more);
+  const beside: AppendedBeside[] =
+    snapshot !== undefined ? [{ snapshot }] : grants !== undefined ? [{ grants }] : [];
+  const write = (): Promise<void> => store.append(threadId, end, [entry], summary, ...beside);
   try {
     await write();
     return true;

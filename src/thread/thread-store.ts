@@ -1,3 +1,5 @@
+import type { RequestChange, ThreadStoreRequests } from './thread-store-requests.ts';
+
 /**
  * One append as a store keeps it: the events that became durable together, as one JSON text. A store treats the text as opaque;
  * `eventsOf` of `holdpoint/schemas` decodes it.
@@ -86,6 +88,8 @@ export interface ThreadNotice {
   agent?: string;
   /** The thread's `nextDeadline` after the append. */
   nextDeadline?: number;
+  /** The ids of the requests that were opened, changed or closed. Absent: none. */
+  requestIds?: readonly string[];
 }
 
 /**
@@ -100,25 +104,24 @@ export interface ThreadStore {
    * when a whole thread is restored. Throws a `HoldpointError` with code `revision-conflict`, and writes nothing, unless the log ends at
    * `expected`. Compare both revision and hash with the stored summary: another thread may have been created under the id of a deleted one.
    *
-   * `grants` is passed only to a store that has `grants`, and only by appends that create, use or revoke one. They are changed in the
-   * same transaction. Throws a `HoldpointError` with code `grant-ended`, and writes nothing at all, if the log ends at `expected` but a grant
-   * to be used does not exist, has expired, or has no use left, or a grant to be revoked does not exist.
+   * `beside` is absent for most appends. It is written in the same transaction, and has only what the store has a part for.
    *
-   * `snapshot` is passed only to a store that has `snapshots`, only now and then, to a log that has entries or with a whole thread, and
-   * never together with `grants`. It replaces the thread's earlier one in the same transaction, and is deleted with the thread.
+   * Throws a `HoldpointError` with code `grant-ended`, and writes nothing at all, if the log ends at `expected` but a grant of
+   * `beside.grants` that is to be used does not exist, has expired, or has no use left, or a grant to be revoked does not exist.
    */
   append(
     threadId: string,
     expected: LogEnd,
     entries: readonly LogEntry[],
     summary: ThreadSummary,
-    grants?: readonly GrantChange[],
-    snapshot?: string,
+    beside?: AppendedBeside,
   ): Promise<void>;
   /** The standing approvals that are wider than one thread. Without this property, only those for one thread can be made. */
   grants?: ThreadStoreGrants;
   /** Snapshots, from which long threads open faster. Without this property, threads are read whole. */
   snapshots?: ThreadStoreSnapshots;
+  /** The open and decided requests of all threads, and the feed of their changes. Without this property, they are found by thread alone. */
+  requests?: ThreadStoreRequests;
   /** The summary of a thread; `undefined` for an unknown one. */
   head(threadId: string): Promise<ThreadSummary | undefined>;
   /** A page of summaries, for inboxes and operators. */
@@ -126,7 +129,7 @@ export interface ThreadStore {
   /** How many threads a filter selects. */
   count(filter: ThreadFilter): Promise<number>;
   /**
-   * Deletes the log and the summary of a thread, after which its id can be used again. Throws a `HoldpointError` with code
+   * Deletes the log, the summary and the requests of a thread, after which its id can be used again. Throws a `HoldpointError` with code
    * `revision-conflict`, and deletes nothing, unless the log ends at `expected`.
    */
   delete(threadId: string, expected: LogEnd): Promise<void>;
@@ -137,8 +140,8 @@ export interface ThreadStore {
    */
   claim(claim: ThreadClaim): Promise<ThreadSummary[]>;
   /**
-   * Calls `listener` after every append, by any process, to a thread that has a `nextDeadline` and is not `running`. It is called without a
-   * notice when any thread may have changed. Returns a function that ends the subscription. If the store can't listen, it throws, or the
+   * Calls `listener` after every append, by any process, to a thread that has a `nextDeadline` and is not `running`, and after every append
+   * that changes requests. It is called without a notice when any thread may have changed. Returns a function that ends the subscription. If the store can't listen, it throws, or the
    * returned function rejects at its first call. Without this method, workers poll.
    */
   subscribe?(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
@@ -147,6 +150,19 @@ export interface ThreadStore {
    * safe from differing clocks. Without this method, each process uses its own clock.
    */
   now?(): Promise<number>;
+}
+
+/** What an append writes beside the log. */
+export interface AppendedBeside {
+  /** For a store that has `grants`: the standing approvals that are made, used or revoked. */
+  grants?: readonly GrantChange[];
+  /**
+   * For a store that has `snapshots`: replaces the thread's earlier one, and is deleted with the thread. It comes only now and then, to a log
+   * that has entries or with a whole thread, and never together with `grants`.
+   */
+  snapshot?: string;
+  /** For a store that has `requests`: their changes, at most one for each request, in order. */
+  requests?: readonly RequestChange[];
 }
 
 /** The snapshots of a store: part of the interface for a database of your own. */

@@ -75,7 +75,7 @@ const failures: Record<HoldpointErrorCode, Failure | Failure[]> = {
   'grant-ended': async ({ world, thread }) => {
     const end = { revision: thread.revision, hash: thread.toJSON().entries.at(-1)?.hash ?? '' };
     const change = { type: 'use', grantId: 'g9', at: 0 } as const;
-    await world.store.append('trip-42', end, [], summaryOf(end), [change]);
+    await world.store.append('trip-42', end, [], summaryOf(end), { grants: [change] });
   },
   async 'already-answered'({ agent, thread, request }) {
     await agent.respond(request.approve(), thread);

@@ -70,10 +70,10 @@ describe('a standing approval that is wider than a thread', () => {
     const { world, grant } = await granted('everyone', store);
     const racing: ThreadStore = {
       ...store,
-      async append(threadId, end, entries, summary, changes) {
-        if (changes?.some(({ type }) => type === 'use') === true)
+      async append(threadId, end, entries, summary, beside) {
+        if (beside?.grants?.some(({ type }) => type === 'use') === true)
           await store.grants?.revoke(grant.grantId);
-        await store.append(threadId, end, entries, summary, changes);
+        await store.append(threadId, end, entries, summary, beside);
       },
     };
     const other = world.agent({ name: 'travel', store: racing, toolApproval: { book: rule } });

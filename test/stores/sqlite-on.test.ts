@@ -48,7 +48,7 @@ describe('sqliteStoreOn', () => {
     for (const expected of [plainEnd(0), { revision: 1, hash: 'another' }, plainEnd(2)]) {
       const grants = [...uses('unknown'), { type: 'create', grant: plainGrant('g') } as const];
       for (const changes of [undefined, grants]) {
-        const appending = store.append('t', expected, entries, summary, changes);
+        const appending = store.append('t', expected, entries, summary, { grants: changes });
         expect(await errorCode(appending)).toBe('revision-conflict');
       }
     }

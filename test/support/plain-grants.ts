@@ -23,7 +23,7 @@ export async function appendGrants(
 ): Promise<void> {
   const summary = plainSummary(threadId, { revision });
   const entries = [plainEntry(revision)];
-  await store.append(threadId, plainEnd(revision - 1), entries, summary, changes);
+  await store.append(threadId, plainEnd(revision - 1), entries, summary, { grants: changes });
 }
 
 /** Creates grants in a thread of their own. */

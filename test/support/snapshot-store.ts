@@ -27,8 +27,8 @@ export function withSnapshots(
       const entries = await store.read(...input);
       return entries.map((entry) => Object.freeze({ ...entry }));
     },
-    async append(threadId, expected, entries, summary, grants, snapshot) {
-      await store.append(threadId, expected, entries, summary, grants);
+    async append(threadId, expected, entries, summary, { snapshot, ...beside } = {}) {
+      await store.append(threadId, expected, entries, summary, beside);
       if (snapshot !== undefined) kept.set(threadId, snapshot);
     },
     async delete(threadId, expected) {

@@ -131,8 +131,8 @@ interface Append {
   expected: LogEnd;
   entries: readonly LogEntry[];
   summary: ThreadSummary;
-  changes: readonly GrantChange[] | undefined;
-  snapshot: string | undefined;
+  grants?: readonly GrantChange[];
+  snapshot?: string;
 }
 
 /* Whether this append has inserted its first entry: until its last statement, the log ends before its entries. */
@@ -180,8 +180,8 @@ function makeAppendStatements(isAtEnd: string, writeThread: string) {
  * statement does something only if it was. The thread's row comes last, as the conditions compare it.
  */
 export async function appendEntries(driver: SqliteDriver, asked: Append): Promise<void> {
-  const { threadId, expected, changes } = asked;
-  const work = changes === undefined ? noWork : groupGrantWork(changes);
+  const { threadId, expected, grants } = asked;
+  const work = grants === undefined ? noWork : groupGrantWork(grants);
   const results = await driver.batch(appendStatements(asked, work));
   if (results.at(-1)?.length === 1) return;
   if (work.used.length === 0) throw makeConflictError(threadId, expected);

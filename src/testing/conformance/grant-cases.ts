@@ -24,7 +24,9 @@ async function appendWith(
   revision = 1,
 ): Promise<void> {
   const after = makeSummary(threadId, { revision });
-  await store.append(threadId, end(revision - 1), [makeEntry(revision)], after, changes);
+  await store.append(threadId, end(revision - 1), [makeEntry(revision)], after, {
+    grants: changes,
+  });
 }
 
 async function create(store: ThreadStore, ...grants: StoredGrant[]): Promise<void> {

@@ -15,7 +15,7 @@ import {
 /** Appends one entry together with a snapshot. */
 async function appendWith(store: ThreadStore, revision: number, snapshot: string): Promise<void> {
   const after = makeSummary('t', { revision });
-  await store.append('t', end(revision - 1), [makeEntry(revision)], after, undefined, snapshot);
+  await store.append('t', end(revision - 1), [makeEntry(revision)], after, { snapshot });
 }
 
 /** Requirements for the log of a thread: appends, snapshots, and its deletion. A store without `snapshots` meets those for them. */
@@ -212,10 +212,10 @@ export const logCases: readonly StoreConformanceCase[] = [
       if (store.snapshots === undefined) return;
       const entries = [makeEntry(1), makeEntry(2), makeEntry(3)];
       const after = makeSummary('t', { revision: 3 });
-      await store.append('t', end(0), entries, after, undefined, 'whole');
+      await store.append('t', end(0), entries, after, { snapshot: 'whole' });
       strictEqual(await reopen().snapshots?.read('t'), 'whole');
       await holds(store, 't', entries);
-      await expectConflict(store.append('t', end(0), entries, after, undefined, 'other'));
+      await expectConflict(store.append('t', end(0), entries, after, { snapshot: 'other' }));
       strictEqual(await store.snapshots.read('t'), 'whole');
       await appendWith(store, 4, 'next');
       strictEqual(await store.snapshots.read('t'), 'next');

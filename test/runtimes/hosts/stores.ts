@@ -23,7 +23,7 @@ async function failInside(store: ThreadStore): Promise<void> {
       { revision: 0, hash: '' },
       [{ revision: 1, text: '{}' }],
       { ...summary, status: 'idle', openRequests: 0 },
-      [{ type: 'create', grant }],
+      { grants: [{ type: 'create', grant }] },
     );
   };
   await append('a');

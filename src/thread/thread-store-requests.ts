@@ -1,0 +1,158 @@
+import type { Risk } from '../content/approval-terms.ts';
+import type { RequestDecision } from '../content/user-input.ts';
+
+/**
+ * What needs a person. `approval`, `question`: an open request. `lost-call`: a call was started and its outcome is unknown. `stuck-thread`:
+ * too many runs in a row have failed.
+ */
+export type RequestKind = 'approval' | 'question' | 'lost-call' | 'stuck-thread';
+
+/** `open`, or how it ended: as its decision says, or `settled` for a lost call that was settled and a stuck thread that was retried. */
+export type RequestState = 'open' | RequestDecision['status'] | 'settled';
+
+/**
+ * What needs a person, as a store keeps it: one row for each request of a thread, lost call and stuck thread. It is derived from the thread's
+ * log, written in the same append, and decides nothing. A sub-agent's request is one row, of the outermost thread.
+ */
+export interface StoredRequest {
+  /** The request's id; for a lost call or a stuck thread, an id made of the thread's. */
+  requestId: string;
+  threadId: string;
+  /** The name of the agent that the thread belongs to; `null` for an agent without a name. */
+  agent: string | null;
+  /** The `tenant` of the principal for whom the agent works, if it is a string; otherwise `null`. */
+  tenant: string | null;
+  kind: RequestKind;
+  /** The tool of the call that it is about; `null` if it is about none. */
+  toolName: string | null;
+  /** Who asked, as text, each once; nobody if nobody is known. */
+  requesters: readonly string[];
+  /** The names, roles and teams of which one must answer, those to whom it was reassigned included. Empty: not limited by name. */
+  approvers: readonly string[];
+  risk: Risk | null;
+  /** In milliseconds since 1970, like all times here. */
+  createdAt: number;
+  /** Absent: never. */
+  expiresAt?: number;
+  remindAt?: number;
+  /** How many people have approved. */
+  votes: number;
+  /** How many must. */
+  quorum: number;
+  state: RequestState;
+  /** Who decided, as text; `null` while it is open, and where nobody is known. */
+  decidedBy: string | null;
+  /** Absent while it is open. */
+  decidedAt?: number;
+  /** The request as JSON, which a store treats as opaque; `null` after it was erased. */
+  text: string | null;
+}
+
+/**
+ * What an append changes in the rows of requests. `opened` brings a new row; `changed` and `closed` replace one, or bring it if the store has
+ * none yet. A request that opens and closes in one append is `closed` alone.
+ */
+export interface RequestChange {
+  type: 'opened' | 'changed' | 'closed';
+  request: StoredRequest;
+}
+
+/** Selects rows. Conditions combine with "and"; without any, all rows are selected. */
+export interface RequestFilter {
+  /** `open` leaves out what has expired at `at`; `decided` selects all that are not open in the log. */
+  state?: RequestState | 'decided';
+  /** The time for `state: 'open'`, in milliseconds since 1970. Default: the store's clock. */
+  at?: number;
+  kind?: RequestKind;
+  /** Of the agent of this name; `null`: of agents without a name. */
+  agent?: string | null;
+  /** Of this tenant; `null`: of none. */
+  tenant?: string | null;
+  /** The strings for which a person answers, such as their name, roles and teams: rows that name one of them, or nobody. */
+  approver?: readonly string[];
+  toolName?: string;
+  risk?: Risk;
+  /** Rows that have this text among their requesters. */
+  requester?: string;
+  threadId?: string;
+}
+
+/** Where a row stands in every order. A row of a page is one. */
+export type RequestPlace = Pick<
+  StoredRequest,
+  'requestId' | 'createdAt' | 'expiresAt' | 'risk' | 'decidedAt'
+>;
+
+/** Selects a page of rows. */
+export interface RequestQuery extends RequestFilter {
+  /**
+   * By `createdAt`, by `expiresAt` (those that never expire last), by risk (the riskiest first, those without a risk last, the oldest first
+   * among equals), or by `decidedAt`, the latest first and open rows last. Default `oldest`. Equal rows are in the order of their ids.
+   */
+  order?: 'oldest' | 'newest' | 'expires' | 'risk' | 'decided';
+  /** Only rows after this place in the order: the last row of a page, for the next one. It need not exist any more. */
+  after?: RequestPlace;
+  /** Only rows before this place, nearest to it: the first row of a page, for the previous one. Not together with `after`. */
+  before?: RequestPlace;
+  /** The maximum number of rows. Default 100. */
+  limit?: number;
+}
+
+/** A change of a request in the feed. */
+export interface FeedChange {
+  /**
+   * Its position, from 1: a later change has a higher one. Positions may have gaps. A change is read only after it and everything with a lower
+   * position is durable.
+   */
+  position: number;
+  /** `deleted`: the thread was deleted, and the row with it. */
+  type: RequestChange['type'] | 'deleted';
+  requestId: string;
+  threadId: string;
+  /** The row as it is now; absent if it was deleted. */
+  request?: StoredRequest;
+}
+
+/** Changes that one consumer holds, until it acknowledges them or its lease ends. */
+export interface TakenChanges {
+  changes: FeedChange[];
+  /** For `acknowledge`. */
+  token: string;
+}
+
+/** The requests of a store: part of the interface for a database of your own. */
+export interface ThreadStoreRequests {
+  /** A page of rows. */
+  list(query: RequestQuery): Promise<StoredRequest[]>;
+  /** How many rows a filter selects. */
+  count(filter: RequestFilter): Promise<number>;
+  /** The row of a request; `undefined` for an unknown one. */
+  get(requestId: string): Promise<StoredRequest | undefined>;
+  /** Adds rows of a thread that was written before the store kept any, and tells the feed of those that are open. A row that exists stays as it is. */
+  fill(rows: readonly StoredRequest[]): Promise<void>;
+  /**
+   * Erases the text of a decided row, for good: a later `fill` does not bring it back. The log still has the request. Resolves with false for
+   * an open row and for an unknown one.
+   */
+  erase(requestId: string): Promise<boolean>;
+  /** The changes after a position (0: from the beginning), oldest first, at most `limit` (default 100). */
+  changes(query: { after: number; limit?: number }): Promise<FeedChange[]>;
+  /**
+   * Takes the next changes for a consumer, the first time from the beginning of the feed, unless another process holds them. They are its
+   * own until `until`; what is not acknowledged by then is taken again. `undefined` if there are none, or another process holds them.
+   * Times are in milliseconds since 1970; `at` is now.
+   */
+  take(query: {
+    consumer: string;
+    at: number;
+    until: number;
+    limit?: number;
+  }): Promise<TakenChanges | undefined>;
+  /**
+   * Acknowledges what was taken with `token`, so that it is not taken again. With `position`, only up to there; the rest is free at once.
+   * Resolves with false, and changes nothing, if the lease has gone to another process.
+   */
+  acknowledge(query: { consumer: string; token: string; position?: number }): Promise<boolean>;
+  /** Deletes changes that were made before this time, in milliseconds since 1970, taken or not. Resolves with how many. */
+  deleteChanges(query: { before: number }): Promise<number>;
+}
