@@ -13,7 +13,7 @@ const thread = await agent.thread('announcement');
 const message = process.argv.slice(2).join(' ') || 'We ship on Friday';
 
 /* Open requests are asked again; the message is sent when none is open. */
-const isOpen = thread.activeRequests.length > 0 || thread.resumeAt !== undefined;
+const isOpen = thread.activeRequests.length > 0 || thread.nextDeadline !== undefined;
 let response = await agent.run(isOpen ? [] : message, thread);
 while (response.userInputRequests.length > 0) {
   const answers = await askHere(response.userInputRequests);

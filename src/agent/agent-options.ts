@@ -103,7 +103,7 @@ export interface SharedAgentOptions<
    * Default 60,000.
    */
   leaseMs?: number;
-  /** When failed runs are retried, by workers and by schedulers that read `thread.resumeAt`. */
+  /** When failed runs are retried, by workers and by schedulers that read `thread.nextDeadline`. */
   retry?: RetryOptions;
   /** How long a tool may take to finish after its signal has aborted, in milliseconds. Default 5,000. */
   abortGraceMs?: number;

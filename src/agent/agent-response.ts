@@ -15,7 +15,7 @@ import type { RunEnd } from './run/run-end.ts';
 export interface AgentResponse<CALL extends ToolCall = ToolCall, OUTPUT = unknown> {
   /**
    * `completed`: the model has replied. `waiting`: for answers, for deferred results, or after failed runs for the time of the next
-   * attempt (`resumeAt`). `running`: another run is at work on the thread; the answers are recorded. `indeterminate`: a call was started
+   * attempt (`nextDeadline`). `running`: another run is at work on the thread; the answers are recorded. `indeterminate`: a call was started
    * and its outcome is unknown. `cancelled`: open requests were cancelled, or a person ended the turn. `max-steps`: the run used all its
    * steps, or `stopWhen` ended it; `run([], thread)` continues. `stuck`: too many runs in a row have failed.
    */
@@ -46,8 +46,8 @@ export interface AgentResponse<CALL extends ToolCall = ToolCall, OUTPUT = unknow
   providerMetadata: ProviderMetadata | undefined;
   /** The provider's response id and model of the run's last step. */
   response: Readonly<NonNullable<StepMetadata['response']>> | undefined;
-  /** When the thread needs a run, in milliseconds since 1970, 0 for immediately: `thread.resumeAt`. */
-  resumeAt: number | undefined;
+  /** When the thread needs a run, in milliseconds since 1970, 0 for immediately: `thread.nextDeadline`. */
+  nextDeadline: number | undefined;
   thread: AgentThread<CALL>;
 }
 
@@ -79,7 +79,7 @@ export function makeResponse(
     sources,
     providerMetadata,
     response,
-    resumeAt: thread.resumeAt,
+    nextDeadline: thread.nextDeadline,
     text: readLastText(isPast ? added : messages),
     approvalRequests: requests.filter((request) => request.type === 'approval-request'),
     userInputRequests: requests,

@@ -27,7 +27,7 @@ export interface Agent<
   readonly name: string | undefined;
   /**
    * The agent's clock, in milliseconds since 1970: the `now` it was created with, else the store's clock, else `Date.now`. Compare
-   * `thread.resumeAt` with it.
+   * `thread.nextDeadline` with it.
    */
   now(): number;
   /**

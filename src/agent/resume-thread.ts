@@ -7,7 +7,7 @@ export const soonestMs = 1_000;
 
 /** What a wake-up came to. */
 export interface ResumedThread {
-  /** As the run left it; `thread.resumeAt` is when to wake it next. */
+  /** As the run left it; `thread.nextDeadline` is when to wake it next. */
   thread: AgentThread;
   /** Absent if the run failed or was aborted. */
   response?: AgentResponse;
@@ -22,7 +22,7 @@ export interface ResumedThread {
  *
  * @example
  * const { thread } = await resumeThread(agent, job.threadId);
- * if (thread.resumeAt !== undefined) await queue.add({ threadId: thread.id }, { at: thread.resumeAt });
+ * if (thread.nextDeadline !== undefined) await queue.add({ threadId: thread.id }, { at: thread.nextDeadline });
  */
 export async function resumeThread(
   agent: Pick<Agent, 'thread' | 'run'>,

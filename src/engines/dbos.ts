@@ -184,8 +184,8 @@ async function runAndReadState(
   running.add(workflowID);
   const { response } = await runPart(agent, part).finally(() => running.delete(workflowID));
   /* Opened again: what was appended since the run's end has woken nobody. */
-  const { resumeAt = Infinity } = await agent.thread(part.threadId);
-  const wait = resumeAt - agent.now();
+  const { nextDeadline = Infinity } = await agent.thread(part.threadId);
+  const wait = nextDeadline - agent.now();
   return {
     status: response?.status ?? 'waiting',
     text: response?.text ?? '',

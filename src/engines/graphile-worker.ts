@@ -47,9 +47,9 @@ export function addResumeJob({
 }: ResumeJobOptions = {}): OnWake {
   const text = `select "${schema.replaceAll('"', '""')}".add_job($1, json_build_object('threadId', $2::text),
     run_at => greatest(now(), to_timestamp($3::float8 / 1000)), job_key => $4, priority => $5)`;
-  return async ({ threadId, agent, resumeAt }, transaction) => {
-    if (resumeAt === undefined) return;
-    const values = [taskName(agent), threadId, resumeAt, jobKey(threadId), priority];
+  return async ({ threadId, agent, nextDeadline }, transaction) => {
+    if (nextDeadline === undefined) return;
+    const values = [taskName(agent), threadId, nextDeadline, jobKey(threadId), priority];
     await transaction.query(text, values);
   };
 }
@@ -102,12 +102,12 @@ const payloadSchema = z.object({ threadId: z.string() });
  */
 async function addNext(
   agent: ResumeTasksOptions['agent'],
-  { id: threadId, resumeAt }: AgentThread,
+  { id: threadId, nextDeadline }: AgentThread,
   { addJob }: JobHelpers,
 ): Promise<void> {
-  if (resumeAt === undefined) return;
+  if (nextDeadline === undefined) return;
   const now = agent.now();
-  const runAt = new Date(resumeAt > now ? resumeAt : now + soonestMs);
+  const runAt = new Date(nextDeadline > now ? nextDeadline : now + soonestMs);
   const waiting = { jobKey: jobKey(threadId), jobKeyMode: 'preserve_run_at' } as const;
   await addJob(taskName(agent.name), { threadId }, { ...waiting, runAt });
 }

@@ -52,7 +52,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
    * When the thread needs a run, in milliseconds since 1970; 0 means now, and `undefined` that it waits for people or the app alone. All
    * that a scheduler has to do is call `agent.run([], thread, { onlyWhenDue: true })` at this time.
    */
-  get resumeAt(): number | undefined {
+  get nextDeadline(): number | undefined {
     return computeNextDeadline(this.#log.state.head);
   }
 

@@ -192,7 +192,9 @@ export function computeThreadStatus(head: ThreadHead, now: number): ThreadStatus
   if (isRunning(head, now)) return 'running';
   if (head.calls.some(isUnfinished)) return 'indeterminate';
   if (head.failure !== undefined && head.failure.retryAt === undefined) return 'stuck';
-  return head.openRequests.length > 0 || head.calls.length > 0 ? 'waiting' : 'idle';
+  if (head.openRequests.length > 0) return 'waiting';
+  if (needsRun(head) && !head.isOutOfSteps) return 'due';
+  return head.calls.length > 0 ? 'waiting' : 'idle';
 }
 
 /**

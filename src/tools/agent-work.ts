@@ -245,7 +245,7 @@ export class AgentWork {
       ({ status, agent }) =>
         status === 'indeterminate' || (status === 'deferred' && agent === undefined),
     );
-    const dueMs = (thread.resumeAt ?? Infinity) - this.#agent.now();
+    const dueMs = (thread.nextDeadline ?? Infinity) - this.#agent.now();
     const resumeAfterMs = Math.max(
       Math.min(dueMs, isElsewhere ? checkMs : Infinity, within),
       atLeast,

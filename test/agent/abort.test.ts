@@ -53,7 +53,7 @@ test('aborted while the model works: it rejects at once, and run([]) goes on', a
   agent.on('run-started', () => queueMicrotask(() => controller.abort(reason)));
   const thread = await agent.thread('t');
   expect(await errorCode(agent.run('Hi', thread, { abortSignal: controller.signal }))).toBe(reason);
-  expect(thread.status).toBe('idle');
+  expect(thread.status).toBe('due');
   expect(thread.messages).toHaveLength(1);
 });
 
@@ -74,7 +74,7 @@ test.each(['run', 'stream'] as const)(
         ? agent.run('Hi', thread, options)
         : agent.stream('Hi', thread, options).response;
     expect(await errorCode(running)).toBe(reason);
-    expect([thread.status, thread.failure]).toEqual(['idle', undefined]);
+    expect([thread.status, thread.failure]).toEqual(['due', undefined]);
   },
 );
 
@@ -84,7 +84,7 @@ test('aborted during a tool that stops: its error is the result, and run([]) goe
   const agent = world.agent({ tools, toolApproval: {} });
   const thread = await agent.thread('t');
   expect(await abortedRun(agent, thread, begun)).toBe(reason);
-  expect(thread.status).toBe('idle');
+  expect(thread.status).toBe('due');
   expect(thread.calls).toMatchObject([{ status: 'failed', outcome: { error: 'stopped' } }]);
   expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
 });
@@ -207,7 +207,7 @@ test('aborted while a rule says nothing of what the model proposed: the thread i
   const agent = world.agent({ toolApproval: { book: ask } });
   const thread = await agent.thread('t');
   expect(await abortedRun(agent, thread, asked)).toBe(reason);
-  expect(thread).toMatchObject({ status: 'idle', calls: [] });
+  expect(thread).toMatchObject({ status: 'due', calls: [] });
   const other = world.agent();
   expect(await other.run([], await other.thread('t'))).toMatchObject({ status: 'waiting' });
 });

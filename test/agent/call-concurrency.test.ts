@@ -107,7 +107,7 @@ test('after a crash the calls that waited for their turn start, once, and the lo
   ]);
   expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
   await agent.settle(thread, 'a', { status: 'failed', error: 'lost' });
-  expect(thread.resumeAt).toBe(0);
+  expect(thread.nextDeadline).toBe(0);
   const running = agent.run([], thread);
   for (const city of ['b', 'c', 'd']) {
     await until(() => world.begun.at(-1) === city);

@@ -203,7 +203,7 @@ describe('how an open request of a step can end', () => {
       { status: 'cancelled' },
       { status: 'cancelled' },
     ]);
-    expect(thread.resumeAt).toBe(0);
+    expect(thread.nextDeadline).toBe(0);
     const late = approvalRequests.map((request) => request.approve());
     expect(await errorCode(agent.run(late, thread))).toBe('request-closed');
     expect(await agent.run([], thread)).toMatchObject({
@@ -321,7 +321,7 @@ describe('how an open request of a step can end', () => {
     const { agent } = asking({ expiresAfterMs: 50 }, { now: () => now });
     const thread = await agent.thread('t');
     const { approvalRequests } = await agent.run('Go', thread);
-    expect(thread.resumeAt).toBe(50);
+    expect(thread.nextDeadline).toBe(50);
     await agent.respond(approvalRequests[1]?.approve() ?? [], thread);
     now = 50;
     expect(await agent.run([], thread, { onlyWhenDue: true })).toMatchObject({
@@ -385,7 +385,7 @@ describe('how an open request of a step can end', () => {
     expect(await agent.run([dismissed, go], thread)).toMatchObject({ status: 'cancelled' });
     expect(thread.activeRequests).toEqual([]);
     expect(inputs).toHaveLength(1);
-    expect(thread.resumeAt).toBeUndefined();
+    expect(thread.nextDeadline).toBeUndefined();
     expect(await agent.run('Now?', thread)).toMatchObject({
       text: '{"go":"cancelled","stay":"cancelled"}',
     });
@@ -522,7 +522,7 @@ test('a step that continues is followed at once, up to maxSteps of a run', async
   );
   const thread = await agent.thread('t');
   expect(await agent.run('Go', thread)).toMatchObject({ status: 'max-steps' });
-  expect(thread.resumeAt).toBeUndefined();
+  expect(thread.nextDeadline).toBeUndefined();
   expect(await agent.run([], thread)).toMatchObject({ status: 'max-steps' });
   expect(inputs.map(({ progress }) => progress)).toEqual([undefined, 0, 1, 2, 3, 4]);
 });

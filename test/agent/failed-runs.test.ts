@@ -29,10 +29,10 @@ test('failed runs are counted in the log, with the time of the next attempt, whi
   const delays: number[] = [];
   for (let failures = 1; failures <= 5; failures += 1) {
     expect(thread.failure).toMatchObject({ failures, error: 'overloaded' });
-    expect(thread.resumeAt).toBe(thread.failure?.retryAt);
-    expect(await store.head('t')).toMatchObject({ failures, nextDeadline: thread.resumeAt });
-    delays.push((thread.resumeAt ?? 0) - clock.now);
-    clock.now = thread.resumeAt ?? 0;
+    expect(thread.nextDeadline).toBe(thread.failure?.retryAt);
+    expect(await store.head('t')).toMatchObject({ failures, nextDeadline: thread.nextDeadline });
+    delays.push((thread.nextDeadline ?? 0) - clock.now);
+    clock.now = thread.nextDeadline ?? 0;
     await expect(own.run([], thread, { onlyWhenDue: true })).rejects.toThrow('overloaded');
   }
   /* From 1 s, doubled each time, less up to a half of it. */
@@ -53,10 +53,10 @@ test('the delay has a cap, and threads that failed together are tried again at d
     const thread = await own.thread(id);
     await expect(own.run('Hi', thread)).rejects.toThrow('overloaded');
     for (let nth = 0; nth < 6; nth += 1) {
-      clock.now = thread.resumeAt ?? 0;
+      clock.now = thread.nextDeadline ?? 0;
       await expect(own.run([], thread)).rejects.toThrow('overloaded');
     }
-    const delay = (thread.resumeAt ?? 0) - clock.now;
+    const delay = (thread.nextDeadline ?? 0) - clock.now;
     expect(delay).toBeLessThanOrEqual(4_000);
     resumed.push(delay);
   }
@@ -68,13 +68,13 @@ test('a run that comes too early does nothing, and says when to come again', asy
   const own = agent();
   const thread = await own.thread('t');
   await expect(own.run('Hi', thread)).rejects.toThrow('overloaded');
-  const { revision, resumeAt = 0 } = thread;
-  clock.now = resumeAt - 1;
+  const { revision, nextDeadline = 0 } = thread;
+  clock.now = nextDeadline - 1;
   const early = await own.run([], thread, { onlyWhenDue: true });
-  expect(early).toMatchObject({ status: 'waiting', resumeAt });
+  expect(early).toMatchObject({ status: 'waiting', nextDeadline });
   expect([thread.revision, played.requests]).toEqual([revision, 1]);
-  clock.now = resumeAt;
-  const { status, resumeAt: later } = await own.run([], thread, { onlyWhenDue: true });
+  clock.now = nextDeadline;
+  const { status, nextDeadline: later } = await own.run([], thread, { onlyWhenDue: true });
   expect([status, later, thread.failure]).toEqual(['completed', undefined, undefined]);
 });
 
@@ -118,7 +118,7 @@ test('after as many failures as the app allows the thread is stuck: listed, repo
   expect(played.requests).toBe(3);
   expect(await store.list({ status: 'stuck' })).toMatchObject([{ threadId: 't', failures: 3 }]);
   const thread = await own.thread('t');
-  expect([thread.status, thread.resumeAt]).toEqual(['stuck', undefined]);
+  expect([thread.status, thread.nextDeadline]).toEqual(['stuck', undefined]);
   expect(await own.run([], thread, { onlyWhenDue: true })).toMatchObject({ status: 'stuck' });
 });
 
@@ -173,7 +173,7 @@ test('a process that dies each time it runs the thread counts as failing, and en
         status: 'waiting',
       });
       expect(found.failure).toMatchObject({ failures: died });
-      clock.now = found.resumeAt ?? 0;
+      clock.now = found.nextDeadline ?? 0;
       await expect(dying.run([], await dying.thread('t'))).rejects.toThrow('gone');
     }
     clock.now += 1_000;
@@ -222,7 +222,7 @@ test('an approved call whose tool is gone waits for an agent that has it, and sa
   expect(await errorCode(without.run([], found))).toBe('missing-tool');
   expect(found.calls).toMatchObject([{ status: 'approved', attempts: 0 }]);
   expect(found.failure?.error).toContain("no tool 'book'");
-  expect(await store.head('t')).toMatchObject({ status: 'waiting', failures: 1 });
+  expect(await store.head('t')).toMatchObject({ status: 'due', failures: 1 });
   const restored = await agent.run([], thread);
   expect([restored.status, world.ran.length]).toEqual(['completed', 1]);
 });

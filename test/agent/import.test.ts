@@ -44,7 +44,11 @@ test('a thread begins with the conversation, recorded with who and when, and goe
   expect(thread.events[1]?.at).toBeTypeOf('number');
   const elsewhere = await world.agent().thread('t');
   expect(elsewhere.messages).toEqual(conversation);
-  expect([elsewhere.status, elsewhere.resumeAt, elsewhere.calls]).toEqual(['idle', undefined, []]);
+  expect([elsewhere.status, elsewhere.nextDeadline, elsewhere.calls]).toEqual([
+    'idle',
+    undefined,
+    [],
+  ]);
   const { text } = await agent.run('Thanks', elsewhere.revision === 2 ? thread : elsewhere);
   expect([text, thread.messages.length, world.ran]).toEqual(['You are welcome.', 7, []]);
 });
@@ -55,7 +59,7 @@ test('a conversation that ends with the user or a tool is answered by run([])', 
     const agent = world.agent();
     const thread = await agent.thread('t', { messages: conversation.slice(0, length) });
     expect(world.requests()).toBe(0);
-    expect(thread.resumeAt).toBe(0);
+    expect(thread.nextDeadline).toBe(0);
     expect((await agent.run([], thread)).text).toBe('Here I am.');
     expect(world.ran).toEqual([]);
   }

@@ -78,7 +78,7 @@ describe('a call whose outcome is unknown', () => {
       const { agent, thread, world } = await lostCall();
       const principal = { subject: 'ann' };
       await agent.settle(thread, 'c1', outcome, { principal, channel: 'phone' });
-      expect(thread.status).toBe('idle');
+      expect(thread.status).toBe('due');
       expect(thread.events.at(-1)).toMatchObject({
         type: 'call-ended',
         source: 'settled',
@@ -95,7 +95,7 @@ describe('a call whose outcome is unknown', () => {
   test('is tried again when a person says so: a new approval, the same key and input', async () => {
     const { agent, thread, world } = await lostCall();
     await agent.settle(thread, 'c1', { status: 'retry' }, { principal: 'ann' });
-    expect(thread.status).toBe('waiting');
+    expect(thread.status).toBe('due');
     expect(world.ran).toHaveLength(1);
     expect(await agent.run([], thread)).toMatchObject({ status: 'completed' });
     expect(world.ran).toHaveLength(2);

@@ -212,7 +212,7 @@ test('a process that dies before the model answers: when its lease is over, the 
   const thread = await next.thread('t');
   expect(await next.run([], thread)).toMatchObject({ status: 'running' });
   clock.now = 1_000;
-  expect(thread.status).toBe('idle');
+  expect(thread.status).toBe('due');
   await expect(next.run([], thread)).resolves.toMatchObject({ status: 'completed' });
 });
 

@@ -30,7 +30,7 @@ describe('a call whose run is gone', () => {
     const { agent: looking, ran } = agent();
     const thread = await looking.thread('t');
     expect(await store.head('t')).toMatchObject({ status: 'indeterminate', openRequests: 0 });
-    expect(thread.resumeAt).toBeUndefined();
+    expect(thread.nextDeadline).toBeUndefined();
     clock.now = Number.MAX_SAFE_INTEGER;
     expect(await store.list({ dueBefore: clock.now })).toEqual([]);
     const { revision } = thread;
@@ -47,8 +47,8 @@ describe('a call whose run is gone', () => {
       status: 'failed',
       error: 'It never happened.',
     });
-    expect(thread.resumeAt).toBe(0);
-    expect(await store.head('t')).toMatchObject({ status: 'idle', failures: 0, nextDeadline: 0 });
+    expect(thread.nextDeadline).toBe(0);
+    expect(await store.head('t')).toMatchObject({ status: 'due', failures: 0, nextDeadline: 0 });
     const { agent: worker } = agent();
     const { status, text } = await worker.run([], await worker.thread('t'));
     expect([status, text]).toEqual(['completed', 'Done.']);
@@ -65,10 +65,10 @@ describe('a call whose run is gone', () => {
     });
     const { agent: looking } = agent();
     const thread = await looking.thread('t');
-    expect(thread.resumeAt).toBe(clock.now);
+    expect(thread.nextDeadline).toBe(clock.now);
     const times: number[] = [];
     while (thread.status === 'indeterminate' && times.length < 5) {
-      clock.now = thread.resumeAt ?? 0;
+      clock.now = thread.nextDeadline ?? 0;
       times.push(clock.now);
       await looking.run([], thread, { onlyWhenDue: true });
     }
@@ -86,8 +86,8 @@ describe('a call whose run is gone', () => {
     });
     const { agent: looking } = agent();
     const thread = await looking.thread('t');
-    for (let nth = 0; thread.resumeAt !== undefined && nth < 10; nth += 1) {
-      clock.now = thread.resumeAt;
+    for (let nth = 0; thread.nextDeadline !== undefined && nth < 10; nth += 1) {
+      clock.now = thread.nextDeadline;
       await looking.run([], thread, { onlyWhenDue: true });
     }
     expect(
@@ -103,7 +103,7 @@ describe('a call whose run is gone', () => {
     const { agent: worker, ran } = agent();
     const thread = await worker.thread('t');
     const [lost] = thread.calls;
-    expect([thread.resumeAt, lost?.status]).toEqual([clock.now, 'indeterminate']);
+    expect([thread.nextDeadline, lost?.status]).toEqual([clock.now, 'indeterminate']);
     expect(await worker.run([], thread, { onlyWhenDue: true })).toMatchObject({
       status: 'completed',
     });

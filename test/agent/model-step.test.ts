@@ -221,5 +221,5 @@ test('a provider that fails with nothing to say fails the run', async () => {
     () => 'yes',
   );
   expect(await failed).toBe('yes');
-  expect(thread.status).toBe('idle');
+  expect(thread.status).toBe('due');
 });

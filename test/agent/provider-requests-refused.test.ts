@@ -75,7 +75,7 @@ describe('a request of the provider that can’t be answered for sure is refused
     const agent = createAgent({ model: saying(content), tools: { 'mcp.open': open } });
     const thread = await agent.thread('t');
     expect(await errorCode(agent.run('Open', thread))).toBe('not-allowed');
-    expect(thread).toMatchObject({ status: 'idle', calls: [] });
+    expect(thread).toMatchObject({ status: 'due', calls: [] });
     expect(thread.messages).toHaveLength(1);
     expect(await agent.run([], thread)).toMatchObject({ status: 'completed', ...done });
   });

@@ -276,7 +276,7 @@ test('a run that is aborted leaves the answer owed, and the next run brings it',
   await agent.requestAnswer(thread, 'c1', whichClass);
   const aborted = agent.run(pick(thread, 'first'), thread, { abortSignal: aborting.signal });
   await expect(aborted).rejects.toThrow('leaving');
-  expect(thread.status).toBe('waiting');
+  expect(thread.status).toBe('due');
   expect(await world.store.list({ dueBefore: 1 })).toMatchObject([{ threadId: 't' }]);
   await agent.run([], thread);
   expect(world.told).toHaveLength(2);

@@ -14,7 +14,7 @@ test('a message that the provider refuses is withdrawn, and the thread can be us
   await expect(agent.run('[bad image]', thread)).rejects.toThrow('bad image');
   await agent.retract(thread, undefined, { principal: 'ann' });
   expect(texts(thread)).toEqual(['Hi', 'reply']);
-  expect(thread).toMatchObject({ status: 'idle', failure: undefined, resumeAt: undefined });
+  expect(thread).toMatchObject({ status: 'idle', failure: undefined, nextDeadline: undefined });
   expect(thread.events.at(-1)).toMatchObject({ type: 'message-retracted', principal: 'ann' });
   expect(await agent.run('Good words', thread)).toMatchObject({ text: 'Better.' });
   expect(JSON.stringify(world.played.prompts)).not.toContain('[bad image]","');

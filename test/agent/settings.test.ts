@@ -148,7 +148,7 @@ test.each([
       message: error,
     });
     expect(thread.failure).toMatchObject({ failures: 1, error });
-    expect(thread.resumeAt).toBeGreaterThan(0);
+    expect(thread.nextDeadline).toBeGreaterThan(0);
   },
 );
 

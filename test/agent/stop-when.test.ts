@@ -17,7 +17,7 @@ test("the AI SDK's conditions end the run, and run([], thread) continues", async
   expect(await agent.run('Look', thread)).toMatchObject({ status: 'max-steps' });
   expect(world.requests()).toBe(2);
   expect(world.ran).toHaveLength(2);
-  expect(thread.resumeAt).toBeUndefined();
+  expect(thread.nextDeadline).toBeUndefined();
   expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
 });
 

@@ -68,7 +68,7 @@ test('a stopped stream ends, keeps what was said, and the next message is accept
   expect(events.filter(({ type }) => type === 'step-finished')).toHaveLength(1);
   expect(heard.cancelled).toBe(1);
   expect(thread.status).toBe('idle');
-  expect(thread.resumeAt).toBeUndefined();
+  expect(thread.nextDeadline).toBeUndefined();
   expect(thread.messages.at(-1)).toMatchObject({ role: 'assistant' });
   expect(thread.events).toContainEqual(
     expect.objectContaining({ type: 'stop-requested', principal: 'ann', channel: 'web' }),
@@ -82,7 +82,7 @@ test('a stop before the first word keeps nothing, and no worker asks the model a
   const thread = await agent.thread('t');
   await readUntil(agent.stream('Hi', thread), isBegun, async () => agent.stop(thread));
   expect(thread.messages).toHaveLength(1);
-  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined, failure: undefined });
+  expect(thread).toMatchObject({ status: 'idle', nextDeadline: undefined, failure: undefined });
   expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled', text: '' });
   expect(heard.requests).toBe(1);
 });
@@ -132,7 +132,7 @@ test('a tool that is running gets the signal, its result is recorded, and the mo
     { status: 'failed', outcome: { error: 'No time for that.' } },
   ]);
   expect(thread.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
-  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
+  expect(thread).toMatchObject({ status: 'idle', nextDeadline: undefined });
 });
 
 test('what people are asked stays open, and an answer goes on as ever', async () => {
@@ -169,9 +169,9 @@ test('where no run is at work, a turn that is due ends, so that no worker takes 
   const agent = world.agent();
   const thread = await agent.thread('t');
   await expect(agent.run('Hi', thread)).rejects.toThrow('overloaded');
-  expect(thread.resumeAt).toBeDefined();
+  expect(thread.nextDeadline).toBeDefined();
   await agent.stop(thread);
-  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined, failure: undefined });
+  expect(thread).toMatchObject({ status: 'idle', nextDeadline: undefined, failure: undefined });
   await agent.run([], thread);
   expect(world.requests()).toBe(1);
 });
@@ -210,7 +210,7 @@ test('the wish outlives the process: a run that died before it could stop is not
   await readUntil(stream, saidTime, async () => other.stop(thread));
   const { status } = await other.run([], thread);
   expect(status).toBe('cancelled');
-  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
+  expect(thread).toMatchObject({ status: 'idle', nextDeadline: undefined });
 });
 
 test('nothing happens to a thread that nothing is due in', async () => {
@@ -254,7 +254,7 @@ test('the result of a tool that ignores its signal comes later, and the model is
   expect(await running).toMatchObject({ status: 'indeterminate' });
   release('Rain.');
   await recorded.promise;
-  expect([thread.status, thread.resumeAt]).toEqual(['idle', undefined]);
+  expect([thread.status, thread.nextDeadline]).toEqual(['idle', undefined]);
   expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled', text: '' });
   expect(await agent.run('And now?', thread)).toMatchObject({ text: 'Said to the next message.' });
 });
@@ -278,9 +278,9 @@ test('a turn whose process died in a call ends too, and what the call came to is
   const { revision } = thread;
   await agent.stop(thread);
   expect(thread.revision).toBe(revision);
-  expect(thread.resumeAt).toBeDefined();
+  expect(thread.nextDeadline).toBeDefined();
   expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled', text: '' });
-  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
+  expect(thread).toMatchObject({ status: 'idle', nextDeadline: undefined });
   expect(thread.calls).toMatchObject([{ status: 'succeeded' }]);
   await lost;
 });
@@ -309,7 +309,7 @@ test('what people are asked may expire after a stop, and the model is not asked 
   expect(await running).toMatchObject({ status: 'waiting' });
   time = 2_000;
   expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled', text: '' });
-  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
+  expect(thread).toMatchObject({ status: 'idle', nextDeadline: undefined });
 });
 
 test('withdrawing the last message of a stopped turn does not bring the turn back', async () => {
@@ -320,7 +320,7 @@ test('withdrawing the last message of a stopped turn does not bring the turn bac
   await expect(agent.run('Two', thread)).rejects.toThrow('overloaded');
   await agent.stop(thread);
   await agent.retract(thread);
-  expect(thread).toMatchObject({ status: 'idle', resumeAt: undefined });
+  expect(thread).toMatchObject({ status: 'idle', nextDeadline: undefined });
   expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled' });
 });
 

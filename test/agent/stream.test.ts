@@ -244,7 +244,7 @@ describe('the reader', () => {
     const thread = await agent.thread('t');
     const stream = agent.stream('Hi', thread);
     for await (const event of stream) if (event.type === 'text-delta') break;
-    expect(thread.status).toBe('idle');
+    expect(thread.status).toBe('due');
     expect(thread.messages).toHaveLength(1);
     expect(heard.cancelled).toBe(1);
     await expect(stream.response).rejects.toMatchObject({ name: 'AbortError' });
@@ -263,7 +263,7 @@ describe('the reader', () => {
     await events.return?.();
     expect(await pending).toEqual({ done: true, value: undefined });
     expect(await events.next()).toEqual({ done: true, value: undefined });
-    expect(thread.status).toBe('idle');
+    expect(thread.status).toBe('due');
   });
 
   test('may leave while a tool runs: the tool is told, and its result is recorded', async () => {
@@ -278,7 +278,7 @@ describe('the reader', () => {
     for await (const event of agent.stream('Look', thread))
       if (event.type === 'call-started') break;
     expect(thread.calls).toMatchObject([{ status: 'succeeded', outcome: { output: 'partly' } }]);
-    expect(thread.status).toBe('idle');
+    expect(thread.status).toBe('due');
     expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Done.' });
   });
 
@@ -307,7 +307,7 @@ describe('a signal that aborts', () => {
     const pending = how.endsWith('waits') ? events.next() : undefined;
     controller.abort(reason);
     await expect(stream.response).rejects.toBe(reason);
-    expect(thread.status).toBe('idle');
+    expect(thread.status).toBe('due');
     expect(heard.cancelled).toBe(1);
     await pending;
     const rest = typesOf(await read(stream));
@@ -333,7 +333,7 @@ describe('a provider that fails', () => {
     expect(await errorCode(stream.response)).toBe(overloaded);
     expect(heard.requests).toBe(1);
     expect(thread.messages).toHaveLength(1);
-    expect(thread.status).toBe('idle');
+    expect(thread.status).toBe('due');
     expect(await agent.stream([], thread).response).toMatchObject({ text: 'Hello.' });
   });
 
@@ -383,7 +383,7 @@ describe('a provider that fails', () => {
     const error = await errorCode(agent.stream('Hi', thread).response);
     expect(error).toMatchObject({ name: 'TimeoutError' });
     expect(heard.cancelled).toBe(1);
-    expect(thread.status).toBe('idle');
+    expect(thread.status).toBe('due');
   });
 
   test.each([

@@ -167,5 +167,5 @@ test('an answer whose agent can not be opened ends the call, and nothing runs', 
     "The answer could not be sent to agent 'shopper'",
   );
   expect(office.payments).toEqual([]);
-  expect(await buyer.thread(childId)).toMatchObject({ status: 'waiting' });
+  expect(await buyer.thread(childId)).toMatchObject({ status: 'due' });
 });

@@ -173,7 +173,7 @@ test('an inner call whose outcome is unknown is settled in its own thread, and n
   const thread = await manager.thread('t');
   const response = await manager.run('Go.', thread);
   expect(response.status).toBe('waiting');
-  expect(response.resumeAt).toBeGreaterThan(0);
+  expect(response.nextDeadline).toBeGreaterThan(0);
   const inner = await buyer.thread(thread.calls[0]?.agent?.threadId);
   expect(inner.status).toBe('indeterminate');
   await buyer.settle(inner, 'x1', { status: 'failed', error: 'It did not happen.' });

@@ -94,7 +94,7 @@ test('a result from elsewhere is delivered to the child thread, and the call is 
   expect(waiting).toMatchObject({
     status: 'waiting',
     userInputRequests: [],
-    resumeAt: now + 60_000,
+    nextDeadline: now + 60_000,
   });
   const child = await buyer.thread(thread.calls[0]?.agent?.threadId);
   await buyer.deliver(child, 'p1', { status: 'succeeded', output: 'paid' });

@@ -153,7 +153,7 @@ test('the cancellation of a call cancels the work on it', async () => {
   const inner = await buyer.thread(thread.calls[0]?.agent?.threadId);
   await manager.cancel(thread, 'No longer needed.');
   const after = await buyer.thread(inner.id);
-  expect(after).toMatchObject({ status: 'idle', activeRequests: [], resumeAt: undefined });
+  expect(after).toMatchObject({ status: 'idle', activeRequests: [], nextDeadline: undefined });
   expect(thread.calls).toMatchObject([{ status: 'failed' }]);
 });
 

@@ -84,9 +84,9 @@ test('a thread whose provider fails is tried again after a while, not at once', 
   const agent = world.agent({ now, retry: { initialDelayMs: 500 } });
   const thread = await agent.thread('t');
   await expect(agent.run('Hi', thread)).rejects.toThrow('overloaded');
-  const { resumeAt = Infinity } = thread;
-  expect(resumeAt).toBeGreaterThan(250);
-  expect(resumeAt).toBeLessThanOrEqual(500);
+  const { nextDeadline = Infinity } = thread;
+  expect(nextDeadline).toBeGreaterThan(250);
+  expect(nextDeadline).toBeLessThanOrEqual(500);
 
   const stopping = new AbortController();
   const errors: unknown[] = [];
@@ -103,10 +103,10 @@ test('a thread whose provider fails is tried again after a while, not at once', 
       failed.resolve();
     },
   });
-  clock.now = resumeAt - 1;
+  clock.now = nextDeadline - 1;
   await setTimeout(30);
   expect(played.requests).toBe(1);
-  clock.now = resumeAt;
+  clock.now = nextDeadline;
   await failed.promise;
   await setTimeout(30);
   expect(played.requests).toBe(2);

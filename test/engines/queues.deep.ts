@@ -199,7 +199,7 @@ function testsOfWorkers(world: () => QueueWorld): void {
     project.remove('down');
     await turnIn(agent, 'down', 1);
     /* Later, the sweep would have found it. */
-    expect(agent.now()).toBeLessThan((failed.resumeAt ?? 0) + 5_000);
+    expect(agent.now()).toBeLessThan((failed.nextDeadline ?? 0) + 5_000);
     expect(project.bookings).toEqual(['Bern']);
   });
 }
@@ -242,7 +242,7 @@ describe('pg-boss', () => {
   test('a thread has one job that waits, and an answer brings it forward', async () => {
     const { agent } = world;
     const thread = await world.asked('moved', 'Narvik, Riga');
-    expect(await jobs('moved')).toEqual([{ dueAt: thread.resumeAt }]);
+    expect(await jobs('moved')).toEqual([{ dueAt: thread.nextDeadline }]);
     await agent.respond(approvalIn(thread, 'Riga'), thread);
     expect(await jobs('moved')).toHaveLength(1);
     expect(await jobs('moved', 'start_after <= now()')).toHaveLength(1);

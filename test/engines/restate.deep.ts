@@ -240,7 +240,7 @@ const agentThatIsAlwaysDue = `
 import { openWorld } from './engine-world.ts';
 
 const { store } = openWorld(process.env['WORLD'] ?? '.');
-const thread = { status: 'waiting', resumeAt: 1, messages: [] };
+const thread = { status: 'waiting', nextDeadline: 1, messages: [] };
 const agent = { thread: async () => thread, run: async () => {}, now: Date.now };
 export { agent, store };
 `;

@@ -12,11 +12,11 @@ export async function describeThreads(
   threadIds: readonly string[],
 ): Promise<string> {
   const below = await Promise.all(threadIds.map(async (id) => threadsBelow(office, id)));
-  const described = below.flat().map(async ({ id, status, resumeAt, activeRequests }) => {
+  const described = below.flat().map(async ({ id, status, nextDeadline, activeRequests }) => {
     const [row, events] = await Promise.all([office.store.head(id), eventsIn(office.store, id)]);
     const asked = activeRequests.map(({ requestId, text }) => `${requestId}: ${text}`);
     return [
-      `Thread ${id}: ${status}, resumeAt ${resumeAt}, asks [${asked.join('; ')}], in the store: ${JSON.stringify(row)}`,
+      `Thread ${id}: ${status}, nextDeadline ${nextDeadline}, asks [${asked.join('; ')}], in the store: ${JSON.stringify(row)}`,
       ...events.slice(-latest).map((event) => {
         const { type, at, ...others } = event;
         return `  ${new Date(at).toISOString()} ${type} ${JSON.stringify(others).slice(0, 200)}`;

@@ -15,7 +15,7 @@ async function failedThread(maxAttempts: number) {
   const first = agent();
   const thread = await first.thread('t');
   await expect(first.run('Hi', thread)).rejects.toThrow('overloaded');
-  clock.now = thread.resumeAt ?? 0;
+  clock.now = thread.nextDeadline ?? 0;
   return { store, played, agent };
 }
 
@@ -95,7 +95,7 @@ test('nor where another has done so while it was taking the thread again', async
     expect(await agent.run([], thread, { onlyWhenDue: true })).toMatchObject({
       status: 'waiting',
       approvalRequests: [],
-      resumeAt: expect.any(Number),
+      nextDeadline: expect.any(Number),
     });
     expect(thread.failure).toBeDefined();
   });

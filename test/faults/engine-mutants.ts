@@ -30,7 +30,7 @@ export const engineMutants: readonly SourceMutant[] = [
     promise: 'a workflow is woken when nothing is left to do',
     file: 'engines/dbos.ts',
     from: 'return async ({ threadId }, transaction) => {',
-    to: "return async ({ threadId, ...rest }, transaction) => { if (!('resumeAt' in rest)) return;",
+    to: "return async ({ threadId, ...rest }, transaction) => { if (!('nextDeadline' in rest)) return;",
     suite: ['engines/dbos', 'somebody else has run its thread'],
     sentence: /timed out/,
   },

@@ -128,16 +128,16 @@ export class StubbornClient {
   async #goOn(running: Running, thread: AgentThread, turn: Turn): Promise<string> {
     const { hasIds = false, fails } = this.#world.scenario;
     if (hasIds) return this.#say(running, thread, turn);
-    const { resumeAt, revision } = thread;
-    if (fails === undefined || resumeAt === undefined)
+    const { nextDeadline, revision } = thread;
+    if (fails === undefined || nextDeadline === undefined)
       return (await running.agent.run([], thread)).status;
-    if (this.#world.time + 1_000 < resumeAt) {
+    if (this.#world.time + 1_000 < nextDeadline) {
       const { status } = await running.agent.run([], thread, { onlyWhenDue: true });
       if (thread.revision > revision) this.#faults.push('A run that came too early did something.');
       if (status !== 'waiting' || thread.failure === undefined)
         this.#faults.push(`A run that came too early ended ${status}.`);
     }
-    this.#world.waitUntil(resumeAt);
+    this.#world.waitUntil(nextDeadline);
     return (await running.agent.run([], thread, { onlyWhenDue: true })).status;
   }
 

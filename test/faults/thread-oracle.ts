@@ -40,8 +40,9 @@ export class ThreadOracle {
     return this.calls.filter(({ tool }) => tool !== 'look');
   }
 
-  get status(): 'idle' | 'waiting' {
-    return this.#open.length > 0 ? 'waiting' : 'idle';
+  get status(): 'idle' | 'waiting' | 'due' {
+    if (this.#open.some(({ status }) => status === 'waiting')) return 'waiting';
+    return this.#open.length > 0 || this.#next !== 'nothing' ? 'due' : 'idle';
   }
 
   say(whilePending: 'refuse' | 'cancel'): string {

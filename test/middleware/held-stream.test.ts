@@ -146,7 +146,7 @@ test('cancelling the stream ends the run and aborts its tools, and the next call
   expect(told).toHaveLength(1);
   const thread = await agent.thread('t');
   expect(thread.calls).toMatchObject([{ status: 'succeeded', outcome: { output: 'stopped' } }]);
-  expect(thread.status).toBe('idle');
+  expect(thread.status).toBe('due');
   expect((await rest(await open(model))).find(({ type }) => type === 'text-delta')).toMatchObject({
     delta: 'It ',
   });
@@ -173,7 +173,7 @@ describe('a stream that nobody reads', () => {
     await vi.advanceTimersByTimeAsync(59_000);
     expect((await store.head('t'))?.status).toBe('running');
     await vi.advanceTimersByTimeAsync(2_000);
-    expect((await store.head('t'))?.status).toBe('idle');
+    expect((await store.head('t'))?.status).toBe('due');
     expect(await until(await open(model, 'Next'), 'text-delta')).toMatchObject({ delta: 'Again.' });
     /* A reader who returns to the first stream finds out why it ended. */
     expect(await until(reader, 'error')).toMatchObject({
@@ -191,7 +191,7 @@ describe('a stream that nobody reads', () => {
       await vi.advanceTimersByTimeAsync(900);
       expect((await store.head('t'))?.status).toBe('running');
       await vi.advanceTimersByTimeAsync(101);
-      expect((await store.head('t'))?.status).toBe('idle');
+      expect((await store.head('t'))?.status).toBe('due');
       const next = open(model, 'Next');
       expect(await until(await next, 'text-delta')).toMatchObject({ delta: 'Again.' });
     },
@@ -201,7 +201,7 @@ describe('a stream that nobody reads', () => {
     const { model, store } = talking({ unreadTimeoutMs: 500 });
     await open(model);
     await vi.advanceTimersByTimeAsync(501);
-    expect((await store.head('t'))?.status).toBe('idle');
+    expect((await store.head('t'))?.status).toBe('due');
   });
 
   test('through streamText, gives its thread back too', async () => {
@@ -210,7 +210,7 @@ describe('a stream that nobody reads', () => {
     for (let part = 0; part < 5; part += 1) await reader.read();
     expect((await store.head('t'))?.status).toBe('running');
     await vi.advanceTimersByTimeAsync(60_001);
-    expect((await store.head('t'))?.status).toBe('idle');
+    expect((await store.head('t'))?.status).toBe('due');
   });
 
   test('while a tool takes its time, is waited for as long as there is a reader', async () => {
@@ -254,7 +254,7 @@ test('an aborted signal ends the run, and the AI SDK says that it was aborted', 
     if (part.type === 'text-delta') leaving.abort();
   }
   expect(parts.at(-1)).toBe('abort');
-  await waitFor(async () => expect((await store.head('t'))?.status).toBe('idle'));
+  await waitFor(async () => expect((await store.head('t'))?.status).toBe('due'));
   expect(await until(await open(model), 'text-delta')).toMatchObject({ delta: 'Again.' });
 });
 

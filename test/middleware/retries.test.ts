@@ -75,9 +75,9 @@ describe.each(ways)('with $name', (way) => {
     const { model, store, agent } = heldWorld({ model: inner });
     await errorCode(way.ask({ model, messages: [user('Hi')], ...ofThread() }));
     const failed = (await eventsIn(store, 't')).find(({ type }) => type === 'run-ended');
-    const { resumeAt = 0 } = await agent.thread('t');
+    const { nextDeadline = 0 } = await agent.thread('t');
     /* The AI SDK waits for 2 seconds, then 4, then 8. */
-    expect(resumeAt - (failed?.at ?? 0)).toBeGreaterThan(2_500);
+    expect(nextDeadline - (failed?.at ?? 0)).toBeGreaterThan(2_500);
   });
 
   test('a later model request is retried by the run: no text is lost', async () => {

@@ -197,7 +197,7 @@ describe('a deadline', () => {
       },
       { now: () => now },
     );
-    expect(thread.resumeAt).toBe(now + 800);
+    expect(thread.nextDeadline).toBe(now + 800);
     now += 800;
     await agent.run([], thread, { onlyWhenDue: true });
     expect(thread.events.at(-1)).toMatchObject({ type: 'request-reminded' });

@@ -110,9 +110,9 @@ function shop(open: () => ThreadStore, script: ScriptedStep[], options: ShopOpti
     },
     /** The time comes at which workers try again. */
     async waitForRetry(): Promise<void> {
-      const { resumeAt } = (await openThread(observer)).thread;
-      if (resumeAt === undefined) throw new Error('Nothing is tried again.');
-      clock.now = resumeAt;
+      const { nextDeadline } = (await openThread(observer)).thread;
+      if (nextDeadline === undefined) throw new Error('Nothing is tried again.');
+      clock.now = nextDeadline;
     },
   };
 }

@@ -112,7 +112,7 @@ describe.each(providerKits)('streamed by $name', (kit) => {
       expect(played.requests).toBe(1);
       expect(thread.messages).toHaveLength(1);
       expect(thread.calls).toEqual([]);
-      expect(thread.status).toBe('idle');
+      expect(thread.status).toBe('due');
       expect(await agent.stream([], thread).response).toMatchObject({ text: 'All done.' });
       expect(world.ran).toEqual([]);
       expect(played.violations).toEqual([]);
@@ -134,7 +134,7 @@ describe.each(providerKits)('streamed by $name', (kit) => {
       expect(await firstStream(played).ended).toBe('cut off');
       await expect(stream.response).rejects.toMatchObject({ name: 'AbortError' });
       expect(thread.messages).toHaveLength(1);
-      expect(thread.status).toBe('idle');
+      expect(thread.status).toBe('due');
       expect(await agent.run([], thread)).toMatchObject({ text: 'All done.' });
     },
   );
@@ -175,6 +175,6 @@ test.each(providerKits.slice(0, 1))(
     expect(firstStream(played).bytes).toBeLessThan(size / 2);
     await slow.return?.();
     expect(await firstStream(played).ended).toBe('cut off');
-    expect(thread.status).toBe('idle');
+    expect(thread.status).toBe('due');
   },
 );

@@ -44,7 +44,7 @@ test('an alarm that comes before the time in the log is set again', async () => 
   const storage = objectStorage();
   const object = new ThreadObject({ storage }, {});
   await (await object.fetch(pageRequest())).text();
-  const deadline = (await object.agent.thread('page')).resumeAt;
+  const deadline = (await object.agent.thread('page')).nextDeadline;
   expect(await storage.getAlarm()).toBe(Number(deadline) + 1);
   /* The platform takes the alarm before it calls; its clock may be ahead of the object's. */
   await storage.deleteAlarm();

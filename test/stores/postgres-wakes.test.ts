@@ -42,7 +42,7 @@ describe('onWake', () => {
     const wake = { threadId: 't', agent: 'sales' };
     expect(await wakes()).toEqual([
       { ...wake, status: 'waiting' },
-      { ...wake, status: 'waiting', resumeAt: 0 },
+      { ...wake, status: 'due', nextDeadline: 0 },
       { ...wake, status: 'idle' },
     ]);
   });
@@ -55,8 +55,8 @@ describe('onWake', () => {
     await expect(agent.run('Hello', thread)).rejects.toThrow('overloaded');
     const [wake, ...others] = await wakes();
     expect(others).toEqual([]);
-    expect(wake?.resumeAt).toBe(thread.resumeAt);
-    expect(wake?.resumeAt).toBeGreaterThan(agent.now());
+    expect(wake?.nextDeadline).toBe(thread.nextDeadline);
+    expect(wake?.nextDeadline).toBeGreaterThan(agent.now());
   });
 
   test('writes nothing for an append that a concurrent one prevented', async () => {

@@ -228,7 +228,7 @@ export const stories: Story[] = [
       const agent = world.agent();
       const thread = await agent.thread('t');
       await expect(agent.run('Hi', thread)).rejects.toThrow('overloaded');
-      expect(thread.status).toBe('idle');
+      expect(thread.status).toBe('due');
       expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'All done.' });
     },
   },
@@ -388,7 +388,7 @@ export const stories: Story[] = [
       expect(world.ran).toEqual([]);
       const worker = world.agent();
       const thread = await worker.thread('t');
-      expect(thread.status).toBe('waiting');
+      expect(thread.status).toBe('due');
       expect(await worker.run([], thread)).toMatchObject({ status: 'completed' });
       expect(cities(world, 'book')).toEqual(['Paris']);
     },

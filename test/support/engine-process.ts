@@ -87,7 +87,8 @@ async function answerRequest(): Promise<string> {
     if (status !== 'idle') continue;
     const thread = await web.thread('t');
     const isReplied = thread.messages.at(-1)?.role === 'assistant';
-    if (thread.status === 'idle' && isReplied && thread.resumeAt === undefined) return 'completed';
+    if (thread.status === 'idle' && isReplied && thread.nextDeadline === undefined)
+      return 'completed';
   }
 }
 

@@ -129,7 +129,7 @@ describe('a provider that fails in the middle', () => {
     const chunks = await chunksOf(response);
     expect(chunks.slice(-3)).toEqual([
       { type: 'reset-step' },
-      { type: 'message-metadata', messageMetadata: { threadId: 't', revision: 4, status: 'idle' } },
+      { type: 'message-metadata', messageMetadata: { threadId: 't', revision: 4, status: 'due' } },
       { type: 'error', errorText: 'An error occurred.' },
     ]);
     expect(JSON.stringify(chunks)).not.toContain('secret');

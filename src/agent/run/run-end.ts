@@ -41,10 +41,10 @@ export interface RunEnd {
 export function describeEndStatus(state: Readonly<ThreadState>, now: number): RunEnd['status'] {
   const { head, pastCalls } = state;
   const status = computeThreadStatus(head, now);
+  /* If no run failed, the lease expired before the step; the next run takes it. */
+  if (status === 'due') return head.failure === undefined ? 'running' : 'waiting';
   if (status !== 'idle') return status;
-  if (head.failure !== undefined) return 'waiting';
-  /* The lease expired before the model was asked; the next run asks it. */
-  if (isModelDue(head)) return head.isOutOfSteps ? 'max-steps' : 'running';
+  if (isModelDue(head)) return 'max-steps';
   if (head.isStopped) return 'cancelled';
   /* A person ended the turn: the model gets these results with the next message. */
   const isPast = (step: number): boolean => step < head.steps - 1;

@@ -34,7 +34,7 @@ export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
    * reply, or if any of the messages was sent by somebody else than `principal`.
    */
   replaces?: number;
-  /** The run does nothing before `thread.resumeAt`: for schedulers that may wake too early or too often. Only with the input `[]`. */
+  /** The run does nothing before `thread.nextDeadline`: for schedulers that may wake too early or too often. Only with the input `[]`. */
   onlyWhenDue?: boolean;
 }
 

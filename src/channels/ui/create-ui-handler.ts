@@ -139,13 +139,12 @@ async function getThread<RUNTIME_CONTEXT>(
 const graceMs = 5_000;
 
 function describeFailure<RUNTIME_CONTEXT>(
-  { failure, status, resumeAt, events }: AgentThread,
+  { failure, status, events }: AgentThread,
   { agent, onError }: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): object {
   if (failure === undefined) {
     /* The process of the run has died, or the run never began. */
-    const isDue = status === 'idle' && resumeAt !== undefined;
-    const isUnfinished = isDue && agent.now() - (events.at(-1)?.at ?? 0) >= graceMs;
+    const isUnfinished = status === 'due' && agent.now() - (events.at(-1)?.at ?? 0) >= graceMs;
     return isUnfinished
       ? { failure: { text: 'The last reply is not complete.', failures: 0 } }
       : {};

@@ -13,7 +13,7 @@ export interface ThreadWake {
    * When the thread needs a run, in milliseconds since 1970; 0 means now. Later than now for a deadline, and for the next attempt of a run
    * that failed. Absent if the thread waits for people or the app alone, or has nothing left to do.
    */
-  resumeAt?: number;
+  nextDeadline?: number;
 }
 
 /** The transaction of an append. It begins with its first query. */
@@ -35,7 +35,7 @@ export function makeWake(
     threadId,
     ...(agent === undefined ? {} : { agent }),
     status,
-    ...(nextDeadline === undefined ? {} : { resumeAt: nextDeadline }),
+    ...(nextDeadline === undefined ? {} : { nextDeadline: nextDeadline }),
   };
 }
 
