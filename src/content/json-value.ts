@@ -3,15 +3,23 @@
  * matters for a step with a hundred calls.
  */
 export function copyPlain(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isObject(value)) return value;
   if (Array.isArray(value)) return value.map(copyPlain);
   const copy: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) {
+  for (const key in value) {
+    const item = Object.hasOwn(value, key) ? value[key] : undefined;
     if (item === undefined) continue;
     if (key === '__proto__') setOwn(copy, key, copyPlain(item));
     else copy[key] = copyPlain(item);
   }
   return copy;
+}
+
+/** An object of any kind, whose properties can be read. */
+export type AnyObject = Record<PropertyKey, unknown>;
+
+export function isObject(value: unknown): value is AnyObject {
+  return typeof value === 'object' && value !== null;
 }
 
 /* An assignment to this key would change the prototype. */
@@ -38,7 +46,7 @@ export function parseJson(text: string): unknown {
  * a thread is frozen once, when it is first read. Bytes can't be frozen.
  */
 export function freezeDeep<VALUE>(value: VALUE): VALUE {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (!isObject(value) || Object.isFrozen(value)) return value;
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof URL)
     return value;
   Object.freeze(value);

@@ -50,17 +50,23 @@ const numberChecks = new Map<string | null, QuickCheck>([
 /** The check of a plain object that has all required fields and no unknown one. */
 function makeObjectCheck({ shape, catchall }: z.ZodObject['def']): QuickCheck | undefined {
   if (!(catchall instanceof z.ZodNever)) return undefined;
-  const fields = new Map<string, QuickCheck>();
-  const required: string[] = [];
+  const fields = new Map<string, { check: QuickCheck; isRequired: boolean }>();
+  let required = 0;
   for (const [name, field] of Object.entries<z.core.$ZodType>(shape)) {
-    fields.set(name, makeQuickCheck(field));
-    if (!(field instanceof z.ZodOptional) || (field.def.checks ?? []).length > 0)
-      required.push(name);
+    const isRequired = !(field instanceof z.ZodOptional) || (field.def.checks ?? []).length > 0;
+    if (isRequired) required += 1;
+    fields.set(name, { check: makeQuickCheck(field), isRequired });
   }
-  return (value) =>
-    isPlainObject(value) &&
-    Object.keys(value).every((name) => fields.get(name)?.(value[name]) === true) &&
-    required.every((name) => Object.hasOwn(value, name));
+  return (value) => {
+    if (!isPlainObject(value)) return false;
+    let missing = required;
+    for (const name in value) {
+      const field = fields.get(name);
+      if (field === undefined || !field.check(value[name])) return false;
+      if (field.isRequired) missing -= 1;
+    }
+    return missing === 0;
+  };
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -16,16 +16,14 @@ export function awaitUntilAborted<RESULT>(
     const abort = (): void => reject(signal.reason);
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
-    const settle = async (): Promise<void> => {
-      try {
-        resolve(await work);
-      } catch (error) {
-        reject(error);
-      } finally {
-        signal.removeEventListener('abort', abort);
-      }
+    const settle = <VALUE>(proceed: (value: VALUE) => void, value: VALUE): void => {
+      signal.removeEventListener('abort', abort);
+      proceed(value);
     };
-    void settle();
+    work.then(
+      (result) => settle(resolve, result),
+      (error: unknown) => settle(reject, error),
+    );
   });
 }
 
@@ -71,21 +69,32 @@ export class WakeUp {
   }
 }
 
-/** Runs one piece of work at a time, in order. */
+/** Lets one piece of work be done at a time, in order. */
 export class SerialWork {
   #isBusy = false;
   /** The work that waits for its turn. */
   readonly #waiting: (() => void)[] = [];
 
   async run<RESULT>(work: () => Promise<RESULT>): Promise<RESULT> {
-    if (this.#isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#isBusy = true;
+    const turn = this.begin();
+    if (turn !== undefined) await turn;
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#isBusy = false;
-      else next();
+      this.end();
     }
+  }
+
+  /** Begins a piece of work, which ends with `end`; if others are at work, the promise resolves when it is its turn. */
+  begin(): Promise<void> | undefined {
+    if (this.#isBusy) return new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#isBusy = true;
+    return undefined;
+  }
+
+  end(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#isBusy = false;
+    else next();
   }
 }

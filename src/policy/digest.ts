@@ -4,6 +4,7 @@ import { type ApprovalTerms, noTerms, pickTerms } from '../content/approval-term
 import { copyPlain } from '../content/json-value.ts';
 import { hashText } from '../content/crypto.ts';
 import type { CallPlace } from '../content/tool-call.ts';
+import { continueWith } from '../content/waiting.ts';
 
 /** What the model, and a person who approves a call, see of a tool. It does not cover the code of `execute`. */
 interface ToolIdentity {
@@ -66,16 +67,17 @@ export function editDigest(
 }
 
 /** The digest of a request as it is shown: as it was asked, or edited. */
-export async function digestShown(
+export function digestShown(
   request: ApprovalRequest,
   place: CallPlace | undefined,
   runnerDigest: string,
-): Promise<string> {
+): string | Promise<string> {
   const { edit, toolCall, text } = request;
   if (edit === undefined) return requestDigest(request, place, runnerDigest);
-  const requested = await requestDigest(undoEdit(request), place, runnerDigest);
   const changed = text === edit.original.text ? {} : { text };
-  return editDigest(requested, { input: toolCall?.input, ...changed });
+  return continueWith(requestDigest(undoEdit(request), place, runnerDigest), (requested) =>
+    editDigest(requested, { input: toolCall?.input, ...changed }),
+  );
 }
 
 /** The digest of what a request demands of the people who answer it, and allows them: SHA-256, as base64url. */

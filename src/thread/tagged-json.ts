@@ -1,5 +1,5 @@
 import { parseBase64, toBase64 } from '../content/base64.ts';
-import { copyPlain } from '../content/json-value.ts';
+import { type AnyObject, copyPlain, isObject } from '../content/json-value.ts';
 import { HoldpointError } from '../errors.ts';
 
 /*
@@ -48,7 +48,7 @@ function classifyForm(value: unknown, depth: number, parts?: object[]): number {
     case 'number':
       return Number.isFinite(value) && !Object.is(value, -0) ? plain : lossy;
     case 'object':
-      return value === null ? plain : classifyObject(value, depth, parts);
+      return isObject(value) ? classifyObject(value, depth, parts) : plain;
     case 'bigint':
       throw new TypeError("A BigInt can't be written as JSON.");
     default:
@@ -56,21 +56,22 @@ function classifyForm(value: unknown, depth: number, parts?: object[]): number {
   }
 }
 
-function classifyObject(value: object, depth: number, parts?: object[]): number {
+function classifyObject(value: AnyObject, depth: number, parts?: object[]): number {
   if (depth > maximumDepth)
     throw new TypeError(`The value is nested more than ${maximumDepth} deep, or has a cycle.`);
   if (value instanceof Uint8Array || value instanceof ArrayBuffer || value instanceof URL)
     return tags;
   if (!ArrayBuffer.isView(value)) parts?.push(value);
-  let form = 'toJSON' in value ? lossy : plain;
+  /* Every event passes here: reading a property, and `for … in`, are much faster than `in` and a list of values. */
+  let form = value['toJSON'] === undefined ? plain : lossy;
   if (Array.isArray(value)) {
     for (const item of value) form = Math.max(form, classifyForm(item, depth + 1, parts));
     return form;
   }
-  if (Symbol.iterator in value) form = lossy;
-  const items = Object.values(value);
-  if (items.length === 1 && looksTagged.test(Object.keys(value)[0] ?? '')) form = tags;
-  for (const item of items) {
+  if (value[Symbol.iterator] !== undefined) form = lossy;
+  for (const key in value) {
+    const item = value[key];
+    if (key[0] === '$' && looksTagged.test(key)) form = tags;
     /* JSON and `copyPlain` treat an undefined property as absent. */
     if (item !== undefined) form = Math.max(form, classifyForm(item, depth + 1, parts));
   }

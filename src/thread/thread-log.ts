@@ -63,8 +63,8 @@ export class ThreadLog {
   }
 
   /** Reads the thread for the first time, from its snapshot if it has one. Throws `log-tampered` if its end is missing. */
-  async open(): Promise<void> {
-    await this.#work.run(async () => {
+  open(): Promise<void> {
+    return this.#work.run(async () => {
       await this.#readNew();
       await this.#checkEnd();
     });
@@ -94,8 +94,10 @@ export class ThreadLog {
    * after a concurrent append. When it throws, or proposes nothing, nothing is written. A fact is recorded even if the thread now belongs to
    * another agent.
    */
-  commit(decide: Decide, { isFact = false } = {}): Promise<readonly ThreadEvent[]> {
-    return this.#work.run(async () => {
+  async commit(decide: Decide, { isFact = false } = {}): Promise<readonly ThreadEvent[]> {
+    const turn = this.#work.begin();
+    if (turn !== undefined) await turn;
+    try {
       for (;;) {
         const proposal = new Proposal(this.state, this.#options.origin);
         if (!isFact) this.#options.refuse(this.state);
@@ -112,7 +114,9 @@ export class ThreadLog {
         await this.#readNew();
         await this.#checkEnd();
       }
-    });
+    } finally {
+      this.#work.end();
+    }
   }
 
   /**
@@ -191,8 +195,9 @@ export class ThreadLog {
   async #readNew(): Promise<void> {
     const entries = await this.#options.store.read(this.state.threadId, this.revision);
     if (entries.length === 0) return;
+    const mayBeBehind = this.revision === 0 && this.#options.store.snapshots !== undefined;
     try {
-      await (this.revision === 0 ? this.#applyWhole(entries) : this.#apply(entries));
+      await (mayBeBehind ? this.#applyWhole(entries) : this.#apply(entries));
     } catch (error) {
       throw (await this.#isReplaced()) ? this.#deleted() : error;
     }

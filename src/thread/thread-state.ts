@@ -134,14 +134,14 @@ export interface EventSearch {
 
 /** The events of a thread, oldest first. Those behind a snapshot are read from their entries when they are asked for, the newest first. */
 export class EventList implements EventSearch {
-  readonly #events: ThreadEvent[];
+  readonly #events: ThreadEvent[] = [];
   /** The entries whose events are not in `#events` yet. */
   readonly #unread: LogEntry[];
 
   /** `unread` are the entries behind the snapshot from which a thread was opened. */
   constructor(unread: readonly LogEntry[] = []) {
     this.#unread = [...unread];
-    this.#events = Array.from<ThreadEvent>({ length: unread.at(-1)?.revision ?? 0 });
+    this.#events.length = unread.at(-1)?.revision ?? 0;
   }
 
   get length(): number {

@@ -44,8 +44,8 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'an edited input is covered by the digest that is checked before the call starts',
     file: 'policy/digest.ts',
-    from: 'return editDigest(requested, { input: toolCall?.input, ...changed });',
-    to: 'return requested;',
+    from: 'editDigest(requested, { input: toolCall?.input, ...changed }),',
+    to: 'requested,',
     suite: [office, 'runs exactly'],
     sentence: failed,
   },
