@@ -232,17 +232,19 @@ export function summarizeThread(
   head: ThreadHead,
   { end, now }: { end: LogEnd; now: number },
 ): ThreadSummary {
-  const nextDeadline = computeNextDeadline(head);
-  return {
+  const summary: ThreadSummary = {
     threadId,
-    ...(head.agent === undefined ? {} : { agent: head.agent }),
     status: computeThreadStatus(head, now),
-    ...end,
+    revision: end.revision,
+    hash: end.hash,
     openRequests: head.openRequests.length,
     failures: head.failure?.failures ?? 0,
-    ...(nextDeadline === undefined ? {} : { nextDeadline }),
     updatedAt: now,
   };
+  const nextDeadline = computeNextDeadline(head);
+  if (head.agent !== undefined) summary.agent = head.agent;
+  if (nextDeadline !== undefined) summary.nextDeadline = nextDeadline;
+  return summary;
 }
 
 /* What a run of a thread would do next. */

@@ -2,7 +2,7 @@ import { isKeptByStore } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
 import { HoldpointError } from '../errors.ts';
 import { adopt, applyEntry } from './apply-events.ts';
-import { type EntryContent, readEntry, verifyEntry, writeEntry } from './log-entry.ts';
+import { readEntry, verifyEntry, writeEntry } from './log-entry.ts';
 import { type Decide, Proposal, type ThreadOrigin } from './proposal.ts';
 import { SerialWork } from '../content/waiting.ts';
 import type { ThreadEvent } from './thread-event.ts';
@@ -128,16 +128,16 @@ export class ThreadLog {
       const { store, refuse, now, onAppended } = this.#options;
       /* Applied first: a log whose events are inconsistent must not reach the store. */
       const count = store.snapshots === undefined ? 0 : countBeforeSnapshot(entries);
-      const before = await this.#apply(entries.slice(0, count));
+      await this.#apply(entries.slice(0, count));
       const snapshot = await retakeSnapshot(this.state, entries[count]);
-      const after = await this.#apply(entries.slice(count));
+      await this.#apply(entries.slice(count));
       if (snapshot === undefined) this.state.snapshotSize = 0;
       refuse(this.state);
       const { threadId, head } = this.state;
       const summary = summarizeThread(threadId, head, { end: this.#end(), now: now() });
       const beside = snapshot === undefined ? [] : [{ snapshot }];
       await store.append(threadId, { revision: 0, hash: '' }, entries, summary, ...beside);
-      onAppended([...before, ...after].flatMap(({ events }) => events));
+      onAppended(this.state.events.slice());
     });
   }
 
@@ -193,9 +193,10 @@ export class ThreadLog {
   }
 
   async #readNew(): Promise<void> {
-    const entries = await this.#options.store.read(this.state.threadId, this.revision);
+    const { store, ignoresSnapshots } = this.#options;
+    const entries = await store.read(this.state.threadId, this.revision);
     if (entries.length === 0) return;
-    const mayBeBehind = this.revision === 0 && this.#options.store.snapshots !== undefined;
+    const mayBeBehind = this.revision === 0 && store.snapshots !== undefined && !ignoresSnapshots;
     try {
       await (mayBeBehind ? this.#applyWhole(entries) : this.#apply(entries));
     } catch (error) {
@@ -205,9 +206,7 @@ export class ThreadLog {
 
   /** Applies all entries of the log: those behind the thread's snapshot, if there is one, by taking the state from it. */
   async #applyWhole(entries: readonly LogEntry[]): Promise<void> {
-    const { store, ignoresSnapshots } = this.#options;
-    const { threadId } = this.state;
-    const known = await readSnapshotState(ignoresSnapshots ? {} : store, threadId, entries);
+    const known = await readSnapshotState(this.#options.store, this.state.threadId, entries);
     Object.assign(this.state, known);
     await this.#apply(entries.slice(this.state.entries.length));
     /* The snapshot of which the log tells is not in the store: the next append takes another one. */
@@ -215,15 +214,11 @@ export class ThreadLog {
   }
 
   /** Verifies entries and applies them to the state. */
-  async #apply(entries: readonly LogEntry[]): Promise<EntryContent[]> {
-    const contents: EntryContent[] = [];
+  async #apply(entries: readonly LogEntry[]): Promise<void> {
     for (const entry of entries) {
       const verified = verifyEntry(entry, this.#end());
-      const content = verified instanceof Promise ? await verified : verified;
-      applyEntry(this.state, content);
-      contents.push(content);
+      applyEntry(this.state, verified instanceof Promise ? await verified : verified);
     }
-    return contents;
   }
 
   /** Where the next entry goes. */

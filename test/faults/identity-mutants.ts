@@ -33,7 +33,7 @@ export const identityMutants: readonly SourceMutant[] = [
   {
     promise: 'calls are no answer',
     file: 'thread/events/steps.ts',
-    from: 'if (head.calls.length > 0) head.isAnswered = false;',
+    from: 'head.isAnswered = false;',
     to: '',
     suite: [shared, 'are both people if one writes'],
     sentence: failed,

@@ -42,9 +42,9 @@ export class HeadDraft {
 
   /** The open requests by id. Most events change none, so they are listed when they are first asked for. */
   get requests(): Map<string, OpenRequest> {
-    this.#requests ??= new Map(
-      this.head.openRequests.map((open) => [open.request.requestId, open]),
-    );
+    if (this.#requests !== undefined) return this.#requests;
+    this.#requests = new Map();
+    for (const open of this.head.openRequests) this.#requests.set(open.request.requestId, open);
     return this.#requests;
   }
 

@@ -118,7 +118,8 @@ export function applyStepFinished(
   if (event.message === undefined) return;
   newlyPast.messages.push(event.message);
   head.calls = listProposedCalls(event.message, event.step);
-  if (head.calls.length > 0) head.isAnswered = false;
+  if (head.calls.length === 0) return;
+  head.isAnswered = false;
   const toolCallIds = head.calls.map(({ toolCallId }) => toolCallId);
   if (new Set(toolCallIds).size < toolCallIds.length) {
     throw makeTamperedError(event, 'two of its calls have the same id');
