@@ -84,36 +84,26 @@ class SealedEntry implements LogEntry {
   }
 }
 
-/** An entry that was made of events, and its content. */
-interface WrittenEntry {
-  entry: LogEntry;
-  content: EntryContent;
-}
-
 /**
- * Makes the entry that appends `events` to a log that ends here, and its content; `snapshot` is the digest of a snapshot of the thread
- * before it. It freezes the events, so that memory and store stay equal. Throws `invalid-input` for events that could not be read again.
+ * Makes the entry that appends `events` to a log that ends here; `snapshot` is the digest of a snapshot of the thread before it. It freezes
+ * the events, so that memory and store stay equal. Throws `invalid-input` for events that could not be read again.
  */
 export function writeEntry(
   events: readonly ThreadEvent[],
   { revision, hash: previous }: LogEnd,
   snapshot?: string,
-): WrittenEntry | Promise<WrittenEntry> {
+): LogEntry | Promise<LogEntry> {
   for (const event of events) refuseUnreadable(event);
   const parts: object[] = [];
   const json = toJson(events, 0, parts);
   const noted = snapshot === undefined ? '' : `${snapshotKey}${snapshot}"`;
   const body = `{"v":${entryVersion},"events":${JSON.stringify(json)}${noted}`;
-  const seal = (hash: string): WrittenEntry => {
+  const seal = (hash: string): LogEntry => {
     const made = { revision: revision + events.length, text: `${body}${hashKey}${hash}"}` };
     /* Bytes can't be frozen, so events that hold bytes are parsed from the text each time. */
-    if (json !== events) {
-      const entry = new SealedEntry(made, { previous });
-      return { entry, content: readEntry(entry) };
-    }
+    if (json !== events) return new SealedEntry(made, { previous });
     for (const part of parts) Object.freeze(part);
-    const content = { events, snapshot, hash };
-    return { entry: new SealedEntry(made, { previous, content }), content };
+    return new SealedEntry(made, { previous, content: { events, snapshot, hash } });
   };
   const hash = hashEntry(body, previous);
   return typeof hash === 'string' ? seal(hash) : hash.then(seal);

@@ -145,7 +145,8 @@ export function callAt(
   { calls }: Pick<ThreadHead, 'calls'>,
   place: CallPlace | undefined,
 ): ToolCallRecord | undefined {
-  return place && calls.find((call) => isSamePlace(call, place));
+  const call = place && calls[place.index];
+  return call?.step === place?.step ? call : undefined;
 }
 
 /** The call of an attempt, while the result of that attempt is still awaited. */
@@ -168,11 +169,11 @@ export function isExpired(
 
 /** Whether a request, or the call during which it is asked, has expired. */
 export function isOverdue(
-  { calls }: Pick<ThreadHead, 'calls'>,
+  head: Pick<ThreadHead, 'calls'>,
   { request, beside }: OpenRequest,
   now: number,
 ): boolean {
-  const call = beside && calls.find((each) => isSamePlace(beside, each));
+  const call = callAt(head, beside);
   return isExpired(request, now) || (call !== undefined && isExpired(call, now));
 }
 

@@ -173,7 +173,8 @@ export class ThreadLog {
       grants === undefined && snapshots !== undefined && isSnapshotDue(snapshots, this.state);
     const snapshot = isDue ? await takeSnapshot(this.state) : undefined;
     const written = writeEntry(proposed, end, snapshot?.digest);
-    const { entry, content } = written instanceof Promise ? await written : written;
+    const entry = written instanceof Promise ? await written : written;
+    const content = readEntry(entry);
     const summary = summarizeThread(threadId, head, {
       end: { revision: entry.revision, hash: content.hash },
       now: this.#options.now(),

@@ -3,7 +3,7 @@ import type { ApprovalRequest } from '../../content/approval.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { type UserInputRequest, userInputResponseSchema } from '../../content/user-input.ts';
 import { votesOfOthers } from '../../content/vote.ts';
-import { isSamePlace } from '../thread-head.ts';
+import { callAt } from '../thread-head.ts';
 import { withEdit } from './changed-request.ts';
 import { always, by, editSchema, mirrored, traceparentSchema, voter } from './fields.ts';
 import {
@@ -108,7 +108,7 @@ export function applyAnswerDelivered(
     throw makeTamperedError(event, `no tool waits for the answer to request ${requestId}`);
   }
   head.unsentAnswers = head.unsentAnswers.filter((answer) => answer !== sent);
-  const call = head.calls.find((each) => isSamePlace(sent.beside, each));
+  const call = callAt(head, sent.beside);
   if (call?.agent !== undefined && call.status === 'deferred') call.resumeAt = 0;
 }
 

@@ -2,6 +2,7 @@ import type { ApprovalRequest } from '../../content/approval.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import {
+  callAt,
   type EndedRequest,
   endsTurn,
   isSamePlace,
@@ -57,17 +58,15 @@ export class HeadDraft {
 
 /** The open call at a place. Throws `log-tampered` if there is none, or if it has another status. */
 export function openCallAt(
-  { head: { calls } }: HeadDraft,
+  { head }: HeadDraft,
   event: AnyEvent,
   place: CallPlace,
   statuses: readonly ToolCallRecord['status'][],
 ): ToolCallRecord {
-  const call = calls[place.index];
-  if (call?.step !== place.step || !statuses.includes(call.status)) {
-    const status = call?.step === place.step ? call.status : 'absent';
-    throw makeTamperedError(event, `call ${place.step}.${place.index} is ${status}`);
-  }
-  return call;
+  const call = callAt(head, place);
+  if (call !== undefined && statuses.includes(call.status)) return call;
+  const status = call?.status ?? 'absent';
+  throw makeTamperedError(event, `call ${place.step}.${place.index} is ${status}`);
 }
 
 /** The open approval request with this id. */

@@ -6,7 +6,7 @@ import { traceparentSchema } from '../events/fields.ts';
 import type { Proposal } from '../proposal.ts';
 import { isQuiet } from '../quiet-events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
-import { callAt, type ThreadHead } from '../thread-head.ts';
+import { callAt, isSamePlace, type ThreadHead } from '../thread-head.ts';
 import type { EventSearch } from '../thread-state.ts';
 import { callFacts, describeRequestFacts, findTraceparent } from './trace-operations.ts';
 import { publishAtOnce, tracingChannel } from './tracing-channel.ts';
@@ -194,5 +194,6 @@ function isAnswered({ newlyPast }: ThreadHead, requestId: string): boolean {
 }
 
 function findTracedCall(place: CallPlace, { head }: EventContext): ToolCallRecord | undefined {
-  return callAt({ calls: [...head.calls, ...head.newlyPast.calls] }, place);
+  const past = head.newlyPast.calls;
+  return callAt(head, place) ?? past.findLast((call) => isSamePlace(place, call));
 }
