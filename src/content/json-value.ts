@@ -18,6 +18,7 @@ export function copyPlain(value: unknown): unknown {
 /** An object of any kind, whose properties can be read. */
 export type AnyObject = Record<PropertyKey, unknown>;
 
+/** Whether a value is an object of any kind: a list too, and not `null`. */
 export function isObject(value: unknown): value is AnyObject {
   return typeof value === 'object' && value !== null;
 }
