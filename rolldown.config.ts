@@ -24,10 +24,10 @@ const rooms: Record<string, RegExp> = {
   basics: new RegExp(`/src/(errors|content/(${content})|thread/(${thread}))\\.ts$`),
   content: /\/src\/content\//,
   thread: /\/src\/thread\//,
-  policy: /\/src\/policy\//,
+  policy: /\/src\/(policy\/|agent\/known-people)/,
   calls: /\/src\/agent\/(calls\/|child-agent)/,
-  model: /\/src\/agent\/(model\/|input\/parse-input)/,
   agent: /\/src\/agent\//,
+  http: /\/src\/http\/(error|read|receive)/,
 };
 
 export default defineConfig({
