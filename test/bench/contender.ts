@@ -1,3 +1,5 @@
+import type { Agent, AgentThread } from 'holdpoint';
+
 /** The cycle itself: from the user's message to the final text, which it resolves to. Timed. */
 type Cycle = () => Promise<string>;
 
@@ -28,3 +30,10 @@ export interface Contender {
 
 /** What the user says in every cycle. */
 export const userText = 'Please make the transfers.';
+
+/** Approves all that is open, runs the thread to its end, and gives its final text. */
+export async function approveAll(agent: Agent, thread: AgentThread): Promise<string> {
+  const answers = thread.activeApprovalRequests.map((request) => request.approve());
+  const response = await agent.run(answers, thread);
+  return response.text;
+}

@@ -1,7 +1,7 @@
-import { type Agent, type AgentThread, createAgent, memoryStore } from 'holdpoint';
+import { type Agent, createAgent, memoryStore } from 'holdpoint';
 import type { ThreadEvent, ThreadStore } from 'holdpoint';
 import { benchModel } from './bench-model.ts';
-import { type Contender, userText } from './contender.ts';
+import { approveAll, type Contender, userText } from './contender.ts';
 import { seed } from './past-conversation.ts';
 import { type Ledger, transferTool } from './transfer-tool.ts';
 
@@ -87,11 +87,4 @@ export function newAgent({ batch, ledger }: HoldpointSetting, store: ThreadStore
     telemetry: { isEnabled: false },
     store,
   });
-}
-
-/** Approves all that is open, runs the thread to its end, and gives its final text. */
-export async function approveAll(agent: Agent, thread: AgentThread): Promise<string> {
-  const answers = thread.activeApprovalRequests.map((request) => request.approve());
-  const response = await agent.run(answers, thread);
-  return response.text;
 }

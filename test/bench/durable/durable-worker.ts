@@ -1,7 +1,7 @@
 import { memoryStore, type ThreadStore } from 'holdpoint';
-import { userText } from '../contender.ts';
+import { approveAll, userText } from '../contender.ts';
 import type { DurableWork } from '../durable-work.ts';
-import { approveAll, newAgent } from '../holdpoint-contenders.ts';
+import { newAgent } from '../holdpoint-contenders.ts';
 import { Ledger } from '../transfer-tool.ts';
 import { type Database, type OpenDatabase, openDatabase } from './database.ts';
 import { checkSaid } from './timed-cycle.ts';

@@ -1,7 +1,6 @@
 import type { Agent, AgentThread } from 'holdpoint';
 import { finalText } from '../bench-model.ts';
-import { userText } from '../contender.ts';
-import { approveAll } from '../holdpoint-contenders.ts';
+import { approveAll, userText } from '../contender.ts';
 import { noTimes, type StoreTimes } from './timed-store.ts';
 
 /** Where the time of one cycle went, in milliseconds. */

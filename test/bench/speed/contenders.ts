@@ -1,4 +1,4 @@
-import { pastEntries, pastEvents, pastMessages } from '../past-conversation.ts';
+import { appendPast, pastEntries, pastEvents, pastMessages } from '../past-conversation.ts';
 import { pieceCount, readOnce, streamedContenders } from '../run-streams.ts';
 import { rawInsertSampler } from '../run-workload.ts';
 import type { TemporaryFiles } from '../temporary-files.ts';
@@ -58,7 +58,11 @@ function aiWithPast(messages: number): Competitor {
 
 function ownWithPast(messages: number, keeps: 'nothing' | 'thread'): Competitor {
   const past = pastEntries('thread', pastEvents(pastMessages(messages)));
-  return ownCompetitor({ task: askForCalls(1), past, keeps });
+  return ownCompetitor({
+    task: askForCalls(1),
+    appendPast: (store) => appendPast(store, 'thread', past),
+    keeps,
+  });
 }
 
 /** A streamed answer that asks at its end; agent, model and tools are kept, each stream is a thread of its own. */

@@ -2,14 +2,12 @@ import {
   type Agent,
   type AgentThread,
   createAgent,
-  type LogEntry,
   memoryStore,
   type ThreadStore,
 } from 'holdpoint';
 import { benchModel } from '../bench-model.ts';
-import { userText } from '../contender.ts';
-import { approveAll, type SharedStores } from '../holdpoint-contenders.ts';
-import { appendPast } from '../past-conversation.ts';
+import { approveAll, userText } from '../contender.ts';
+import type { SharedStores } from '../holdpoint-contenders.ts';
 import { checkDone, rulesOf, type SpeedTask, toolsOf } from './speed-task.ts';
 import { type Competitor, timed } from './competitor.ts';
 
@@ -24,25 +22,25 @@ export interface OwnSetting {
   leavesTelemetry?: boolean;
   /** Called for each turn; a new memory store for both processes if not given. */
   stores?: () => SharedStores;
-  /** The log of what was said before, in a thread called `thread`. With a past, the cycles of a turn go on with that thread. */
-  past?: readonly LogEntry[];
+  /** Appends what was said before to the store, as a thread called `thread`. With a past, the cycles of a turn go on with that thread. */
+  appendPast?: (store: ThreadStore) => Promise<void>;
 }
 
 /** holdpoint's cycle: an agent asks, another one, which opens the thread from the store, gets the answers. */
 export function ownCompetitor(setting: OwnSetting): Competitor {
-  const { keeps = 'nothing', stores = sharedMemory, past = [], task } = setting;
+  const { keeps = 'nothing', stores = sharedMemory, appendPast, task } = setting;
   const makeAgent = (store: ThreadStore): Agent => newAgent(task, store, setting.leavesTelemetry);
   let threads = 0;
   return {
     async prepare() {
       const { asking, resuming } = stores();
-      if (past.length > 0) await appendPast(asking, 'thread', past);
+      await appendPast?.(asking);
       const first = process(makeAgent, asking, keeps);
       /* A kept thread is up to date in the process that runs it: there, the same one is answered. */
       const second = keeps === 'thread' ? first : process(makeAgent, resuming, keeps);
       const cycle = async (): Promise<void> => {
         threads += 1;
-        const id = past.length > 0 ? 'thread' : `thread-${threads}`;
+        const id = appendPast !== undefined ? 'thread' : `thread-${threads}`;
         const asked = await first(id);
         const response = await asked.agent.run(userText, asked.thread);
         if (!task.asks) return checkDone(task, response.text);
