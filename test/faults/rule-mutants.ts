@@ -127,6 +127,14 @@ export const ruleMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'what a rule asks for is checked when the agent is made',
+    file: 'agent/calls/check-rules.ts',
+    from: "if (typeof rule !== 'object') return {};",
+    to: "if (typeof rule === 'object') return {};",
+    suite: ['policy/same-person', 'can not have a rule whose answers'],
+    sentence: failed,
+  },
+  {
     promise: 'a call about which nobody could answer fails at once',
     file: 'agent/calls/decide-calls.ts',
     from: 'if (why !== undefined) return makeFailedVerdict(`Not run. ${why}`);',

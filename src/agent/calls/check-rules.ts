@@ -61,6 +61,8 @@ export function checkRules(
 
 /** What a rule asks that is not a function. */
 function readAsked(rule: unknown): Asked {
+  /* The name of a status asks for nothing more, and a failed parse would be the slowest part of creating an agent. */
+  if (typeof rule !== 'object') return {};
   const { data } = userApprovalSchema.safeParse(rule);
   return data === undefined ? {} : parseDemands(data);
 }
