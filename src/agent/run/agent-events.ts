@@ -39,9 +39,14 @@ function isOfType<TYPE extends keyof AgentEvents>(
   return 'event' in event ? event.event.type === type : type === 'setting-failed';
 }
 
+/* What a run must know of at once, although it did not append it. */
+const newsTypes: ReadonlySet<ThreadEventType> = new Set(['request-answered', 'stop-requested']);
+
 /** Emits the events that an agent has appended to its threads, and the faults of its settings. */
 export class AgentEmitter {
   readonly #emitter = new EventEmitter<Record<keyof AgentEvents, [event: AnyEvent]>>();
+  /** Tells the runs of a thread, by its id, that it was answered or asked to stop. */
+  readonly news = new EventEmitter<string>();
 
   /** Calls `listener` for each event of a type; the returned function removes it. */
   on<TYPE extends keyof AgentEvents>(type: TYPE, listener: AgentListener<TYPE>): () => void {
@@ -56,6 +61,7 @@ export class AgentEmitter {
   /** Emits the events that were appended to a thread. */
   emit(state: Readonly<ThreadState>, events: readonly ThreadEvent[]): void {
     for (const event of events) {
+      if (newsTypes.has(event.type)) this.news.emit(state.threadId);
       if (this.#emitter.listenerCount(event.type) === 0) continue;
       const place = findPlace(event);
       const call = place && findAnyCall(state, place);

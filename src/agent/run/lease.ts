@@ -78,7 +78,7 @@ export class Lease {
    * taken over the thread; then only facts are appended (`evenWhenLost`). After a stop request, too, only facts are appended: check
    * `isStopping` afterwards.
    */
-  async commit(
+  commit(
     make: (proposal: Proposal) => readonly ThreadEvent[],
     { evenWhenLost = false } = {},
   ): Promise<readonly ThreadEvent[]> {
@@ -93,59 +93,36 @@ export class Lease {
       proposal.add(...make(proposal));
       isOver = !isLost && this.#endWhenDone(proposal);
     };
-    const events = await this.#log.commit(decide, { isFact: evenWhenLost });
-    if (isLost || isOver) this.isHeld = false;
-    if (isLost) throw new LeaseLost();
-    return events;
+    return this.#log.commit(decide, { isFact: evenWhenLost }).then((events) => {
+      if (isLost || isOver) this.isHeld = false;
+      if (isLost) throw new LeaseLost();
+      return events;
+    });
   }
 
   /** Renews the lease until the returned function is called. `onNews` is called when others may have appended. */
   keepRenewed(onNews: () => void): () => void {
     const { leaseMs, events } = this.#context;
-    let renewing: Promise<void> | undefined;
+    const { threadId } = this.#log.state;
     const renew = async (): Promise<void> => {
-      try {
-        await this.#log.commit((proposal) => {
-          if (this.#holds(proposal.state)) proposal.add(this.#event('run-renewed'));
-        });
-        onNews();
-      } catch {
-        /* A failed renewal is retried in time: two may fail before the lease expires. */
-      }
-      renewing = undefined;
-    };
-    /* One at a time: a store that stalls would get all of them at once when it recovers. */
-    const timer = setInterval(() => {
-      renewing ??= renew();
-    }, leaseMs / 3);
-    let watching: Promise<void> | undefined;
-    const watch = setInterval(() => {
-      watching ??= this.#watch(onNews).finally(() => {
-        watching = undefined;
+      await this.#log.commit((proposal) => {
+        if (this.#holds(proposal.state)) proposal.add(this.#event('run-renewed'));
       });
-    }, watchMs);
-    const onAppended = async ({ threadId }: { threadId: string }): Promise<void> => {
-      if (threadId !== this.#log.state.threadId) return;
-      await this.#log.pull();
       onNews();
     };
-    const unsubscribe = [
-      events.on('request-answered', onAppended),
-      events.on('stop-requested', onAppended),
-    ];
-    return () => {
-      clearInterval(timer);
-      clearInterval(watch);
-      for (const end of unsubscribe) end();
+    /* Polls for what other processes appended: an answer, or a stop request. */
+    const watch = async (): Promise<void> => {
+      const { revision } = this.#log;
+      await this.#log.pull();
+      if (this.#log.revision > revision) onNews();
     };
-  }
-
-  /** Polls for what other processes appended: an answer, or a stop request. */
-  async #watch(onNews: () => void): Promise<void> {
-    const { revision } = this.#log;
-    /* The next poll may succeed. */
-    await this.#log.pull().catch(() => {});
-    if (this.#log.revision > revision) onNews();
+    const pull = (): void => void this.#log.pull().then(onNews, () => {});
+    const timers = [setInterval(repeat(renew), leaseMs / 3), setInterval(repeat(watch), watchMs)];
+    events.news.on(threadId, pull);
+    return () => {
+      timers.forEach(clearInterval);
+      events.news.off(threadId, pull);
+    };
   }
 
   /** Releases the thread after a failure, an abort, or a stop; `partial` is the text that the model had streamed. */
@@ -204,6 +181,22 @@ export class Lease {
     if (type === 'run-renewed') return { type, ...held };
     return { type, ...held, ...(resumesStopped ? { resumesStopped } : {}), ...this.#by };
   }
+}
+
+/**
+ * Begins the work at each call, but not while it is busy: a store that stalls would get all of them at once when it recovers. What fails is
+ * repeated in time: two renewals may fail before the lease expires.
+ */
+function repeat(work: () => Promise<void>): () => void {
+  let isBusy = false;
+  const end = (): void => {
+    isBusy = false;
+  };
+  return () => {
+    if (isBusy) return;
+    isBusy = true;
+    work().then(end, end);
+  };
 }
 
 /** The id of the latest run. */
