@@ -17,7 +17,6 @@ export class ThreadHandles {
   readonly #store: ThreadStore;
   readonly #clock: StoreClock;
   readonly #onCommitted: ThreadLogOptions['onCommitted'];
-  readonly #logs = new WeakMap<AgentThread, ThreadLog>();
 
   constructor(context: AgentContext, { store, clock }: { store: ThreadStore; clock: StoreClock }) {
     this.#context = context;
@@ -34,7 +33,8 @@ export class ThreadHandles {
     threadId: string = this.#context.generateId(),
     parent?: ParentCall,
   ): Promise<AgentThread> {
-    const { thread, log } = await this.#open(threadId, parent);
+    const thread = await this.#open(threadId, parent);
+    const log = this.logOf(thread);
     const { head } = log.state;
     const isLost = head.calls.some(({ status }) => status === 'started');
     /* A process that can't or may not write can still read the thread. */
@@ -50,16 +50,16 @@ export class ThreadHandles {
   }
 
   /** Reads what others appended. Throws `wrong-agent` for a thread of another agent. */
-  async update(log: ThreadLog): Promise<void> {
-    await this.pull(log);
-    refuseOtherAgent(log.state, this.#context.name);
+  update(log: ThreadLog): Promise<void> {
+    return this.pull(log).then(() => refuseOtherAgent(log.state, this.#context.name));
   }
 
   /** A thread from its JSON form, which is in the store afterwards: see `Agent.restore`. */
   async restore(json: unknown): Promise<AgentThread> {
     const { threadId, entries } = parseThreadJson(json);
     const hash = (await verifyEntries(entries)).at(-1)?.hash;
-    const { thread, log } = await this.#open(threadId);
+    const thread = await this.#open(threadId);
+    const log = this.logOf(thread);
     const stored = log.state.entries[entries.length - 1];
     if (log.revision === 0 && entries.length > 0) await this.#write(log, entries);
     else if (entries.length > 0 && hash !== stored?.hash) {
@@ -73,19 +73,16 @@ export class ThreadHandles {
 
   /** The log of a handle. Throws `invalid-input` for a handle of another agent. */
   logOf(thread: AgentThread): ThreadLog {
-    const log = this.#logs.get(thread);
-    if (log !== undefined) return log;
     refuseNonThread(thread);
+    const log = AgentThread.readLog(thread, this);
+    if (log !== undefined) return log;
     throw new HoldpointError(
       'invalid-input',
       'This thread was opened by another agent; open it here with agent.thread(id).',
     );
   }
 
-  async #open(
-    threadId: string,
-    parent?: ParentCall,
-  ): Promise<{ thread: AgentThread; log: ThreadLog }> {
+  async #open(threadId: string, parent?: ParentCall): Promise<AgentThread> {
     refuseThreadId(threadId);
     const syncing = this.#clock.sync();
     if (syncing !== undefined) await syncing;
@@ -94,9 +91,7 @@ export class ThreadHandles {
       const log = this.#newLog(threadId, parent);
       try {
         await log.open();
-        const thread = new AgentThread(log, this.#context.now);
-        this.#logs.set(thread, log);
-        return { thread, log };
+        return new AgentThread(log, this.#context.now, this);
       } catch (error) {
         const [first] = log.state.entries;
         const isDeleted = HoldpointError.isInstance(error) && error.code === 'thread-deleted';

@@ -24,10 +24,18 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
   readonly #log: ThreadLog;
   readonly #now: () => number;
 
+  readonly #opener: object;
+
   /** Use `agent.thread(id)`. */
-  constructor(log: ThreadLog, now: () => number) {
+  constructor(log: ThreadLog, now: () => number, opener: object) {
     this.#log = log;
     this.#now = now;
+    this.#opener = opener;
+  }
+
+  /** The log of a handle, for whoever opened it. */
+  static readLog(thread: AgentThread, opener: object): ThreadLog | undefined {
+    return #opener in thread && thread.#opener === opener ? thread.#log : undefined;
   }
 
   get id(): string {
