@@ -82,7 +82,8 @@ async function runOnce(
   const log = threads.logOf(thread);
   const parsed = parseRunInput(context, running);
   options.abortSignal?.throwIfAborted();
-  const tools = await context.definedTools();
+  const defining = context.definedTools();
+  const tools = defining instanceof Promise ? await defining : defining;
   await threads.update(log);
   if (running.forParent === undefined && log.state.head.parent !== undefined)
     refuseChildInput(log.state, parsed);

@@ -1,9 +1,40 @@
+/** A value, or a promise of it where something has to be waited for. */
+export type Awaitable<VALUE> = VALUE | Promise<VALUE>;
+
 /** Calls `proceed` with a value: at once unless it is a promise, as waiting for what is there costs a turn and a promise. */
 export function continueWith<VALUE, RESULT>(
-  value: VALUE | Promise<VALUE>,
-  proceed: (value: VALUE) => RESULT | Promise<RESULT>,
-): RESULT | Promise<RESULT> {
+  value: Awaitable<VALUE>,
+  proceed: (value: VALUE) => Promise<RESULT>,
+): Promise<RESULT>;
+export function continueWith<VALUE, RESULT>(
+  value: Awaitable<VALUE>,
+  proceed: (value: VALUE) => Awaitable<RESULT>,
+): Awaitable<RESULT>;
+export function continueWith<VALUE, RESULT>(
+  value: Awaitable<VALUE>,
+  proceed: (value: VALUE) => Awaitable<RESULT>,
+): Awaitable<RESULT> {
   return value instanceof Promise ? value.then(proceed) : proceed(value);
+}
+
+/** The results of `work` for all items, which it begins together: at once, unless one of them is a promise, or throws. */
+export function mapTogether<ITEM, RESULT>(
+  items: readonly ITEM[],
+  work: (item: ITEM, index: number) => Awaitable<RESULT>,
+): Awaitable<RESULT[]> {
+  const ready: RESULT[] = [];
+  const begun: Awaitable<RESULT>[] = [];
+  for (const [index, item] of items.entries()) {
+    try {
+      const result = work(item, index);
+      if (!(result instanceof Promise)) ready.push(result);
+      begun.push(result);
+    } catch (error) {
+      /* Thrown here, it would leave the promises of the others without a handler. */
+      begun.push(Promise.reject(error));
+    }
+  }
+  return ready.length === items.length ? ready : Promise.all(begun);
 }
 
 /** Resolves with the result of the work, or rejects with the signal's reason once it aborts. A later result is ignored. */
@@ -27,17 +58,16 @@ export function awaitUntilAborted<RESULT>(
   });
 }
 
-/** Resolves with the result of the work, or with `undefined` once the signal aborts. */
-export async function awaitUnlessAborted<RESULT>(
-  work: Promise<RESULT>,
-  signal: AbortSignal | undefined,
-): Promise<RESULT | undefined> {
-  try {
-    return await awaitUntilAborted(work, signal);
-  } catch (error) {
-    if (signal?.aborted === true) return undefined;
+/** The result of the work, or `undefined` once the signal aborts. */
+export function unlessAborted<RESULT>(
+  work: Awaitable<RESULT>,
+  signal: AbortSignal,
+): Awaitable<RESULT | undefined> {
+  if (!(work instanceof Promise)) return signal.aborted ? undefined : work;
+  return awaitUntilAborted(work, signal).catch((error: unknown) => {
+    if (signal.aborted) return undefined;
     throw error;
-  }
+  });
 }
 
 /** Resolves after a time in milliseconds, or early if the signal aborts. */
@@ -56,16 +86,22 @@ export async function waitForTimer(milliseconds: number, signal: AbortSignal): P
 
 /** A wake-up for one waiter. A `wake` before `wait` is not lost. */
 export class WakeUp {
-  #woken = Promise.withResolvers<void>();
+  #isWoken = false;
+  #endWait: (() => void) | undefined;
 
   wake(): void {
-    this.#woken.resolve();
+    this.#isWoken = true;
+    this.#endWait?.();
   }
 
   /** Resolves at the next `wake`, or at once if there was one since the last `wait`. */
   async wait(): Promise<void> {
-    await this.#woken.promise;
-    this.#woken = Promise.withResolvers<void>();
+    if (!this.#isWoken) {
+      await new Promise<void>((resolve) => {
+        this.#endWait = resolve;
+      });
+    }
+    this.#isWoken = false;
   }
 }
 

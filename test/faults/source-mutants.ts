@@ -65,8 +65,8 @@ const loopMutants: readonly SourceMutant[] = [
   {
     promise: 'a start is recorded before it is done',
     file: 'agent/run/run.ts',
-    from: 'return this.#begin(await this.#lease.commit(make, options));',
-    to: 'await this.#lease.commit((proposal) => { const made = make(proposal); void this.#begin(made); return made; }, options);',
+    from: 'return this.#lease.commit(make, options).then(this.#begin);',
+    to: 'return this.#lease.commit((proposal) => { const made = make(proposal); void this.#begin(made); return made; }, options).then(() => {});',
     suite: schedules,
     sentence: anyFault,
   },

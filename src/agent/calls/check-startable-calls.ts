@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { isKeptByStore } from '../../content/approval-terms.ts';
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import { type Awaitable, continueWith, mapTogether } from '../../content/waiting.ts';
 import { isEqualJson, digestShown } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -43,36 +44,39 @@ interface PreparedStarts {
 }
 
 /** Checks which calls can start or resume now. Records nothing. */
-export async function prepareStarts(
+export function prepareStarts(
   decisions: DecisionInput,
   state: ThreadState,
-): Promise<PreparedStarts> {
+): Awaitable<PreparedStarts> {
   const { tools, now, limit } = decisions;
-  const starts = await checkStartableCalls(decisions, state, state.head);
   const resumes = (head: ThreadHead) => listResumes(head, tools, { at: now() });
-  return {
-    isEmpty: starts.size === 0 && takeTurns(resumes(state.head), state.head, limit).length === 0,
-    events: (head) => takeTurns([...listStillDue(head, starts), ...resumes(head)], head, limit),
-  };
+  return continueWith(
+    checkStartableCalls(decisions, state, state.head),
+    (starts): PreparedStarts => ({
+      isEmpty: starts.size === 0 && takeTurns(resumes(state.head), state.head, limit).length === 0,
+      events: (head) => takeTurns([...listStillDue(head, starts), ...resumes(head)], head, limit),
+    }),
+  );
 }
 
 /** Makes the last check of the calls in `head` that can start now. Records nothing. */
-export async function checkStartableCalls(
+export function checkStartableCalls(
   decisions: DecisionInput,
   state: ThreadState,
   head: ThreadHead,
-): Promise<CheckedCalls> {
+): Awaitable<CheckedCalls> {
   const checked = new Map<string, CheckedCall>();
-  const check = async (call: ToolCallRecord): Promise<void> => {
+  const checking = mapTogether(listDueCalls(head, decisions.limit), (call) => {
     const request = findCallApproval(call, state, head);
     const found =
       request === undefined
-        ? await checkUnasked(decisions, call)
-        : { events: await checkApproved(decisions, { call, request }) };
-    if (found.events.length > 0) checked.set(makeCheckKey(call), found);
-  };
-  await Promise.all(listDueCalls(head, decisions.limit).map(check));
-  return checked;
+        ? checkUnasked(decisions, call)
+        : checkApproved(decisions, { call, request });
+    return continueWith(found, (each) => {
+      if (each.events.length > 0) checked.set(makeCheckKey(call), each);
+    });
+  });
+  return continueWith(checking, () => checked);
 }
 
 /** The request with which a call was approved, also if that is not recorded yet; `undefined` for a call that needed no approval. */
@@ -92,27 +96,31 @@ function findCallApproval(
  * The last check before an approved call starts: the events that start it (or let its provider run it), or those that record why it must
  * not. What was shown is recomputed from the stored bytes; if it differs, the call is asked about again.
  */
-export async function checkApproved(
+export function checkApproved(
   input: DecisionInput,
   approved: ApprovedCall,
-): Promise<ThreadEvent[]> {
+): Awaitable<CheckedCall> {
   const { call, request } = approved;
-  if (!isExpired(request, input.now())) {
-    const { providerApprovalId } = call;
-    const events =
-      providerApprovalId === undefined
-        ? await checkOwn(input, approved)
-        : await checkForwarded(input, approved, providerApprovalId);
-    /* Rules may have taken long. */
-    if (!isExpired(request, input.now())) return events;
-  }
-  const reason = 'The approval expired before the call started.';
-  return closeEvents(request.requestId, call, { cause: 'expired', reason, at: input.now() });
+  const { providerApprovalId } = call;
+  if (isExpired(request, input.now())) return expire(input, approved);
+  const checking =
+    providerApprovalId === undefined
+      ? checkOwn(input, approved)
+      : checkForwarded(input, approved, providerApprovalId);
+  /* Rules may have taken long. */
+  return continueWith(checking, (events) =>
+    isExpired(request, input.now()) ? expire(input, approved) : { events },
+  );
 }
 
-async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<ThreadEvent[]> {
+function expire({ now }: DecisionInput, { call, request }: ApprovedCall): CheckedCall {
+  const reason = 'The approval expired before the call started.';
+  return { events: closeEvents(request.requestId, call, { cause: 'expired', reason, at: now() }) };
+}
+
+function checkOwn(input: DecisionInput, approved: ApprovedCall): Awaitable<ThreadEvent[]> {
   const { call, request } = approved;
-  const { step, index, toolName } = call;
+  const { toolName } = call;
   const at = input.now();
   const definition = input.tools.get(toolName);
   /* It waits for an agent that has the tool, perhaps another version of the app. */
@@ -123,18 +131,36 @@ async function checkOwn(input: DecisionInput, approved: ApprovedCall): Promise<T
   }
   const fault = whyNotStrictJson(call.input);
   if (fault !== undefined) return makeUnrunEvents(approved, describeDamage(fault), input.now());
-  if (!(await isAsShown(approved, definition.digest))) {
-    return askAgain(input, approved, makeOwnRunner(definition));
-  }
-  const deciding = applyRules(input.rules, definition, call);
-  const decision = deciding instanceof Promise ? await deciding : deciding;
-  if (request.edit !== undefined) {
-    const asked = await findEditDemands(input.rules, definition, { ...approved, decision });
-    if (asked !== undefined) return askEdited(input, approved, asked, makeOwnRunner(definition));
-  }
-  if (decision.type !== 'deny') return [makeStartEvent(definition, call, at)];
-  const outcome = makeUnstartedOutcome(call, decision.reason);
-  return [{ type: 'call-ended', at, step, index, outcome }];
+  return continueWith(digestShown(request, call, definition.digest), (shown) =>
+    isAsShown(approved, shown)
+      ? startUnlessDenied(input, approved, { definition, at })
+      : askAgain(input, approved, makeOwnRunner(definition)),
+  );
+}
+
+/** The start of a call that is as shown, unless the rules deny it now, or demand another approval for its edited input. */
+function startUnlessDenied(
+  input: DecisionInput,
+  approved: ApprovedCall,
+  { definition, at }: { definition: ToolDefinition; at: number },
+): Awaitable<ThreadEvent[]> {
+  const { call, request } = approved;
+  const start = [makeStartEvent(definition, call, at)];
+  return continueWith(
+    applyRules(input.rules, definition, call),
+    (decision): Awaitable<ThreadEvent[]> => {
+      if (decision.type === 'deny') {
+        const { step, index } = call;
+        const outcome = makeUnstartedOutcome(call, decision.reason);
+        return [{ type: 'call-ended', at, step, index, outcome }];
+      }
+      if (request.edit === undefined) return start;
+      const demanding = findEditDemands(input.rules, definition, { ...approved, decision });
+      return demanding.then((asked) =>
+        asked === undefined ? start : askEdited(input, approved, asked, makeOwnRunner(definition)),
+      );
+    },
+  );
 }
 
 /** Our tools and rules do not apply to what the provider runs, whatever its name. */
@@ -147,14 +173,14 @@ async function checkForwarded(
   const fault = whyNotStrictJson(called);
   if (fault !== undefined) return makeUnrunEvents(approved, describeDamage(fault), input.now());
   const runner = await makeProviderRunner(toolName, approvalId);
-  if (!(await isAsShown(approved, runner.digest))) return askAgain(input, approved, runner);
+  const shown = await digestShown(approved.request, approved.call, runner.digest);
+  if (!isAsShown(approved, shown)) return askAgain(input, approved, runner);
   const outcome: ToolCallOutcome = { status: 'forwarded' };
   return [{ type: 'call-ended', at: input.now(), step, index, outcome }];
 }
 
-/** Whether the stored bytes of a call, and what would run it, are what was shown. */
-async function isAsShown({ call, request }: ApprovedCall, runnerDigest: string): Promise<boolean> {
-  const shown = await digestShown(request, call, runnerDigest);
+/** Whether the stored bytes of a call, and what would run it, are what was shown: `shown` is their digest. */
+function isAsShown({ call, request }: ApprovedCall, shown: string): boolean {
   return request.digest === shown && isEqualJson(request.toolCall?.input, call.input);
 }
 
@@ -166,13 +192,14 @@ function describeDamage(fault: string): string {
  * Decides again about a call that needed no approval and has waited for its turn: the rules, or the version of the app, may have changed.
  * A call whose tool is missing waits for an agent that has it.
  */
-async function checkUnasked(input: DecisionInput, call: ToolCallRecord): Promise<CheckedCall> {
+function checkUnasked(input: DecisionInput, call: ToolCallRecord): Awaitable<CheckedCall> {
   const definition = input.tools.get(call.toolName);
   if (call.status !== 'proposed' || definition === undefined) return { events: [] };
-  const verdict = await decideCall(input, call, call);
-  const at = input.now();
-  if (verdict.type !== 'granted') return { events: applyVerdict(verdict, call, at) };
-  return { events: makeGrantedEvents(verdict.use, definition, call, at), use: verdict.use };
+  return continueWith(decideCall(input, call, call), (verdict) => {
+    const at = input.now();
+    if (verdict.type !== 'granted') return { events: applyVerdict(verdict, call, at) };
+    return { events: makeGrantedEvents(verdict.use, definition, call, at), use: verdict.use };
+  });
 }
 
 /** The events of a call that a standing approval decides. */

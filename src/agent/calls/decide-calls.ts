@@ -11,7 +11,7 @@ import {
   type ToolCallStatus,
 } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { continueWith } from '../../content/waiting.ts';
+import { type Awaitable, continueWith, mapTogether } from '../../content/waiting.ts';
 import { InputReads } from '../../policy/input-reads.ts';
 import {
   type CausedRun,
@@ -138,15 +138,15 @@ export function readFirstMessages(
 }
 
 /** A verdict for each call of a step, in order. When in doubt, a call does not run. */
-export async function decideCalls(
+export function decideCalls(
   input: DecisionInput,
   calls: readonly ProposedCall[],
   step: number,
-): Promise<CallVerdict[]> {
+): Awaitable<CallVerdict[]> {
   const proposed = (): ToolCallRecord[] => calls.map(makeProposedCall(step));
   const rules = { ...input.rules, calls: () => [...input.rules.calls(), ...proposed()] };
   const ofStep = { ...input, rules };
-  return Promise.all(calls.map((call, index) => decideCall(ofStep, call, { step, index })));
+  return mapTogether(calls, (call, index) => decideCall(ofStep, call, { step, index }));
 }
 
 function makeProposedCall(step: number) {
@@ -176,11 +176,11 @@ async function askForProvider(
 }
 
 /** The verdict on a call. */
-export async function decideCall(
+export function decideCall(
   input: DecisionInput,
   call: ProposedCall,
   place: CallPlace,
-): Promise<CallVerdict> {
+): Awaitable<CallVerdict> {
   const { toolName, error, providerApprovalId } = call;
   if (error !== undefined) return makeFailedVerdict(error);
   if (providerApprovalId !== undefined)
@@ -190,43 +190,53 @@ export async function decideCall(
     return makeFailedVerdict(`Not run: there is no tool '${toolName}'.`);
   const toolCall = pickToolCall(call);
   const deciding = applyRules(input.rules, definition, { ...toolCall, ...place });
-  const decision = deciding instanceof Promise ? await deciding : deciding;
-  if (decision.type === 'deny') {
-    return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
-  }
-  /* A call that asks a question does nothing else, so it does not need an approval too. */
-  if (definition.asking !== undefined) {
-    const asked = makeCallQuestion(input, definition.asking, toolCall);
-    return 'request' in asked
-      ? { type: 'ask', request: asked.request }
-      : makeFailedVerdict(asked.error);
-  }
-  switch (decision.type) {
-    case 'run':
-      return { type: 'start', definition };
-    case 'ask': {
-      const setting = nameRule(input.rules.toolApproval, toolName);
-      const problem = input.name === undefined ? whyNotNameless(decision.terms) : undefined;
-      if (problem !== undefined) {
-        input.rules.report({ setting, kind: 'invalid', problem, toolCall });
-        return makeFailedVerdict(`Not run. ${problem}`);
-      }
-      const about = { toolCall, place, runner: makeOwnRunner(definition) };
-      const request = async () =>
-        askAbout(input, decision, { ...about, toolCall: structuredClone(toolCall) });
-      const finding = input.findGrant(decision, { definition, toolCall, request });
-      const use = finding && (await finding);
-      if (use !== undefined && 'grant' in use) return { type: 'granted', use };
-      const why = refuseUnanswerable(input, decision, { setting, toolCall });
-      if (why !== undefined) return makeFailedVerdict(`Not run. ${why}`);
-      const reason = [decision.reason, use?.why].filter((each) => each !== undefined).join(' ');
-      const asked = use === undefined ? decision : { ...decision, reason };
-      return continueWith(askAbout(input, asked, about), (made) => ({
-        type: 'ask',
-        request: made,
-      }));
+  return continueWith(deciding, (decision): Awaitable<CallVerdict> => {
+    if (decision.type === 'deny') {
+      return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
     }
+    /* A call that asks a question does nothing else, so it does not need an approval too. */
+    if (definition.asking !== undefined) {
+      const asked = makeCallQuestion(input, definition.asking, toolCall);
+      return 'request' in asked
+        ? { type: 'ask', request: asked.request }
+        : makeFailedVerdict(asked.error);
+    }
+    switch (decision.type) {
+      case 'run':
+        return { type: 'start', definition };
+      case 'ask':
+        return askUnlessGranted(input, decision, { definition, toolCall, place });
+    }
+  });
+}
+
+function askUnlessGranted(
+  input: DecisionInput,
+  decision: Extract<Decision, { type: 'ask' }>,
+  about: { definition: ToolDefinition; toolCall: ToolCall; place: CallPlace },
+): Awaitable<CallVerdict> {
+  const { definition, toolCall, place } = about;
+  const setting = nameRule(input.rules.toolApproval, toolCall.toolName);
+  const problem = input.name === undefined ? whyNotNameless(decision.terms) : undefined;
+  if (problem !== undefined) {
+    input.rules.report({ setting, kind: 'invalid', problem, toolCall });
+    return makeFailedVerdict(`Not run. ${problem}`);
   }
+  const shown = { toolCall, place, runner: makeOwnRunner(definition) };
+  const request = async () =>
+    askAbout(input, decision, { ...shown, toolCall: structuredClone(toolCall) });
+  const finding = input.findGrant(decision, { definition, toolCall, request });
+  return continueWith(finding, (use): Awaitable<CallVerdict> => {
+    if (use !== undefined && 'grant' in use) return { type: 'granted', use };
+    const why = refuseUnanswerable(input, decision, { setting, toolCall });
+    if (why !== undefined) return makeFailedVerdict(`Not run. ${why}`);
+    const reason = [decision.reason, use?.why].filter((each) => each !== undefined).join(' ');
+    const asked = use === undefined ? decision : { ...decision, reason };
+    return continueWith(askAbout(input, asked, shown), (made): CallVerdict => ({
+      type: 'ask',
+      request: made,
+    }));
+  });
 }
 
 /** The decision of the app's rules and the tool's own `needsApproval` on a call. */
@@ -234,7 +244,7 @@ export function applyRules(
   input: RuleInput,
   definition: ToolDefinition,
   call: ToolCall & CallPlace,
-): Decision | Promise<Decision> {
+): Awaitable<Decision> {
   const { toolApproval } = input;
   const { name, tool } = definition;
   const asked = { input, definition, call };

@@ -4,6 +4,7 @@ import { readErrorText } from '../../content/app-errors.ts';
 import { copyPlain } from '../../content/json-value.ts';
 import { readMcpError } from '../../content/mcp-tool.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import { type Awaitable, continueWith } from '../../content/waiting.ts';
 import { type PrincipalId, findSoleRequester } from '../../policy/same-person.ts';
 import { copyAsLogged, depthInLog, toJson } from '../../thread/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
@@ -114,7 +115,8 @@ export async function executeCall(
   }
   const deferral = readDeferral(output);
   if (deferral !== undefined) return { type: 'deferred', ...deferral };
-  return { type: 'ended', outcome: await makeOutcome(tool, call, output) };
+  const making = makeOutcome(tool, call, output);
+  return { type: 'ended', outcome: making instanceof Promise ? await making : making };
 }
 
 /** Where the calls of a thread's open step are made, and for whom. */
@@ -147,23 +149,25 @@ function cutError(error: string): string {
 }
 
 /** The outcome of a call that returned `output`, here or elsewhere: it succeeded, unless an MCP server says that it failed. */
-export async function makeOutcome(
+export function makeOutcome(
   tool: Tool | undefined,
   { toolCallId, input }: ToolCall,
   output: unknown,
-): Promise<ToolCallOutcome> {
-  const modelOutput =
+): Awaitable<ToolCallOutcome> {
+  const making =
     tool?.toModelOutput === undefined
       ? undefined
-      : await makeModelOutput(tool, { toolCallId, input: copyPlain(input), output });
-  const recorded = toRecordableOutput(output);
-  const returned = {
-    output: recorded,
-    ...(modelOutput === undefined ? {} : { modelOutput }),
-  };
-  const error = tool?.metadata === undefined ? undefined : readMcpError(tool, recorded);
-  if (error === undefined) return { status: 'succeeded', ...returned };
-  return { status: 'failed', error: cutError(error.message), ...returned };
+      : makeModelOutput(tool, { toolCallId, input: copyPlain(input), output });
+  return continueWith(making, (modelOutput): ToolCallOutcome => {
+    const recorded = toRecordableOutput(output);
+    const returned = {
+      output: recorded,
+      ...(modelOutput === undefined ? {} : { modelOutput }),
+    };
+    const error = tool?.metadata === undefined ? undefined : readMcpError(tool, recorded);
+    if (error === undefined) return { status: 'succeeded', ...returned };
+    return { status: 'failed', error: cutError(error.message), ...returned };
+  });
 }
 
 /** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. `onOutput` is awaited. */

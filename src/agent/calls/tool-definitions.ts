@@ -38,7 +38,10 @@ export interface ToolDefinition {
 }
 
 /** The agent's tools by name. A map, so that a tool may be called `constructor` or `__proto__`. */
-export type ToolDefinitions = ReadonlyMap<string, ToolDefinition>;
+export interface ToolDefinitions extends ReadonlyMap<string, ToolDefinition> {
+  /** The tools as passed to the model step. */
+  readonly forModel: Readonly<ToolSet>;
+}
 
 /** Prepares the tools at the first call. A failure, for example of a schema that is fetched, is not kept. */
 export function defineToolsOnce(
@@ -70,16 +73,9 @@ async function defineTools(
       defineTool(name, tool, { given: contexts.get(name), report }),
     ),
   );
-  return new Map(definitions.map((definition) => [definition.name, definition]));
-}
-
-/** The tools as passed to the model step. */
-export function listModelTools(definitions: ToolDefinitions): ToolSet {
-  const entries = [...definitions].map(([name, { modelTool }]): [string, ToolSet[string]] => [
-    name,
-    modelTool,
-  ]);
-  return Object.fromEntries(entries);
+  return Object.assign(new Map(definitions.map((each) => [each.name, each])), {
+    forModel: Object.fromEntries(definitions.map(({ name, modelTool }) => [name, modelTool])),
+  });
 }
 
 async function defineTool(

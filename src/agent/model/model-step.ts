@@ -4,7 +4,6 @@ import {
   type Instructions,
   type LanguageModel,
   type LanguageModelUsage,
-  type ModelMessage,
   type Output,
   type ToolSet,
   wrapLanguageModel,
@@ -15,13 +14,7 @@ import { endsHere, listAssistantParts, type ProviderRequest } from '../../thread
 import type { StepMetadata, PreparedRecord } from '../../thread/events.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type ModelAnswer, readModelName, traceModel, tracesModel } from '../../thread/tracing.ts';
-import {
-  type PreparedStep,
-  type PrepareStep,
-  stepSettingNames,
-  prepare,
-  recordSettings,
-} from './prepare-step.ts';
+import { type PrepareStep, stepSettingNames, prepare, recordSettings } from './prepare-step.ts';
 import { mapAnswerableRequests, carriesApproval } from './provider-requests.ts';
 import {
   type DeltaReceiver,
@@ -118,8 +111,9 @@ interface FixedSettings {
 
 /** The steps that a language model makes: each is one call of the AI SDK, with tools that have no `execute`. */
 export function makeModelSteps(fixed: FixedSettings): StepSource {
-  return async (request) => {
-    const { state, own, runtimeContext, onPrepared } = request;
+  const { instructions } = fixed;
+  const output = fixed.output && skipOutputParsing(fixed.output);
+  return async ({ state, own, tools, runtimeContext, signal, receiver, onPrepared }) => {
     const { prepareStep = fixed.prepareStep, settings: ofRun } = own ?? {};
     const { prepared, sent } =
       prepareStep === undefined
@@ -128,7 +122,26 @@ export function makeModelSteps(fixed: FixedSettings): StepSource {
     if (prepared || ofRun) onPrepared({ ...sent, ...recordSettings(prepared ?? {}, ofRun ?? {}) });
     const settings = ofRun === undefined ? fixed.settings : { ...fixed.settings, ...ofRun };
     const messages = state.messages.slice();
-    const result = await generate(fixed, request, { settings, prepared, messages });
+    const model = prepared?.model ?? fixed.model;
+    const asked = receiver === undefined ? model : wrapStreaming(model, receiver);
+    let result: GenerateResult;
+    try {
+      result = await generateText({
+        ...settings,
+        ...(prepared && { prepareStep: () => ({ ...prepared, model: undefined }) }),
+        ...(output && { output }),
+        ...(carriesApproval(prepared?.messages ?? messages) && { maxRetries: 0 }),
+        repairToolCall: repairOwn(settings.repairToolCall),
+        model: wrapTraced(asked, { threadId: state.threadId, step: state.head.steps }),
+        messages,
+        tools,
+        instructions,
+        ...pickIncludedContext(runtimeContext, settings),
+        abortSignal: signal,
+      });
+    } catch (error) {
+      throw unwrapProviderError(error);
+    }
     const message = result.responseMessages.find(({ role }) => role === 'assistant');
     const requests = mapAnswerableRequests(listAssistantParts(message), messages);
     return {
@@ -159,40 +172,6 @@ function readStepMetadata({ finalStep, sources }: GenerateResult): StepMetadata 
 }
 
 type GenerateResult = Awaited<ReturnType<typeof generateText>>;
-
-/** What one request to the model has in addition to what all have. */
-interface StepParts {
-  settings: ModelSettings;
-  messages: ModelMessage[];
-  /** What `prepareStep` returned; its `messages` are sent instead. */
-  prepared: PreparedStep | undefined;
-}
-
-async function generate(
-  { model, instructions, output }: FixedSettings,
-  { state, tools, runtimeContext, signal, receiver }: StepRequest,
-  { settings, messages, prepared }: StepParts,
-): Promise<GenerateResult> {
-  const chosen = prepared?.model ?? model;
-  const asked = receiver === undefined ? chosen : wrapStreaming(chosen, receiver);
-  try {
-    return await generateText({
-      ...settings,
-      ...(prepared && { prepareStep: () => ({ ...prepared, model: undefined }) }),
-      ...(output && { output: skipOutputParsing(output) }),
-      ...(carriesApproval(prepared?.messages ?? messages) && { maxRetries: 0 }),
-      repairToolCall: repairOwn(settings.repairToolCall),
-      model: wrapTraced(asked, { threadId: state.threadId, step: state.head.steps }),
-      messages,
-      tools,
-      instructions,
-      ...pickIncludedContext(runtimeContext, settings),
-      abortSignal: signal,
-    });
-  } catch (error) {
-    throw unwrapProviderError(error);
-  }
-}
 
 /* The response is parsed when it is read: a step must not fail because its text does not match a schema. */
 function skipOutputParsing(output: Output.Output): Output.Output {

@@ -56,8 +56,10 @@ function makeUnanswerableError(toolCallId: string, fault: string): HoldpointErro
  */
 export function carriesApproval(messages: readonly ModelMessage[]): boolean {
   const lastReply = messages.findLastIndex(({ role }) => role === 'assistant');
-  return messages
-    .slice(lastReply + 1)
-    .flatMap((message) => (message.role === 'tool' ? message.content : []))
-    .some((part) => part.type === 'tool-approval-response' && part.approved);
+  for (const { role, content } of messages.slice(lastReply + 1)) {
+    if (role !== 'tool') continue;
+    if (content.some((part) => part.type === 'tool-approval-response' && part.approved))
+      return true;
+  }
+  return false;
 }

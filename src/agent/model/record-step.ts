@@ -20,8 +20,8 @@ interface RecordedStep {
 interface RecordInput {
   /** All tool call ids of the thread. */
   usedIds: ReadonlySet<string>;
-  /** Whether the agent has a tool of this name. */
-  isKnownTool: (toolName: string) => boolean;
+  /** The agent's tools, by name. */
+  tools: ReadonlyMap<string, unknown>;
   generateId: () => string;
 }
 
@@ -31,7 +31,7 @@ interface RecordInput {
  */
 export function recordStep(
   step: ModelStep,
-  { usedIds, isKnownTool, generateId }: RecordInput,
+  { usedIds, tools, generateId }: RecordInput,
 ): RecordedStep {
   const refusal = whyStepIsRefused(step);
   const seen = new Set<string>();
@@ -43,7 +43,7 @@ export function recordStep(
     const error =
       refusal ?? call.error ?? (fault && `Not run: the input can't be shown exactly: ${fault}.`);
     const { providerApprovalId } = call;
-    const isKnown = isKnownTool(call.toolName) || providerApprovalId !== undefined;
+    const isKnown = tools.has(call.toolName) || providerApprovalId !== undefined;
     const toolName = isKnown ? call.toolName : toSendableName(call.toolName);
     const input = fault === undefined ? call.input : {};
     return { toolCallId, toolName, input, error, providerApprovalId };
@@ -61,7 +61,7 @@ function whyStepIsRefused({ finishReason, calls }: ModelStep): string | undefine
   if (finishReason !== 'stop' && finishReason !== 'tool-calls') {
     return `Not run: the response was cut off (${finishReason}). Make the call again if it is still needed.`;
   }
-  if (new Set(calls.map(({ toolCallId }) => toolCallId)).size < calls.length) {
+  if (calls.length > 1 && new Set(calls.map(({ toolCallId }) => toolCallId)).size < calls.length) {
     return 'Not run: two calls of this step had the same id. Make them again, one at a time.';
   }
   return undefined;

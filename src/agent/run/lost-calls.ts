@@ -104,13 +104,13 @@ export async function makeRestartEvents(
     (call) => isLost(call) && decisions.tools.has(call.toolName) && mayStartAgain(context, call),
   );
   const events = await Promise.all(
-    calls.map(async (call): Promise<ThreadEvent[]> => {
+    calls.map(async (call): Promise<readonly ThreadEvent[]> => {
       const definition = decisions.tools.get(call.toolName);
       if (definition?.delegation !== undefined)
         return [makeStartEvent(definition, call, decisions.now())];
       const request = state.endedRequests.get(call.requestId ?? '')?.request;
       return request?.type === 'approval-request'
-        ? checkApproved(decisions, { call, request })
+        ? (await checkApproved(decisions, { call, request })).events
         : makeRestartOfUnapproved(decisions, call);
     }),
   );

@@ -1,4 +1,4 @@
-import { awaitUnlessAborted } from '../../content/waiting.ts';
+import { type Awaitable, continueWith, unlessAborted } from '../../content/waiting.ts';
 import type { RunCause } from '../../policy/run-context.ts';
 import { type Decide, Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -22,7 +22,7 @@ import {
   listStillDue,
   listResumes,
 } from '../calls/check-startable-calls.ts';
-import { makeFollowUps } from '../calls/expire-requests.ts';
+import { type FollowUps, makeFollowUps } from '../calls/expire-requests.ts';
 import { makeDecisionInput } from '../calls/decide-calls.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
@@ -55,7 +55,11 @@ export async function openRun(
   onEvents: ((events: readonly ThreadEvent[]) => void) | undefined,
 ): Promise<readonly ThreadEvent[] | undefined> {
   const { log, tools, options, signal } = run;
-  const recorded = { input, accept: await prepareInput(context, run, input) };
+  const isAnyExpired = log.state.head.openRequests.some(
+    ({ request }) => request.expiresAt !== undefined && isExpired(request, context.now()),
+  );
+  const followUps = isAnyExpired ? await makeFollowUps(context, tools, log.state) : undefined;
+  const recorded = { input, accept: makeAccept(context, run, input, followUps) };
   if (isAbandoned(log.state.head, context.now())) {
     /* Bad input is refused before anything is recorded. */
     recorded.accept(new Proposal(log.state));
@@ -65,7 +69,7 @@ export async function openRun(
   if (options.onlyWhenDue === true && isTooEarly(context, log)) return undefined;
   if (computeThreadStatus(log.state.head, context.now()) === 'indeterminate') {
     const reconciling = reconcileCalls(context, tools, log);
-    const settled = await awaitUnlessAborted(reconciling, signal);
+    const settled = await unlessAborted(reconciling, signal);
     onEvents?.(settled ?? []);
   }
   return takeThread(context, run, recorded);
@@ -77,7 +81,8 @@ export async function openAgain(
   run: Opening,
 ): Promise<readonly ThreadEvent[]> {
   const input: ParsedInput = { messages: [], answers: [], by: {} };
-  const accept = await prepareInput(context, run, input);
+  const followUps = await makeFollowUps(context, run.tools, run.log.state);
+  const accept = makeAccept(context, run, input, followUps);
   return takeThread(context, run, { input, accept, isAgain: true });
 }
 
@@ -108,6 +113,9 @@ async function takeThread(
   }
 }
 
+/** The lost calls that a run restarts, and the calls that are due. */
+type Startable = readonly [restarts: readonly ThreadEvent[], starts: CheckedCalls];
+
 /** The calls that could start are checked before the append, because the app's rules may take long. */
 async function checkAndAcquire(
   context: AgentContext,
@@ -121,16 +129,17 @@ async function checkAndAcquire(
   const expected = new Proposal(state);
   if (input.answers.length > 0) accept(expected);
   const isAnyLost = state.head.calls.some(isUnfinished);
-  let restarts: readonly ThreadEvent[] = [];
-  let starts: CheckedCalls = new Map();
+  let startable: Startable = [[], new Map()];
   if (isAnyLost || listDueCalls(expected.head).length > 0) {
     const decisions = makeDecisionInput(context, state, run, state.messages.length - 1);
-    const checking = Promise.all([
-      isAnyLost ? makeRestartEvents(context, decisions, state) : [],
-      checkStartableCalls(decisions, state, expected.head),
-    ]);
-    [restarts, starts] = (await awaitUnlessAborted(checking, signal)) ?? [restarts, starts];
+    const starting = checkStartableCalls(decisions, state, expected.head);
+    const checking: Awaitable<Startable> = isAnyLost
+      ? Promise.all([makeRestartEvents(context, decisions, state), starting])
+      : continueWith(starting, (starts): Startable => [[], starts]);
+    const found = unlessAborted(checking, signal);
+    startable = (found instanceof Promise ? await found : found) ?? startable;
   }
+  const [restarts, starts] = startable;
   /* A resumed thread resumes all delegated calls, unless a scheduler only looks which are due. */
   const isOnlyResumed = input.messages.length + input.answers.length === 0;
   const resumesAll = isOnlyResumed && options.onlyWhenDue !== true;
@@ -160,17 +169,13 @@ async function checkAndAcquire(
   return lease.acquire(decide, { resumeStopped });
 }
 
-/** Makes the requests that follow those which have expired, before the input is recorded. Returns what records it. */
-async function prepareInput(
-  context: AgentContext,
-  { log, tools, options: { whilePending = 'refuse' } }: Opening,
+/** Proposes the events that record the input, with the requests that follow those which have expired. */
+function makeAccept(
+  { now, principalId }: AgentContext,
+  { tools, options: { whilePending = 'refuse' } }: Opening,
   input: ParsedInput,
-): Promise<Decide> {
-  const { now, principalId } = context;
-  const isAnyExpired = log.state.head.openRequests.some(
-    ({ request }) => request.expiresAt !== undefined && isExpired(request, now()),
-  );
-  const followUps = isAnyExpired ? await makeFollowUps(context, tools, log.state) : undefined;
+  followUps: FollowUps | undefined,
+): Decide {
   return (proposal) =>
     acceptInput(proposal, input, { tools, now: now(), whilePending, principalId, followUps });
 }

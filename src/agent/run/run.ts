@@ -1,6 +1,5 @@
 import { readErrorText, callGuarded } from '../../content/app-errors.ts';
-import { awaitUnlessAborted } from '../../content/waiting.ts';
-import type { RunCause } from '../../policy/run-context.ts';
+import { unlessAborted } from '../../content/waiting.ts';
 import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
@@ -11,7 +10,7 @@ import { turnSteps } from '../../thread/finished-steps.ts';
 import { type DecisionInput, makeDecisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
-import { refuseMissingTools, type ToolDefinitions } from '../calls/tool-definitions.ts';
+import { refuseMissingTools } from '../calls/tool-definitions.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 import { pickModelSettings } from '../model/model-step.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
@@ -20,17 +19,13 @@ import { Executions } from './executions.ts';
 import { Lease, LeaseLost } from './lease.ts';
 import { openAgain, type Opening, openRun } from './open-run.ts';
 import { describeEndStatus, type RunEnd } from './run-end.ts';
-import type { RunOptions, RunOverrides } from './run-options.ts';
-import { AnswerSending, type SentAnswer, makeSentEvents } from './send-answers.ts';
+import type { RunOverrides } from './run-options.ts';
+import { AnswerSending, makeSentEvents } from './send-answers.ts';
 import { ModelSteps } from './take-step.ts';
 import { abortAfter, type RunningLimit, checkTimeout } from './time-limits.ts';
 
 /** The settings of a run. */
-export interface RunArguments {
-  log: ThreadLog;
-  tools: ToolDefinitions;
-  options: RunOptions<unknown>;
-  cause: RunCause;
+export interface RunArguments extends Omit<Opening, 'lease' | 'signal'> {
   /** Receives the model's deltas: the only difference of a streamed run. */
   receiver?: DeltaReceiver | undefined;
   /** Receives every event that the run appended. */
@@ -87,7 +82,8 @@ export class Run {
     this.#signal.throwIfAborted();
     const events = await openRun(this.#context, this.#opening, input, this.#setting.onEvents);
     if (events === undefined) return this.#end();
-    await this.#begin(events);
+    const beginning = this.#begin(events);
+    if (beginning !== undefined) await beginning;
     try {
       await this.#work();
       return this.#end();
@@ -108,7 +104,8 @@ export class Run {
       while (this.#lease.isHeld) {
         if (this.#lease.isStopping) this.#stop();
         try {
-          await this.#advance();
+          const next = this.#advance();
+          if (next !== undefined) await next;
         } catch (error) {
           /* A run that stalled past its lease takes the thread again if no other run has begun. */
           if (!(error instanceof LeaseLost)) throw error;
@@ -159,50 +156,49 @@ export class Run {
   }
 
   /** Does what is next: records results, starts approved calls, waits for running ones, asks the model, or ends. */
-  async #advance(): Promise<void> {
+  #advance(): Promise<void> | undefined {
     const signal = this.#signal;
     const { state } = this.#log;
     const finished = this.#executions.take();
-    if (finished.length > 0) return this.#begin(await this.#executions.record(finished));
+    if (finished.length > 0) return this.#executions.record(finished).then(this.#begin);
     const sent = this.#sending?.take() ?? [];
-    if (sent.length > 0) return this.#recordSent(sent);
+    if (sent.length > 0) {
+      const make = ({ head }: Proposal) => makeSentEvents(head, sent, this.#context.now());
+      return this.#commit(make, { evenWhenLost: true });
+    }
     if (signal.aborted && this.#executions.mayEnd) throw signal.reason;
     const mayBeUnsent = this.#sending !== undefined || state.head.unsentAnswers.length > 0;
     if (!signal.aborted && mayBeUnsent) this.#sendAnswers();
     const mayStart = !signal.aborted && hasDueCalls(state.head, this.#context.now());
-    if (mayStart && (await this.#startDue())) return;
-    if (this.#executions.pending || this.#sending?.pending === true) {
-      await this.#executions.wait();
-      return;
-    }
-    refuseMissingTools(state, this.#setting.tools, this.#context.now());
-    if (isModelDue(state.head) && (await this.#modelSteps.mayTake(state, signal)))
-      await this.#askModel();
-    else await this.#commit(() => [{ type: 'run-ended', at: this.#context.now() }]);
+    return mayStart ? this.#startDue() : this.#waitOrAsk();
   }
 
-  /** Records which answers were sent to the tools that asked. */
-  async #recordSent(sent: readonly SentAnswer[]): Promise<void> {
-    const make = ({ head }: Proposal): ThreadEvent[] =>
-      makeSentEvents(head, sent, this.#context.now());
-    await this.#commit(make, { evenWhenLost: true });
+  /** Waits for running calls, or else asks the model, or ends. */
+  #waitOrAsk(): Promise<void> | undefined {
+    if (this.#executions.pending || this.#sending?.pending === true) return this.#executions.wait();
+    const { state } = this.#log;
+    refuseMissingTools(state, this.#setting.tools, this.#context.now());
+    return this.#askModel();
   }
 
   /** Starts the calls that pass a last check: approved ones, and those whose turn it is. Resumes the delegated calls that are due. */
-  async #startDue(): Promise<boolean> {
+  async #startDue(): Promise<void> {
     const { state } = this.#log;
     const checking = prepareStarts(this.#decisions(), state);
-    const starts = await awaitUnlessAborted(checking, this.#signal);
-    if (starts === undefined) return true;
-    if (starts.isEmpty) return false;
-    await this.#commit(({ head }) => starts.events(head)).catch(ignoreGrantEnded);
-    return true;
+    const starts = await unlessAborted(checking, this.#signal);
+    if (starts?.isEmpty === true) return this.#waitOrAsk();
+    if (starts !== undefined)
+      await this.#commit(({ head }) => starts.events(head)).catch(ignoreGrantEnded);
   }
 
+  /** Asks the model if it is due and the run may take another step; else ends the run. */
   async #askModel(): Promise<void> {
+    const { state } = this.#log;
+    const asking = isModelDue(state.head) && this.#modelSteps.mayTake(state, this.#signal);
+    const mayAsk = asking instanceof Promise ? await asking : asking;
+    if (!mayAsk) return this.#commit(() => [{ type: 'run-ended', at: this.#context.now() }]);
     /* Nothing starts when the lease has expired: this renews it, or finds that another run has the thread. */
     if (this.#lease.hasExpired) return this.#commit(() => []);
-    const { state } = this.#log;
     const before = this.#context.beforeStep?.(state, this.#context.now()) ?? [];
     if (before.length > 0) return this.#commit(() => before);
     const { step: limitMs } = this.#context.limits;
@@ -217,20 +213,20 @@ export class Run {
   }
 
   /** Appends under the lease, then starts the calls that were recorded as started, and no others. */
-  async #commit(
+  #commit(
     make: (proposal: Proposal) => readonly ThreadEvent[],
     options: { evenWhenLost?: boolean } = {},
   ): Promise<void> {
-    return this.#begin(await this.#lease.commit(make, options));
+    return this.#lease.commit(make, options).then(this.#begin);
   }
 
   /** After an append: starts the calls that it recorded as started. */
-  #begin(events: readonly ThreadEvent[]): Promise<void> | undefined {
+  readonly #begin = (events: readonly ThreadEvent[]): Promise<void> | undefined => {
     this.#setting.onEvents?.(events);
     const { onStepEnd } = this.#context;
     if (onStepEnd !== undefined) notifyStepEnd(onStepEnd, this.#log.state, events);
     return this.#executions.start(events);
-  }
+  };
 
   get #modelSteps(): ModelSteps {
     const { receiver } = this.#setting;

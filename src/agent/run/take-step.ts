@@ -7,8 +7,7 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { turnSteps } from '../../thread/finished-steps.ts';
 import { applyVerdict, takeTurns } from '../calls/check-startable-calls.ts';
 import { decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
-import { listModelTools } from '../calls/tool-definitions.ts';
-import { addUsage, type ModelStep } from '../model/model-step.ts';
+import { addUsage } from '../model/model-step.ts';
 import { recordStep } from '../model/record-step.ts';
 import { type DeltaReceiver, PartialText } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -85,20 +84,31 @@ export class ModelSteps {
     this.#prepared = undefined;
     if (this.#receiver !== undefined && this.#context.hasModel)
       this.#partial = new PartialText(this.#receiver);
-    const { tools } = decisions;
+    const { tools, rules } = decisions;
     /* Read before the model answers: the calls belong to the step that it was asked for. */
     const { steps: step } = state.head;
-    const modelStep = await awaitUntilAborted(this.#make({ decisions, state, signal }), signal);
+    const making = this.#context.makeStep({
+      state,
+      /* A copy: the app's `repairToolCall` gets it. */
+      tools: { ...tools.forModel },
+      runtimeContext: rules.context.given ?? {},
+      signal,
+      receiver: this.#partial ?? this.#receiver,
+      own: this.#context.ownSteps,
+      onPrepared: (record) => {
+        this.#prepared = copyAsLogged(record);
+      },
+    });
+    const modelStep = await awaitUntilAborted(making, signal);
     const { usage, finishReason } = modelStep;
     const metadata = copyAsLogged(modelStep.metadata);
     const { toolCallIds: usedIds } = state;
     const { generateId, now } = this.#context;
-    const isKnownTool = (toolName: string): boolean => tools.has(toolName);
-    const { message, calls } = recordStep(modelStep, { usedIds, isKnownTool, generateId });
-    const verdicts =
-      calls.length === 0
-        ? []
-        : await awaitUntilAborted(decideCalls(decisions, calls, step), signal);
+    const { message, calls } = recordStep(modelStep, { usedIds, tools, generateId });
+    const deciding = decideCalls(decisions, calls, step);
+    const isDeciding = deciding instanceof Promise;
+    const verdicts = isDeciding ? await awaitUntilAborted(deciding, signal) : deciding;
+    if (verdicts.length > 0) signal.throwIfAborted();
     this.#count += 1;
     this.#usage = addUsage(this.#usage, usage);
     this.#finishReason = finishReason;
@@ -130,21 +140,6 @@ export class ModelSteps {
   get #sent(): { prepared?: PreparedRecord } {
     const prepared = this.#prepared ?? {};
     return Object.keys(prepared).length === 0 ? {} : { prepared };
-  }
-
-  #make({ decisions, state, signal }: StepInput): Promise<ModelStep> {
-    const { tools, rules } = decisions;
-    return this.#context.makeStep({
-      state,
-      tools: listModelTools(tools),
-      runtimeContext: rules.context.given ?? {},
-      signal,
-      receiver: this.#partial ?? this.#receiver,
-      own: this.#context.ownSteps,
-      onPrepared: (record) => {
-        this.#prepared = copyAsLogged(record);
-      },
-    });
   }
 }
 
