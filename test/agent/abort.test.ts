@@ -230,3 +230,38 @@ test('aborted while a rule says nothing of an approved call: the answer is recor
   expect(await first.run([], await first.thread('t'))).toMatchObject({ status: 'completed' });
   expect(world.ran).toHaveLength(1);
 });
+
+describe('aborted by a rule that decides at once', () => {
+  function abortingWorld() {
+    const world = memoryWorld(script);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const told = { aborts: false };
+    const toolApproval = {
+      get book() {
+        if (told.aborts) controller.abort(reason);
+        return 'user-approval' as const;
+      },
+    };
+    return { agent: world.agent({ toolApproval }), ran: world.ran, told, signal };
+  }
+
+  test('on the calls of a step: the step is not recorded', async () => {
+    const { agent, told, signal } = abortingWorld();
+    const thread = await agent.thread('t');
+    told.aborts = true;
+    expect(await errorCode(agent.run('Book', thread, { abortSignal: signal }))).toBe(reason);
+    expect(thread.events.map(({ type }) => type)).not.toContain('step-finished');
+  });
+
+  test('on an approved call: it neither runs nor ends, and the next run runs it', async () => {
+    const { agent, ran, told, signal } = abortingWorld();
+    const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
+    const answers = approvalRequests.map((request) => request.approve());
+    told.aborts = true;
+    expect(await errorCode(agent.run(answers, thread, { abortSignal: signal }))).toBe(reason);
+    expect(thread.calls).toMatchObject([{ status: 'approved' }]);
+    expect(await agent.run([], thread)).toMatchObject({ status: 'completed' });
+    expect(ran).toHaveLength(1);
+  });
+});

@@ -154,6 +154,22 @@ test('repairToolCall is asked, and what it repaired is what is shown', async () 
   expect(approvalRequests).toMatchObject([{ toolCall: { input: { city: 'Paris' } } }]);
 });
 
+test('what repairToolCall does to the tools that it gets does not reach the next step', async () => {
+  const input = '{"town":"Paris"}';
+  const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'look', input } as const;
+  const model = answering([call], [{ type: 'text', text: 'Done.' }]);
+  const agent = memoryWorld([]).agent({
+    model,
+    repairToolCall: async ({ toolCall, tools }) => {
+      for (const name of Object.keys(tools)) Reflect.deleteProperty(tools, name);
+      return { ...toolCall, input: '{"city":"Paris"}' };
+    },
+  });
+  await agent.run('Look', await agent.thread('t'));
+  const offered = model.doGenerateCalls.map(({ tools = [] }) => tools.map(({ name }) => name));
+  expect(offered).toEqual([Object.keys(travelTools([])), Object.keys(travelTools([]))]);
+});
+
 test('calls that the provider ran itself are left to it, results and all', async () => {
   const model = answering([
     {
