@@ -81,16 +81,8 @@ export class HoldpointAgent implements Agent<unknown> {
     return this.#context.now();
   }
 
-  thread(threadId?: string, history?: ImportedHistory): Promise<AgentThread> {
-    return history === undefined
-      ? this.#threads.open(threadId)
-      : this.#openImported(history, threadId);
-  }
-
-  async #openImported(
-    history: ImportedHistory,
-    threadId: string | undefined,
-  ): Promise<AgentThread> {
+  async thread(threadId?: string, history?: ImportedHistory): Promise<AgentThread> {
+    if (history === undefined) return this.#threads.open(threadId);
     const imported = await parseHistory(history, this.#context);
     const thread = await this.#threads.open(threadId);
     await importHistory(this.#threads.logOf(thread), imported, this.#context.now);

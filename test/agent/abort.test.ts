@@ -231,21 +231,22 @@ test('aborted while a rule says nothing of an approved call: the answer is recor
   expect(world.ran).toHaveLength(1);
 });
 
-describe('aborted by a rule that decides at once', () => {
-  function abortingWorld() {
-    const world = memoryWorld(script);
-    const controller = new AbortController();
-    const { signal } = controller;
-    const told = { aborts: false };
-    const toolApproval = {
-      get book() {
-        if (told.aborts) controller.abort(reason);
-        return 'user-approval' as const;
-      },
-    };
-    return { agent: world.agent({ toolApproval }), ran: world.ran, told, signal };
-  }
+/** An agent whose rule aborts the run that asks it, once told so. */
+function abortingWorld() {
+  const world = memoryWorld(script);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const told = { aborts: false };
+  const toolApproval = {
+    get book() {
+      if (told.aborts) controller.abort(reason);
+      return 'user-approval' as const;
+    },
+  };
+  return { agent: world.agent({ toolApproval }), ran: world.ran, told, signal };
+}
 
+describe('aborted by a rule that decides at once', () => {
   test('on the calls of a step: the step is not recorded', async () => {
     const { agent, told, signal } = abortingWorld();
     const thread = await agent.thread('t');

@@ -211,16 +211,8 @@ function makeGrantedEvents(
 ): ThreadEvent[] {
   const place = { step, index };
   const { grantId, scope, decision, reason, threadId, requestId } = grant;
-  const used: ThreadEvent = {
-    type: 'grant-used',
-    at,
-    ...place,
-    grantId,
-    scope,
-    decision,
-    threadId,
-    requestId,
-  };
+  const use = { grantId, scope, decision, threadId, requestId };
+  const used: ThreadEvent = { type: 'grant-used', at, ...place, ...use };
   if (decision === 'approved') return [used, makeStartEvent(definition, place, at)];
   return [used, { type: 'call-ended', at, ...place, outcome: { status: 'denied', reason } }];
 }

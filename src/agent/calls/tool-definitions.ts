@@ -154,11 +154,8 @@ export function refuseMissingTools(
     ({ toolName, providerApprovalId }) => providerApprovalId === undefined && !tools.has(toolName),
   );
   if (call !== undefined) {
-    throw makeMissingError(
-      threadId,
-      call.toolName,
-      `Call ${call.toolCallId} was approved and not run`,
-    );
+    const what = `Call ${call.toolCallId} was approved and not run`;
+    throw makeMissingError(threadId, call.toolName, what);
   }
   for (const { request, beside } of head.unsentAnswers) {
     const { toolName = '' } = callAt(head, beside) ?? {};
@@ -168,11 +165,8 @@ export function refuseMissingTools(
     (each) => isResumable(each, now) && tools.get(each.toolName)?.delegation === undefined,
   );
   if (resumed !== undefined) {
-    throw makeMissingError(
-      threadId,
-      resumed.toolName,
-      `Call ${resumed.toolCallId} can't be resumed`,
-    );
+    const what = `Call ${resumed.toolCallId} can't be resumed`;
+    throw makeMissingError(threadId, resumed.toolName, what);
   }
 }
 
@@ -181,12 +175,8 @@ export function makeMissingToolError(
   { threadId, requestId }: UserInputRequest,
   toolName: string,
 ): HoldpointError {
-  return makeMissingError(
-    threadId,
-    toolName,
-    `The answer to request ${requestId} can't be sent`,
-    requestId,
-  );
+  const what = `The answer to request ${requestId} can't be sent`;
+  return makeMissingError(threadId, toolName, what, requestId);
 }
 
 function makeMissingError(

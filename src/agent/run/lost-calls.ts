@@ -138,12 +138,7 @@ export function makeFailedRecoveryEvents(
     .filter((call) => isLost(call) && (call.recoverAt ?? Infinity) <= at)
     .map(({ step, index, recoveries = 0 }): ThreadEvent => {
       const recoverAt = retryTime(retry, { failures: recoveries + 1, at, hash });
-      return {
-        type: 'recovery-failed',
-        at,
-        step,
-        index,
-        ...(recoverAt === undefined ? {} : { recoverAt }),
-      };
+      const next = recoverAt === undefined ? {} : { recoverAt };
+      return { type: 'recovery-failed', at, step, index, ...next };
     });
 }
