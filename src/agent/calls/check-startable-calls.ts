@@ -288,6 +288,7 @@ export function takeTurns(
   head: ThreadHead,
   limit: number,
 ): ThreadEvent[] {
+  if (calls.length === 0) return [];
   const taken: ThreadEvent[] = [];
   let free = countFreeSlots(head, limit);
   const uses = new Map(

@@ -204,6 +204,7 @@ function checkNewAnswers(
   { answers, allowedRequests, weighed, until }: ParsedInput,
   now: number,
 ): NewAnswer[] {
+  if (answers.length === 0) return [];
   const fresh = new Map<string, NewAnswer>();
   const requests = new Map(state.head.openRequests.map((open) => [open.request.requestId, open]));
   for (const answer of answers) {

@@ -217,8 +217,8 @@ function readRequestId(item: unknown): string | undefined {
 
 /** Whether a message is more than blank text, which providers reject. */
 export function hasContent({ content }: Pick<ModelMessage, 'content'>): boolean {
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  return parts.some((part) => !('text' in part) || part.text.trim() !== '');
+  if (typeof content === 'string') return content.trim() !== '';
+  return content.some((part) => !('text' in part) || part.text.trim() !== '');
 }
 
 function refuseEmpty(message: ModelMessage): void {

@@ -105,7 +105,7 @@ export class ModelSteps {
     const { toolCallIds: usedIds } = state;
     const { generateId, now } = this.#context;
     const { message, calls } = recordStep(modelStep, { usedIds, tools, generateId });
-    const deciding = decideCalls(decisions, calls, step);
+    const deciding = calls.length === 0 ? [] : decideCalls(decisions, calls, step);
     const isDeciding = deciding instanceof Promise;
     const verdicts = isDeciding ? await awaitUntilAborted(deciding, signal) : deciding;
     if (verdicts.length > 0) signal.throwIfAborted();
