@@ -230,8 +230,8 @@ function askUnlessGranted(
     if (use !== undefined && 'grant' in use) return { type: 'granted', use };
     const why = refuseUnanswerable(input, decision, { setting, toolCall });
     if (why !== undefined) return makeFailedVerdict(`Not run. ${why}`);
-    const reason = [decision.reason, use?.why].filter((each) => each !== undefined).join(' ');
-    const asked = use === undefined ? decision : { ...decision, reason };
+    const reasons = use === undefined ? [] : [decision.reason ?? [], use.why].flat();
+    const asked = use === undefined ? decision : { ...decision, reason: reasons.join(' ') };
     return continueWith(askAbout(input, asked, shown), (made): CallVerdict => ({
       type: 'ask',
       request: made,

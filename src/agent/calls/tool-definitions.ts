@@ -135,9 +135,7 @@ async function validateToolContext(name: string, tool: Tool, context: unknown): 
   if (result.success) return result.value;
   throw new TypeError(
     `toolsContext.${name} is missing or does not match the contextSchema of tool '${name}'.`,
-    {
-      cause: result.error,
-    },
+    { cause: result.error },
   );
 }
 

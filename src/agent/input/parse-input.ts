@@ -180,9 +180,7 @@ function parseMessage(
   throw new HoldpointError(
     'invalid-input',
     `Not a valid ${role} message: it does not match the AI SDK's schema.`,
-    {
-      cause: parsed.error,
-    },
+    { cause: parsed.error },
   );
 }
 

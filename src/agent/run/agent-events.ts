@@ -39,14 +39,11 @@ function isOfType<TYPE extends keyof AgentEvents>(
   return 'event' in event ? event.event.type === type : type === 'setting-failed';
 }
 
-/* What a run must know of at once, although it did not append it. */
-const newsTypes: ReadonlySet<ThreadEventType> = new Set(['request-answered', 'stop-requested']);
-
 /** Emits the events that an agent has appended to its threads, and the faults of its settings. */
 export class AgentEmitter {
   readonly #emitter = new EventEmitter<Record<keyof AgentEvents, [event: AnyEvent]>>();
-  /** Tells the runs of a thread, by its id, that it was answered or asked to stop. */
-  readonly news = new EventEmitter<string>();
+  /* A map, because an emitter would have the id of each thread as another name of an event. */
+  readonly #watchers = new Map<string, Set<() => void>>();
 
   /** Calls `listener` for each event of a type; the returned function removes it. */
   on<TYPE extends keyof AgentEvents>(type: TYPE, listener: AgentListener<TYPE>): () => void {
@@ -58,10 +55,21 @@ export class AgentEmitter {
     return () => void this.#emitter.off<keyof AgentEvents>(type, receive);
   }
 
+  /** Calls `onNews` when a thread was answered or asked to stop; the returned function ends that. */
+  watch(threadId: string, onNews: () => void): () => void {
+    const watchers = this.#watchers.get(threadId) ?? new Set();
+    this.#watchers.set(threadId, watchers.add(onNews));
+    return () => {
+      watchers.delete(onNews);
+      if (watchers.size === 0) this.#watchers.delete(threadId);
+    };
+  }
+
   /** Emits the events that were appended to a thread. */
   emit(state: Readonly<ThreadState>, events: readonly ThreadEvent[]): void {
     for (const event of events) {
-      if (newsTypes.has(event.type)) this.news.emit(state.threadId);
+      if (event.type === 'request-answered' || event.type === 'stop-requested')
+        this.#watchers.get(state.threadId)?.forEach((onNews) => onNews());
       if (this.#emitter.listenerCount(event.type) === 0) continue;
       const place = findPlace(event);
       const call = place && findAnyCall(state, place);

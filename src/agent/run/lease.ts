@@ -103,7 +103,6 @@ export class Lease {
   /** Renews the lease until the returned function is called. `onNews` is called when others may have appended. */
   keepRenewed(onNews: () => void): () => void {
     const { leaseMs, events } = this.#context;
-    const { threadId } = this.#log.state;
     const renew = async (): Promise<void> => {
       await this.#log.commit((proposal) => {
         if (this.#holds(proposal.state)) proposal.add(this.#event('run-renewed'));
@@ -118,10 +117,10 @@ export class Lease {
     };
     const pull = (): void => void this.#log.pull().then(onNews, () => {});
     const timers = [setInterval(repeat(renew), leaseMs / 3), setInterval(repeat(watch), watchMs)];
-    events.news.on(threadId, pull);
+    const unwatch = events.watch(this.#log.state.threadId, pull);
     return () => {
       timers.forEach(clearInterval);
-      events.news.off(threadId, pull);
+      unwatch();
     };
   }
 
