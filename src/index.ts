@@ -49,7 +49,7 @@ export { HoldpointError, type HoldpointErrorCode } from './errors.ts';
 export type { Authorize } from './http/receive-request.ts';
 export { createPostHandler, type PostHandlerOptions } from './http/create-post-handler.ts';
 export type { UserApproval, ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';
-export { memoryStore } from './stores/memory.ts';
+export { memoryStore, type MemoryStoreOptions } from './stores/memory.ts';
 export type { AgentThread } from './thread/agent-thread.ts';
 export type { ThreadEvent, ThreadEventOf } from './thread/thread-event.ts';
 export type {

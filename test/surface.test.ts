@@ -160,6 +160,7 @@ test('the public types are these', () => {
       'LogEnd',
       'LogEntry',
       'MayAnswer',
+      'MemoryStoreOptions',
       'PostHandlerOptions',
       'Question',
       'QuestionAnswer',

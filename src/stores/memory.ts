@@ -11,6 +11,9 @@ import type {
   ThreadStoreGrants,
   ThreadSummary,
 } from '../thread/thread-store.ts';
+import { MemoryRequests } from './memory/requests.ts';
+import { takePage } from './memory/take-page.ts';
+import { makeNotice, Notices } from './sql/notices.ts';
 
 /** The log and the summary of a thread. A summary is replaced, never changed. */
 interface KeptThread {
@@ -18,14 +21,26 @@ interface KeptThread {
   summary: Readonly<ThreadSummary>;
 }
 
+/** What a store in memory keeps. */
+export interface MemoryStoreOptions {
+  /** `false`: keeps no rows of requests and no feed of their changes. */
+  requests?: false;
+}
+
 /**
  * Keeps threads in the memory of this process: for tests, and for agents whose threads are stored as JSON elsewhere. It copies what it
- * is given, and the entries that it returns are frozen.
+ * is given, and the entries and requests that it returns are frozen.
  */
-export function memoryStore(): ThreadStore {
+export function memoryStore(options: MemoryStoreOptions = {}): ThreadStore {
   const threads = new Map<string, KeptThread>();
   const grants = new MemoryGrants();
+  const requests = options.requests === false ? undefined : new MemoryRequests();
+  const notices = new Notices();
   const deadlines = new Deadlines((summary) => threads.get(summary.threadId)?.summary === summary);
+
+  function* select(filter: ThreadFilter): Generator<ThreadSummary> {
+    for (const { summary } of threads.values()) if (isMeant(summary, filter)) yield summary;
+  }
 
   const refuseOther = (threadId: string, expected: LogEnd): void => {
     const { revision, hash } = threads.get(threadId)?.summary ?? { revision: 0, hash: '' };
@@ -38,24 +53,28 @@ export function memoryStore(): ThreadStore {
 
   return {
     grants,
+    ...(requests === undefined ? {} : { requests }),
 
     async read(threadId, afterRevision = 0) {
       const { entries = [] } = threads.get(threadId) ?? {};
       return entries.slice(entries.findLastIndex(({ revision }) => revision <= afterRevision) + 1);
     },
 
-    async append(threadId, expected, entries, given, { grants: changes } = {}) {
+    async append(threadId, expected, entries, given, beside = {}) {
       refuseOther(threadId, expected);
-      if (changes !== undefined) {
-        grants.check(changes);
-        grants.apply(changes);
+      if (beside.grants !== undefined) {
+        grants.check(beside.grants);
+        grants.apply(beside.grants);
       }
+      if (beside.requests !== undefined) requests?.apply(beside.requests);
       const summary = { ...given };
       const thread = threads.get(threadId) ?? { entries: [], summary };
       for (const entry of entries) thread.entries.push(sealEntry(entry));
       thread.summary = summary;
       threads.set(threadId, thread);
       deadlines.add(summary);
+      const notice = makeNotice(summary, beside.requests);
+      if (notice !== undefined) notices.notify(notice);
     },
 
     async head(threadId) {
@@ -64,33 +83,18 @@ export function memoryStore(): ThreadStore {
     },
 
     async list({ order = 'id', after, limit = 100, ...filter }) {
-      const compare = orders[order];
-      let page: ThreadSummary[] = [];
-      let last: ThreadSummary | undefined;
-      const cut = (): void => {
-        page = page.toSorted(compare).slice(0, limit);
-        last = page[limit - 1];
-      };
-      for (const { summary } of threads.values()) {
-        if (!isMeant(summary, filter)) continue;
-        if (after !== undefined && compare(summary, after) <= 0) continue;
-        if (last !== undefined && compare(summary, last) > 0) continue;
-        page.push(summary);
-        if (page.length > 2 * limit) cut();
-      }
-      cut();
+      const page = takePage(select(filter), { compare: orders[order], after, limit });
       return page.map((summary) => ({ ...summary }));
     },
 
     async count(filter) {
-      let count = 0;
-      for (const { summary } of threads.values()) if (isMeant(summary, filter)) count += 1;
-      return count;
+      return [...select(filter)].length;
     },
 
     async delete(threadId, expected) {
       refuseOther(threadId, expected);
       threads.delete(threadId);
+      requests?.deleteOf(threadId);
     },
 
     async claim({ agent, dueBefore, until, limit, threadId }) {
@@ -105,6 +109,11 @@ export function memoryStore(): ThreadStore {
         deadlines.add(claimed);
         return { ...claimed };
       });
+    },
+
+    subscribe(listener) {
+      const unsubscribe = notices.subscribe(listener);
+      return async () => unsubscribe();
     },
   };
 }

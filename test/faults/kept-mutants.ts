@@ -177,7 +177,7 @@ export const keptMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a page of the memory store loses nothing that belongs to it when it is cut',
-    file: 'stores/memory.ts',
+    file: 'stores/memory/take-page.ts',
     from: 'page = page.toSorted(compare).slice(0, limit);',
     to: 'page = page.slice(0, limit).toSorted(compare);',
     suite: ['stores/memory-index', 'finds what a look at all threads finds'],

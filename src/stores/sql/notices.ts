@@ -1,4 +1,5 @@
 import { EventEmitter } from 'eventemitter3';
+import type { RequestChange } from '../../thread/thread-store-requests.ts';
 import type { ThreadNotice, ThreadSummary } from '../../thread/thread-store.ts';
 
 type Listener = (notice?: ThreadNotice) => void;
@@ -33,13 +34,22 @@ export class Notices {
   }
 }
 
-/** The notice for subscribers about an append; `undefined` if only the thread's own run can act on it. */
-export function makeNotice({
-  threadId,
-  agent,
-  status,
-  nextDeadline,
-}: ThreadSummary): ThreadNotice | undefined {
-  if (status === 'running' || nextDeadline === undefined) return undefined;
-  return { threadId, ...(agent === undefined ? {} : { agent }), nextDeadline };
+/**
+ * The notice for subscribers about an append and the requests that it changes; `undefined` if it changes none, and only the thread's own run
+ * can act on it.
+ */
+export function makeNotice(
+  { threadId, agent, status, nextDeadline }: ThreadSummary,
+  requests: readonly RequestChange[] = [],
+): ThreadNotice | undefined {
+  const isForRun = status === 'running' || nextDeadline === undefined;
+  if (isForRun && requests.length === 0) return undefined;
+  return {
+    threadId,
+    ...(agent === undefined ? {} : { agent }),
+    ...(nextDeadline === undefined ? {} : { nextDeadline }),
+    ...(requests.length === 0
+      ? {}
+      : { requestIds: requests.map(({ request }) => request.requestId) }),
+  };
 }
