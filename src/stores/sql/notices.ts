@@ -1,6 +1,6 @@
 import { EventEmitter } from 'eventemitter3';
-import type { RequestChange } from '../../thread/thread-store-requests.ts';
 import type { ThreadNotice, ThreadSummary } from '../../thread/thread-store.ts';
+import type { RequestChange } from '../../thread/thread-store-requests.ts';
 
 type Listener = (notice?: ThreadNotice) => void;
 
@@ -35,15 +35,14 @@ export class Notices {
 }
 
 /**
- * The notice for subscribers about an append and the requests that it changes; `undefined` if it changes none, and only the thread's own run
- * can act on it.
+ * The notice for subscribers about an append; `undefined` if it changes no request, and only the thread's own run can act on it.
  */
 export function makeNotice(
   { threadId, agent, status, nextDeadline }: ThreadSummary,
   requests: readonly RequestChange[] = [],
 ): ThreadNotice | undefined {
-  const isForRun = status === 'running' || nextDeadline === undefined;
-  if (isForRun && requests.length === 0) return undefined;
+  const isForWorkers = status !== 'running' && nextDeadline !== undefined;
+  if (!isForWorkers && requests.length === 0) return undefined;
   return {
     threadId,
     ...(agent === undefined ? {} : { agent }),
