@@ -9,6 +9,7 @@ import { isSamePlace, type RunFailure } from './thread/thread-head.ts';
 import type { ThreadNotice, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
 
 export { type ResumedThread, resumeThread } from './agent/resume-thread.ts';
+export { type FilledRequests, type FillOptions, fillRequests } from './thread/fill-requests.ts';
 
 /** Options of `runWorker`. */
 export interface WorkerOptions {

@@ -125,7 +125,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'toUIMessageStream',
     'toUIMessages',
   ]);
-  expect(Object.keys(worker).toSorted()).toEqual(['resumeThread', 'runWorker']);
+  expect(Object.keys(worker).toSorted()).toEqual(['fillRequests', 'resumeThread', 'runWorker']);
 });
 
 test('the public types are these', () => {
@@ -263,7 +263,7 @@ test('the public types are these', () => {
       'UIMessageStreamOptions',
       'UiHandlerOptions',
     ],
-    './worker': ['ResumedThread', 'WorkerOptions'],
+    './worker': ['FillOptions', 'FilledRequests', 'ResumedThread', 'WorkerOptions'],
   });
 });
 

@@ -10,6 +10,7 @@ import {
   type EndedRequest,
   computeNextDeadline,
   computeThreadStatus,
+  findDecisionStatus,
 } from './thread-head.ts';
 import { type ThreadJson, convertThreadToJson } from './thread-json.ts';
 import type { ThreadLog } from './thread-log.ts';
@@ -144,20 +145,13 @@ function assumeCallType(calls: readonly ToolCallRecord[]): readonly ToolCallReco
 export function describeDecision(ended: EndedRequest): RequestDecision {
   const { request, response, principal, channel, closedBy } = ended;
   return freezeDeep({
-    status: describeDecisionStatus(ended),
+    status: findDecisionStatus(ended),
     request,
     ...(response === undefined ? {} : { response }),
     ...(principal === undefined ? {} : { principal }),
     ...(channel === undefined ? {} : { channel }),
     ...(closedBy === undefined ? {} : { closedBy }),
   });
-}
-
-function describeDecisionStatus({ response, cause }: EndedRequest): RequestDecision['status'] {
-  /* A closed request may have an answer, which no longer counts. */
-  if (response === undefined || cause !== undefined) return cause ?? 'cancelled';
-  if (response.type === 'question-response') return response.status;
-  return response.approved ? 'approved' : 'rejected';
 }
 
 /** How the requests that ended in these events were decided, oldest first. */

@@ -130,6 +130,20 @@ export function isUnfinished({ status }: Pick<ToolCallRecord, 'status'>): boolea
   return awaitedBy[status] === 'attempt';
 }
 
+/** Whether a lost call waits for a person: it is not recovered by itself. */
+export function needsSettling({
+  status,
+  recoverAt,
+}: Pick<ToolCallRecord, 'status' | 'recoverAt'>): boolean {
+  return status === 'indeterminate' && recoverAt === undefined;
+}
+
+/** Whether too many runs in a row have failed, and none is in progress: a person or the app has to retry. */
+export function isStuck({ run, calls, failure }: ThreadHead): boolean {
+  const isFailed = failure !== undefined && failure.retryAt === undefined;
+  return isFailed && run === undefined && !calls.some(isUnfinished);
+}
+
 /** Whether a run has not ended but its lease has expired: its process has died or stalled. */
 export function isAbandoned({ run }: ThreadHead, now: number): boolean {
   return run !== undefined && now >= run.leaseUntil;
@@ -165,6 +179,14 @@ export function isExpired(
   now: number,
 ): boolean {
   return expiresAt <= now;
+}
+
+/** How a request that is no longer open was decided. */
+export function findDecisionStatus({ response, cause }: EndedRequest): RequestDecision['status'] {
+  /* A closed request may have an answer, which no longer counts. */
+  if (response === undefined || cause !== undefined) return cause ?? 'cancelled';
+  if (response.type === 'question-response') return response.status;
+  return response.approved ? 'approved' : 'rejected';
 }
 
 /** Whether a request, or the call during which it is asked, has expired. */

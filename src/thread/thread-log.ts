@@ -16,6 +16,8 @@ import {
   verifySnapshot,
 } from './thread-snapshot.ts';
 import { makeEmptyThread, type ThreadState } from './thread-state.ts';
+import { findRowFault, listAllRequests, listRequestChanges } from './stored-requests.ts';
+import type { RequestChange } from './thread-store-requests.ts';
 import type {
   AppendedBeside,
   GrantChange,
@@ -71,8 +73,8 @@ export class ThreadLog {
   }
 
   /**
-   * Reads the log from its beginning, and verifies every entry and the snapshot. Throws `log-tampered` if any of it was changed,
-   * `thread-deleted` if it is not the log of this handle.
+   * Reads the log from its beginning, and verifies every entry, the snapshot, and the rows of requests. Throws `log-tampered` if any of it was
+   * changed, `thread-deleted` if it is not the log of this handle.
    */
   async verify(): Promise<void> {
     const { threadId } = this.state;
@@ -81,7 +83,17 @@ export class ThreadLog {
     await whole.open();
     const known = whole.state.entries.find((entry) => entry.revision === revision);
     if (revision > 0 && known?.hash !== hash) throw this.#deleted();
-    await verifySnapshot(whole.state, await this.#options.store.snapshots?.read(threadId));
+    const { snapshots, requests } = this.#options.store;
+    await verifySnapshot(whole.state, await snapshots?.read(threadId));
+    if (requests === undefined) return;
+    for (let fault: HoldpointError | undefined; ;) {
+      const compared = whole.revision;
+      fault = await findRowFault(whole.state, requests);
+      if (fault === undefined) return;
+      /* Somebody may have appended while the rows were read. */
+      await whole.#checkEnd();
+      if (whole.revision === compared) throw fault;
+    }
   }
 
   /** Reads what others have appended. */
@@ -135,7 +147,8 @@ export class ThreadLog {
       refuse(this.state);
       const { threadId, head } = this.state;
       const summary = summarizeThread(threadId, head, { end: this.#end(), now: now() });
-      const beside = snapshot === undefined ? [] : [{ snapshot }];
+      const requests = store.requests && listAllRequests(this.state);
+      const beside = listBeside({ snapshot, requests });
       await store.append(threadId, { revision: 0, hash: '' }, entries, summary, ...beside);
       onAppended(this.state.events.slice());
     });
@@ -172,6 +185,8 @@ export class ThreadLog {
     const isDue =
       grants === undefined && snapshots !== undefined && isSnapshotDue(snapshots, this.state);
     const snapshot = isDue ? await takeSnapshot(this.state) : undefined;
+    const { state } = this;
+    const requests = store.requests && listRequestChanges({ state, events: proposed, head });
     const written = writeEntry(proposed, end, snapshot?.digest);
     const entry = written instanceof Promise ? await written : written;
     const content = readEntry(entry);
@@ -185,6 +200,7 @@ export class ThreadLog {
       summary,
       grants,
       snapshot: snapshot?.text,
+      requests,
     });
     if (!isAppended) return undefined;
     adopt(this.state, content, head);
@@ -268,15 +284,33 @@ export class ThreadLog {
   }
 }
 
+/** What an append writes beside the log; most appends write nothing. */
+interface Beside {
+  /** The changes of the store's standing approvals. */
+  grants?: GrantChange[] | undefined;
+  /** The text of the snapshot that the entry tells of. */
+  snapshot?: string | undefined;
+  /** The changes of the rows of requests. */
+  requests?: RequestChange[] | undefined;
+}
+
 /** An entry, the log end that it follows, and the summary to store with it. */
-interface Append {
+interface Append extends Beside {
   end: LogEnd;
   entry: LogEntry;
   summary: ThreadSummary;
-  /** The changes of the store's standing approvals; absent for most appends. */
-  grants?: GrantChange[] | undefined;
-  /** The text of the snapshot that the entry tells of; absent for most appends. */
-  snapshot?: string | undefined;
+}
+
+/** The last argument of a store's `append`. A store gets none that it does not need. */
+function listBeside({ grants, snapshot, requests }: Beside): AppendedBeside[] {
+  if (grants === undefined && snapshot === undefined && requests === undefined) return [];
+  return [
+    {
+      ...(grants && { grants }),
+      ...(snapshot === undefined ? {} : { snapshot }),
+      ...(requests && { requests }),
+    },
+  ];
 }
 
 /**
@@ -288,10 +322,8 @@ export async function appendOnce(
   threadId: string,
   append: Append,
 ): Promise<boolean> {
-  const { end, entry, summary, grants, snapshot } = append;
-  /* A store gets no argument that it does not need. */
-  const beside: AppendedBeside[] =
-    snapshot !== undefined ? [{ snapshot }] : grants !== undefined ? [{ grants }] : [];
+  const { end, entry, summary } = append;
+  const beside = listBeside(append);
   const write = (): Promise<void> => store.append(threadId, end, [entry], summary, ...beside);
   try {
     await write();

@@ -232,8 +232,8 @@ export async function verifySnapshot(
   );
 }
 
-/* The same state may have its keys in another order. */
-function stringifySorted(value: unknown): string {
+/** A value as JSON with its keys in order: the same value may have them in another. */
+export function stringifySorted(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
       ? Object.fromEntries(

@@ -16,7 +16,7 @@ import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { type EndedRequest, isSamePlace, callAt } from '../thread/thread-head.ts';
+import { type EndedRequest, isSamePlace, callAt, needsSettling } from '../thread/thread-head.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import { cancelChild, giveUp } from './cancel-delegated.ts';
 import { isEnded, mayStandAbove, readMirroredRequests, reportDuring } from './mirror-requests.ts';
@@ -282,11 +282,9 @@ function listLostCalls(
   agent: string,
   thread: AgentThread,
 ): NonNullable<WorkingAgent['lostCalls']> {
-  const { status, recoverAt, agent: below, toolCallId, toolName } = call;
+  const { status, agent: below, toolCallId, toolName } = call;
   if (status === 'deferred') return below?.lostCalls ?? [];
-  /* The others are recovered by themselves. */
-  const isPeoples = status === 'indeterminate' && recoverAt === undefined;
-  if (!isPeoples || !isRecordedAsLost(thread, call)) return [];
+  if (!needsSettling(call) || !isRecordedAsLost(thread, call)) return [];
   return [{ agent, threadId: thread.id, toolCallId, toolName }];
 }
 

@@ -3,6 +3,7 @@ import type { SourceMutant } from './source-mutants.ts';
 const kept = 'thread/kept-entries';
 const checks = ['thread/quick-check', 'a quick check refuses'] as const;
 const snapshots = 'thread/snapshots';
+const rows = 'thread/stored-requests';
 const failed = /AssertionError|HoldpointError: |Property failed/;
 
 /** What is kept so that it is not made again, and must never be stale, foreign or poisoned. */
@@ -253,6 +254,86 @@ export const keptMutants: readonly SourceMutant[] = [
     from: 'begun.push(Promise.reject(error));',
     to: 'throw error;',
     suite: ['waiting', 'is begun for all of them'],
+    sentence: failed,
+  },
+  {
+    promise: 'a row of a sub-agent is of the outermost thread alone',
+    file: 'thread/stored-requests.ts',
+    from: 'appended.head.parent === undefined ? compareRequests(appended) : []',
+    to: 'compareRequests(appended)',
+    suite: [rows, 'request is one row, of the outermost thread'],
+    sentence: failed,
+  },
+  {
+    promise: 'a thread that another agent takes over has no row of the earlier one',
+    file: 'thread/stored-requests.ts',
+    from: 'if (earlier === each && isSameAgent) return [];',
+    to: 'if (earlier === each) return [];',
+    suite: [rows, 'another agent takes over'],
+    sentence: failed,
+  },
+  {
+    promise: 'who was asked to answer instead is in the row',
+    file: 'thread/stored-requests.ts',
+    from: '[...approvers, ...reassignments.map(({ to }) => to)]',
+    to: 'approvers',
+    suite: [rows, 'votes, reassignments, reminders'],
+    sentence: failed,
+  },
+  {
+    promise: 'what a database does not take is in no row',
+    file: 'thread/stored-requests.ts',
+    from: ".replaceAll('\\0', '\\uFFFD')",
+    to: '',
+    suite: [rows, 'what a database does not take'],
+    sentence: failed,
+  },
+  {
+    promise: 'a thread that is stuck again is another row',
+    file: 'thread/stored-requests.ts',
+    from: '`${kind}:${index + 1}:${threadId}`',
+    to: '`${kind}:${threadId}`',
+    suite: [rows, 'a stuck thread is a row until it is retried'],
+    sentence: failed,
+  },
+  {
+    promise: 'a lost call that is recovered by itself is no row',
+    file: 'thread/thread-head.ts',
+    from: "return status === 'indeterminate' && recoverAt === undefined;",
+    to: "return status === 'indeterminate';",
+    suite: [rows, 'a lost call that is recovered by itself'],
+    sentence: failed,
+  },
+  {
+    promise: 'verify finds a row that the log does not have',
+    file: 'thread/stored-requests.ts',
+    from: '[...rows.keys(), ...stored.keys()]',
+    to: '[...rows.keys()]',
+    suite: [rows, 'is of no request'],
+    sentence: failed,
+  },
+  {
+    promise: 'verify finds an open row without a text',
+    file: 'thread/stored-requests.ts',
+    from: "stored.text === null && row.state !== 'open'",
+    to: 'stored.text === null',
+    suite: [rows, 'accepts a decided row whose text was erased'],
+    sentence: failed,
+  },
+  {
+    promise: 'verify does not reject because somebody has just appended',
+    file: 'thread/thread-log.ts',
+    from: 'if (whole.revision === compared) throw fault;',
+    to: 'throw fault;',
+    suite: [rows, 'compares the rows again'],
+    sentence: failed,
+  },
+  {
+    promise: 'a thread that is restored has its rows',
+    file: 'thread/thread-log.ts',
+    from: 'store.requests && listAllRequests(this.state)',
+    to: 'undefined',
+    suite: [rows, 'rows of a log that is restored'],
     sentence: failed,
   },
 ];

@@ -1,0 +1,322 @@
+import type { ApprovalRequest } from '../content/approval.ts';
+import { namePrincipal } from '../content/request-text.ts';
+import { listRequesters, type Requested } from '../content/requesters.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import { HoldpointError } from '../errors.ts';
+import { adopt, applyEvents } from './apply-events.ts';
+import { HeadDraft } from './events/head-draft.ts';
+import { toJson } from './tagged-json.ts';
+import type { ThreadEvent } from './thread-event.ts';
+import {
+  type EndedRequest,
+  findDecisionStatus,
+  isSamePlace,
+  isStuck,
+  needsSettling,
+  type OpenRequest,
+  type ThreadHead,
+} from './thread-head.ts';
+import { stringifySorted } from './thread-snapshot.ts';
+import { makeEmptyThread, type ThreadState } from './thread-state.ts';
+import type {
+  RequestChange,
+  RequestKind,
+  StoredRequest,
+  ThreadStoreRequests,
+} from './thread-store-requests.ts';
+
+/* What needs a person, as rows for the store. They are derived from the log alone, so that they can be compared with it and rebuilt from it. */
+
+/** Events that follow a thread's state, and the head that the thread then has. */
+interface Appended {
+  state: Readonly<ThreadState>;
+  events: readonly ThreadEvent[];
+  head: ThreadHead;
+}
+
+/**
+ * What events change in the rows of a thread; `undefined` if nothing. A sub-agent's requests are rows of the outermost thread, which repeats
+ * them. Its lost calls are rows of its own thread, in which they are settled.
+ */
+export function listRequestChanges(appended: Appended): RequestChange[] | undefined {
+  const requests = appended.head.parent === undefined ? compareRequests(appended) : [];
+  const changes = [...requests, ...compareTroubles(appended)];
+  return changes.length === 0 ? undefined : changes;
+}
+
+/** The rows of a thread by request id, from its log. */
+export function replayRequests({
+  threadId,
+  entries,
+  events,
+}: Pick<ThreadState, 'threadId' | 'entries' | 'events'>): Map<string, StoredRequest> {
+  const rows = new Map<string, StoredRequest>();
+  const state = makeEmptyThread(threadId);
+  for (const { revision, hash } of entries) {
+    const content = { events: events.slice(state.events.length, revision), hash };
+    const draft = new HeadDraft(state.head, state.endedRequests);
+    applyEvents(draft, content.events);
+    const head = draft.finish();
+    const changes = listRequestChanges({ state, events: content.events, head }) ?? [];
+    for (const { request } of changes) rows.set(request.requestId, request);
+    adopt(state, content, head);
+  }
+  return rows;
+}
+
+/** The rows of a thread that a store gets as a whole, as the changes of one append. */
+export function listAllRequests(state: Readonly<ThreadState>): RequestChange[] | undefined {
+  const rows = [...replayRequests(state).values()];
+  if (rows.length === 0) return undefined;
+  return rows.map((request) => ({
+    type: request.state === 'open' ? 'opened' : 'closed',
+    request,
+  }));
+}
+
+/**
+ * Compares the rows that a store has of a thread with its log. Resolves with a `log-tampered` that names the first row that is missing, differs,
+ * or is not in the log. The text of a decided one may have been erased.
+ */
+export async function findRowFault(
+  state: Readonly<ThreadState>,
+  requests: ThreadStoreRequests,
+): Promise<HoldpointError | undefined> {
+  const { threadId } = state;
+  const rows = replayRequests(state);
+  const stored = await listStoredRows(requests, threadId);
+  if (stored.size === 0 && rows.size > 0) {
+    return new HoldpointError(
+      'log-tampered',
+      `The store has no request of thread ${threadId}, but its log has ${rows.size}. If the thread was written before the store kept requests, run fillRequests of holdpoint/worker; otherwise restore the store from a backup.`,
+    );
+  }
+  const ids = [...new Set([...rows.keys(), ...stored.keys()])];
+  const requestId = ids.find((id) => !isSameRow(rows.get(id), stored.get(id)));
+  if (requestId === undefined) return undefined;
+  const fault = !rows.has(requestId)
+    ? 'is in the store, but not in the log'
+    : stored.has(requestId)
+      ? 'differs in the store from the log'
+      : 'is in the log, but not in the store';
+  return new HoldpointError(
+    'log-tampered',
+    `Request ${requestId} of thread ${threadId} ${fault}. Restore the store from a backup.`,
+    { requestId },
+  );
+}
+
+/* How many rows are read at a time. */
+const pageSize = 500;
+
+async function listStoredRows(
+  requests: ThreadStoreRequests,
+  threadId: string,
+): Promise<Map<string, StoredRequest>> {
+  const rows = new Map<string, StoredRequest>();
+  for (let after: StoredRequest | undefined; ;) {
+    const page = await requests.list({ threadId, limit: pageSize, ...(after && { after }) });
+    for (const row of page) rows.set(row.requestId, row);
+    after = page.at(-1);
+    if (page.length < pageSize) return rows;
+  }
+}
+
+function isSameRow(row: StoredRequest | undefined, stored: StoredRequest | undefined): boolean {
+  if (row === undefined || stored === undefined) return false;
+  const isErased = stored.text === null && row.state !== 'open';
+  return stringifySorted(isErased ? { ...row, text: null } : row) === stringifySorted(stored);
+}
+
+function compareRequests({ state, events, head }: Appended): RequestChange[] {
+  const { threadId, head: before } = state;
+  const { agent, openRequests, newlyPast } = head;
+  const isSameAgent = agent === before.agent;
+  if (openRequests === before.openRequests && newlyPast.requests.length === 0 && isSameAgent) {
+    return [];
+  }
+  const known = new Map(before.openRequests.map((open) => [open.request.requestId, open]));
+  /* One that was answered and closed by the same append is there twice. */
+  const ended = new Map(newlyPast.requests.map((each) => [each.request.requestId, each]));
+  const closed = [...ended.values()].map((each): RequestChange => {
+    const decision = describeEnd(each, events);
+    return { type: 'closed', request: makeRequestRow(threadId, agent, each, decision) };
+  });
+  const open = openRequests.flatMap((each): RequestChange[] => {
+    const earlier = known.get(each.request.requestId);
+    if (earlier === each && isSameAgent) return [];
+    const request = makeRequestRow(threadId, agent, each, undecided);
+    return [{ type: earlier === undefined ? 'opened' : 'changed', request }];
+  });
+  return [...closed, ...open];
+}
+
+type Decision = Pick<StoredRequest, 'state' | 'decidedBy' | 'decidedAt'>;
+
+const undecided: Decision = { state: 'open', decidedBy: null };
+
+function describeEnd(ended: EndedRequest, events: readonly ThreadEvent[]): Decision {
+  const { request, cause, principal, closedBy } = ended;
+  const { requestId } = request;
+  const end = events.findLast(
+    (event) =>
+      (event.type === 'request-closed' && event.requestId === requestId) ||
+      (event.type === 'request-answered' && event.response.requestId === requestId),
+  );
+  /* Of a request that was closed after its answer, the answer no longer counts. */
+  const by = cause === undefined ? { principal } : closedBy;
+  return {
+    state: findDecisionStatus(ended),
+    decidedBy: makeStorable(closedBy?.person ?? namePrincipal(by?.principal)),
+    decidedAt: end?.at ?? 0,
+  };
+}
+
+function makeRequestRow(
+  threadId: string,
+  agent: string | undefined,
+  { request, isReminded }: OpenRequest,
+  decision: Decision,
+): StoredRequest {
+  const isApproval = request.type === 'approval-request';
+  const asked: Partial<ApprovalRequest> = isApproval ? request : {};
+  const { approvers, reassignments = [], votes = [], quorum = 1, risk = null } = asked;
+  const named = approvers === undefined ? [] : [...approvers, ...reassignments.map(({ to }) => to)];
+  const { requestId, toolCall, createdAt, expiresAt } = request;
+  const remindAt = isReminded === true ? undefined : asked.remindAt;
+  return {
+    requestId,
+    threadId,
+    agent: agent ?? null,
+    kind: isApproval ? 'approval' : 'question',
+    toolName: makeStorable(toolCall?.toolName),
+    ...describeRequested(request),
+    approvers: [...new Set(named.map((name) => makeStorable(name)))],
+    risk,
+    createdAt,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(remindAt === undefined ? {} : { remindAt }),
+    votes: decision.state === 'approved' ? quorum : votes.length,
+    quorum,
+    ...decision,
+    text: JSON.stringify(toJson(request)),
+  };
+}
+
+/** A lost call or a stuck thread: its row, and whether an event is what ends it. */
+interface Trouble {
+  row: StoredRequest;
+  mayEnd: (event: ThreadEvent) => boolean;
+}
+
+function compareTroubles({ state, events, head }: Appended): RequestChange[] {
+  if (!isTroubled(state.head) && !isTroubled(head)) return [];
+  const past = listTroubles({ state, events: [], head: state.head });
+  const present = listTroubles({ state, events, head });
+  const settled = [...past].flatMap(([id, { row, mayEnd }]): RequestChange[] => {
+    if (present.has(id)) return [];
+    const end = events.find(mayEnd);
+    const by = end !== undefined && 'principal' in end ? end.principal : undefined;
+    const decidedBy = makeStorable(namePrincipal(by));
+    const decidedAt = (end ?? events.at(-1))?.at ?? 0;
+    return [{ type: 'closed', request: { ...row, state: 'settled', decidedBy, decidedAt } }];
+  });
+  const open = [...present].flatMap(([id, { row }]): RequestChange[] => {
+    const earlier = past.get(id)?.row;
+    if (earlier === undefined) return [{ type: 'opened', request: row }];
+    const isSame = JSON.stringify(earlier) === JSON.stringify(row);
+    return isSame ? [] : [{ type: 'changed', request: row }];
+  });
+  return [...settled, ...open];
+}
+
+function isTroubled(head: ThreadHead): boolean {
+  return head.failure !== undefined || head.calls.some(needsSettling);
+}
+
+/** The lost calls of a thread, and the thread itself if it is stuck, by the ids of their rows. The thread above reports a sub-agent that is stuck. */
+function listTroubles(appended: Appended): Map<string, Trouble> {
+  const { head } = appended;
+  const lost = head.calls.filter(needsSettling).map((call) => makeLostCall(appended, call));
+  const stuck = head.parent === undefined && isStuck(head) ? [makeStuckThread(appended)] : [];
+  return new Map([...lost, ...stuck].map((each) => [each.row.requestId, each]));
+}
+
+function makeLostCall(appended: Appended, call: ToolCallRecord): Trouble {
+  const isAbout = (event: ThreadEvent): boolean => 'index' in event && isSamePlace(call, event);
+  const row = makeTroubleRow(appended, {
+    kind: 'lost-call',
+    toolName: makeStorable(call.toolName),
+    begins: (event) =>
+      (event.type === 'call-lost' || event.type === 'recovery-failed') && isAbout(event),
+    content: { call },
+  });
+  return { row, mayEnd: isAbout };
+}
+
+function makeStuckThread(appended: Appended): Trouble {
+  const row = makeTroubleRow(appended, {
+    kind: 'stuck-thread',
+    toolName: null,
+    begins: ({ type }) => type === 'run-ended',
+    content: { failures: appended.head.failure?.failures },
+  });
+  return { row, mayEnd: (event) => 'principal' in event && event.principal !== undefined };
+}
+
+function makeTroubleRow(
+  { state, events, head }: Appended,
+  trouble: {
+    kind: RequestKind;
+    toolName: string | null;
+    /** Whether it begins with an event, of which the last one counts: a call can be lost, and a thread be stuck, several times. */
+    begins: (event: ThreadEvent) => boolean;
+    content: object;
+  },
+): StoredRequest {
+  const { kind, toolName, begins, content } = trouble;
+  const { threadId } = state;
+  const added = events.findLastIndex(begins);
+  const index = added === -1 ? state.events.findLastIndex(begins) : state.events.length + added;
+  const [event] = added === -1 ? state.events.slice(index, index + 1) : events.slice(added);
+  const requestId = `${kind}:${index + 1}:${threadId}`;
+  const createdAt = event?.at ?? 0;
+  const error = event !== undefined && 'error' in event ? event.error : undefined;
+  const text = { type: kind, requestId, threadId, createdAt, error, ...content };
+  return {
+    requestId,
+    threadId,
+    agent: head.agent ?? null,
+    kind,
+    toolName,
+    ...describeRequested(head),
+    approvers: [],
+    risk: null,
+    createdAt,
+    votes: 0,
+    quorum: 1,
+    ...undecided,
+    text: JSON.stringify(toJson(text)),
+  };
+}
+
+function describeRequested(requested: Requested): Pick<StoredRequest, 'tenant' | 'requesters'> {
+  const { requestedBy } = requested;
+  const tenant: unknown =
+    typeof requestedBy === 'object' && requestedBy !== null && Object.hasOwn(requestedBy, 'tenant')
+      ? Reflect.get(requestedBy, 'tenant')
+      : undefined;
+  const names = listRequesters(requested).map(namePrincipal);
+  const known = names.filter((name) => name !== undefined).map((name) => makeStorable(name));
+  return {
+    tenant: makeStorable(typeof tenant === 'string' ? tenant : undefined),
+    requesters: [...new Set(known)],
+  };
+}
+
+/* What no database takes as text would make the thread impossible to append to. */
+function makeStorable(text: string): string;
+function makeStorable(text: string | undefined): string | null;
+function makeStorable(text: string | undefined): string | null {
+  return text?.toWellFormed().replaceAll('\0', '\uFFFD') ?? null;
+}
