@@ -1,0 +1,272 @@
+import type {
+  RequestFilter,
+  RequestPlace,
+  RequestQuery,
+  ThreadStoreRequests,
+} from '../../thread/thread-store-requests.ts';
+import {
+  anyApprover,
+  parseRequestRow,
+  requestColumns,
+  requestIndexes,
+  toPlaceColumns,
+  toRiskColumn,
+} from './request-rows.ts';
+import { type SqlPart, toAgentColumn } from './thread-rows.ts';
+
+/* Pages and counts of requests in SQL. Conditions of absent filters are left out, because no index serves `? is null or …`. */
+
+/** What databases write differently. */
+export interface RequestDialect {
+  /** A `from` item with one row for each text of a JSON array, in the column `value`. */
+  eachText(json: string, alias: string): string;
+  /** A `from` item with the rows of a query of one column, `request_id`, as the column `value`. The query may use the items before it. */
+  eachRow(query: string, alias: string): string;
+  /** Makes a query use this index, where that has to be said. */
+  useIndex(name: string): string;
+  /** The store's clock, in milliseconds since 1970. */
+  readClock(): SqlPart;
+}
+
+/** The parts of `ThreadStoreRequests` that only read rows. `read` runs a statement, and resolves with rows as objects. */
+export function makeRequestReads(
+  read: (statement: SqlPart) => Promise<readonly unknown[]>,
+  dialect: RequestDialect,
+): Pick<ThreadStoreRequests, 'list' | 'count' | 'get'> {
+  return {
+    async list(query) {
+      const rows = (await read(makeRequestPage(query, dialect))).map(parseRequestRow);
+      return query.before === undefined ? rows : rows.toReversed();
+    },
+
+    async count(filter) {
+      const [row] = await read(makeRequestCount(filter, dialect));
+      return Number(Object.values(row ?? {})[0]);
+    },
+
+    async get(requestId) {
+      const text = `select ${requestColumns} from holdpoint_requests where request_id = ?`;
+      const [row] = await read({ text, values: [requestId] });
+      return row === undefined ? undefined : parseRequestRow(row);
+    },
+  };
+}
+
+/** The columns that a page is ordered by, all in one direction, and then by id. */
+interface Order {
+  columns: readonly Exclude<keyof ReturnType<typeof toPlaceColumns>, 'request_id'>[];
+  isDescending: boolean;
+  isIdDescending: boolean;
+}
+
+const orders: Record<NonNullable<RequestQuery['order']>, Order> = {
+  oldest: { columns: ['created_at'], isDescending: false, isIdDescending: false },
+  newest: { columns: ['created_at'], isDescending: true, isIdDescending: false },
+  expires: { columns: ['expires_at'], isDescending: false, isIdDescending: false },
+  risk: { columns: ['risk', 'created_at'], isDescending: false, isIdDescending: false },
+  decided: { columns: ['decided_at'], isDescending: true, isIdDescending: false },
+};
+
+/** The query for a page of rows; with `before`, the last row of the page comes first. */
+function makeRequestPage(query: RequestQuery, dialect: RequestDialect): SqlPart {
+  const { after, before, limit = 100 } = query;
+  const order = before === undefined ? readOrder(query) : reverse(readOrder(query));
+  const place = before ?? after;
+  const isAfter = place === undefined ? [] : [makeAfterCondition(order, place)];
+  const end: SqlPart = { text: `${renderOrder(order)} limit ?`, values: [limit] };
+  if (hasApproverIndex(query)) return makeApproverPage(query, { isAfter, end }, dialect);
+  const index = chooseIndex(query);
+  return joinParts([
+    { text: `select ${requestColumns} from holdpoint_requests`, values: [] },
+    { text: index === undefined ? '' : dialect.useIndex(index), values: [] },
+    joinConditions([...listConditions(query, dialect), ...isAfter]),
+    end,
+  ]);
+}
+
+/** The query for the number of rows. */
+function makeRequestCount(filter: RequestFilter, dialect: RequestDialect): SqlPart {
+  const select = { text: 'select count(*) as requests from holdpoint_requests', values: [] };
+  return joinParts([select, joinConditions(listConditions(filter, dialect))]);
+}
+
+/* One scan for each name and one for requests that name nobody. Each ends at the limit, so that a page does not read all open requests. */
+function makeApproverPage(
+  query: ApproverQuery,
+  { isAfter, end }: { isAfter: SqlPart[]; end: SqlPart },
+  dialect: RequestDialect,
+): SqlPart {
+  const { tenant, approver, state: _state, at: _at, ...others } = query;
+  const wanted = { text: dialect.eachText('?', 'wanted'), values: [toWantedText(approver)] };
+  const index = approverIndexes[query.order ?? 'oldest'];
+  const conditions = listConditions(others, dialect);
+  const scan = joinParts([
+    {
+      text: `select request_id from holdpoint_request_approvers ${dialect.useIndex(index)}`,
+      values: [],
+    },
+    joinConditions([
+      { text: 'approver = wanted.value', values: [] },
+      makeUnexpiredCondition(query, dialect),
+      ...(tenant === undefined ? [] : [makeTenantCondition(tenant)]),
+      ...isAfter,
+      ...(conditions.length === 0 ? [] : [makeRowCondition(conditions)]),
+    ]),
+    end,
+  ]);
+  const page = `select distinct found.value as id from ${wanted.text} cross join ${dialect.eachRow(scan.text, 'found')}`;
+  return joinParts([
+    {
+      /* SQLite reads the tables of a cross join in their order. */
+      text: `select ${requestColumns} from (${page}) as page cross join holdpoint_requests where request_id = page.id`,
+      values: [...wanted.values, ...scan.values],
+    },
+    end,
+  ]);
+}
+
+/** The condition that the request of a row of `holdpoint_request_approvers` fulfils these. */
+function makeRowCondition(conditions: readonly SqlPart[]): SqlPart {
+  const isRow = {
+    text: 'requests.request_id = holdpoint_request_approvers.request_id',
+    values: [],
+  };
+  const { text, values } = joinConditions([isRow, ...conditions]);
+  return { text: `exists (select 1 from holdpoint_requests as requests ${text})`, values };
+}
+
+/** A query that the indexes of approvers serve. */
+type ApproverQuery = RequestQuery & {
+  approver: readonly string[];
+  order?: keyof typeof approverIndexes;
+};
+
+const approverIndexes = {
+  oldest: requestIndexes.approverTime,
+  newest: requestIndexes.approverTime,
+  expires: requestIndexes.approverExpiry,
+  risk: requestIndexes.approverRisk,
+} as const;
+
+/** Closed requests have no row for each approver. A thread has few requests, which are read all. */
+function hasApproverIndex(query: RequestQuery): query is ApproverQuery {
+  const { approver, state, threadId, order } = query;
+  const isOpen = state === 'open' && order !== 'decided';
+  return isOpen && approver !== undefined && threadId === undefined;
+}
+
+function chooseIndex({
+  state,
+  tenant,
+  threadId,
+  order = 'oldest',
+}: RequestQuery): string | undefined {
+  if (threadId !== undefined) return requestIndexes.thread;
+  if (state === undefined) return undefined;
+  if (state !== 'open') return order === 'decided' ? requestIndexes.decision : undefined;
+  if (order === 'expires') return requestIndexes.expiry;
+  if (order === 'risk') return requestIndexes.risk;
+  if (order === 'decided') return undefined;
+  return typeof tenant === 'string' ? requestIndexes.tenant : requestIndexes.time;
+}
+
+/* The state is written out, because the indexes are those of open or of closed rows. */
+function listConditions(filter: RequestFilter, dialect: RequestDialect): SqlPart[] {
+  const { state, kind, agent, tenant, approver, toolName, risk, requester, threadId } = filter;
+  return [
+    ...(threadId === undefined ? [] : [makeEqual('thread_id', threadId)]),
+    ...listStateConditions(filter, dialect),
+    ...(state === undefined || state === 'open' || state === 'decided'
+      ? []
+      : [makeEqual('state', state)]),
+    ...(kind === undefined ? [] : [makeEqual('kind', kind)]),
+    ...(agent === undefined ? [] : [makeEqual('agent', toAgentColumn(agent))]),
+    ...(tenant === undefined ? [] : [makeTenantCondition(tenant)]),
+    ...(toolName === undefined ? [] : [makeEqual('tool_name', toolName)]),
+    ...(risk === undefined ? [] : [makeEqual('risk', toRiskColumn(risk))]),
+    ...(requester === undefined ? [] : [makeRequesterCondition(requester, dialect)]),
+    ...(approver === undefined ? [] : [makeApproverCondition(approver, dialect)]),
+  ];
+}
+
+function makeEqual(column: string, value: string | number): SqlPart {
+  return { text: `${column} = ?`, values: [value] };
+}
+
+function listStateConditions(filter: RequestFilter, dialect: RequestDialect): SqlPart[] {
+  if (filter.state === undefined) return [];
+  if (filter.state !== 'open') return [{ text: "state <> 'open'", values: [] }];
+  return [{ text: "state = 'open'", values: [] }, makeUnexpiredCondition(filter, dialect)];
+}
+
+function makeUnexpiredCondition({ at }: RequestFilter, dialect: RequestDialect): SqlPart {
+  const { text, values } = at === undefined ? dialect.readClock() : { text: '?', values: [at] };
+  return { text: `expires_at > ${text}`, values };
+}
+
+function makeTenantCondition(tenant: string | null): SqlPart {
+  if (tenant === null) return { text: 'tenant is null', values: [] };
+  return { text: 'tenant = ?', values: [tenant] };
+}
+
+function makeRequesterCondition(requester: string, dialect: RequestDialect): SqlPart {
+  const from = dialect.eachText('requesters', 'person');
+  return { text: `exists (select 1 from ${from} where person.value = ?)`, values: [requester] };
+}
+
+function makeApproverCondition(approver: readonly string[], dialect: RequestDialect): SqlPart {
+  const wanted = `select wanted.value from ${dialect.eachText('?', 'wanted')}`;
+  const isNamed = `exists (select 1 from ${dialect.eachText('approvers', 'person')} where person.value in (${wanted}))`;
+  return { text: `(approvers = '[]' or ${isNamed})`, values: [toWantedText(approver)] };
+}
+
+function toWantedText(approver: readonly string[]): string {
+  return JSON.stringify([...new Set([anyApprover, ...approver])]);
+}
+
+function readOrder({ order = 'oldest' }: RequestQuery): Order {
+  return orders[order];
+}
+
+function reverse({ columns, isDescending, isIdDescending }: Order): Order {
+  return { columns, isDescending: !isDescending, isIdDescending: !isIdDescending };
+}
+
+function renderOrder({ columns, isDescending, isIdDescending }: Order): string {
+  const terms = columns.map((name) => (isDescending ? `${name} desc` : name));
+  return `order by ${[...terms, isIdDescending ? 'request_id desc' : 'request_id'].join(', ')}`;
+}
+
+/** The condition that a row comes after a place in an order. */
+function makeAfterCondition(order: Order, place: RequestPlace): SqlPart {
+  const at = toPlaceColumns(place);
+  const values = order.columns.map((name) => at[name]);
+  const names = order.columns.join(', ');
+  const marks = order.columns.map(() => '?').join(', ');
+  const sign = order.isDescending ? '<' : '>';
+  if (order.isDescending === order.isIdDescending) {
+    const text = `(${names}, request_id) ${sign} (${marks}, ?)`;
+    return { text, values: [...values, at.request_id] };
+  }
+  const idSign = order.isIdDescending ? '<' : '>';
+  return {
+    /* The first comparison is for the index. */
+    text: `(${names}) ${sign}= (${marks}) and ((${names}) ${sign} (${marks}) or request_id ${idSign} ?)`,
+    values: [...values, ...values, at.request_id],
+  };
+}
+
+function joinConditions(conditions: readonly SqlPart[]): SqlPart {
+  if (conditions.length === 0) return { text: '', values: [] };
+  return {
+    text: `where ${conditions.map(({ text }) => text).join(' and ')}`,
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+function joinParts(parts: readonly SqlPart[]): SqlPart {
+  return {
+    text: parts.map(({ text }) => text).join(' '),
+    values: parts.flatMap(({ values }) => values),
+  };
+}
