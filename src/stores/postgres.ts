@@ -33,7 +33,7 @@ import {
   type StatementRunner,
 } from './postgres/statement-runner.ts';
 import type { PostgresPool, PostgresResult } from './postgres/pool.ts';
-import { makeWake, type OnWake, sendAndWake, type ThreadWake } from './postgres/wake.ts';
+import { type OnWake, sendAndWake } from './postgres/wake.ts';
 import {
   type GrantStatement,
   type GrantWork,
@@ -42,6 +42,7 @@ import {
   makeSqlGrants,
   toGrantRow,
 } from './sql/grants.ts';
+import { makeWake, type ThreadWake } from './sql/hooks.ts';
 import { makeNotice } from './sql/notices.ts';
 import {
   filterPart,
@@ -137,7 +138,7 @@ export function postgresStore(
       if (snapshot !== undefined) values.push(snapshot);
       const first = snapshot === undefined ? appendFirst : appendFirstWithSnapshot;
       const next = snapshot === undefined ? appendNext : appendNextWithSnapshot;
-      const appending = appenderOf(makeWake(threadId, summary));
+      const appending = appenderOf(makeWake({ ...summary, threadId }));
       const { rowCount } =
         changes === undefined
           ? await appending.run(isFirst ? first : next, values).catch(ignoreConflict)

@@ -1,20 +1,6 @@
-import { readErrorText } from '../../content/app-errors.ts';
-import type { ThreadStatus, ThreadSummary } from '../../thread/thread-store.ts';
+import { makeHookError, type ThreadWake } from '../sql/hooks.ts';
 import { isUniqueViolation, type Send } from './statement-runner.ts';
 import type { PostgresConnection, PostgresPool, PostgresResult } from './pool.ts';
-
-/** What `onWake` is told of an append. */
-export interface ThreadWake {
-  threadId: string;
-  /** The name of the agent that the thread belongs to; absent for an agent without a name. */
-  agent?: string;
-  status: Exclude<ThreadStatus, 'running'>;
-  /**
-   * When the thread needs a run, in milliseconds since 1970; 0 means now. Later than now for a deadline, and for the next attempt of a run
-   * that failed. Absent if the thread waits for people or the app alone, or has nothing left to do.
-   */
-  nextDeadline?: number;
-}
 
 /** The transaction of an append. It begins with its first query. */
 interface PostgresTransaction {
@@ -24,20 +10,6 @@ interface PostgresTransaction {
 
 /** Called before an append, in its transaction. If it throws or rejects, nothing is appended. */
 export type OnWake = (wake: ThreadWake, transaction: PostgresTransaction) => unknown;
-
-/** The wake of an append; `undefined` while a run holds the thread. */
-export function makeWake(
-  threadId: string,
-  { agent, status, nextDeadline }: ThreadSummary,
-): ThreadWake | undefined {
-  if (status === 'running') return undefined;
-  return {
-    threadId,
-    ...(agent === undefined ? {} : { agent }),
-    status,
-    ...(nextDeadline === undefined ? {} : { nextDeadline: nextDeadline }),
-  };
-}
 
 /**
  * Calls `onWake` and then sends the statement of the append, in one transaction if `onWake` uses it. The statement comes last: had a query
@@ -58,12 +30,7 @@ export function sendAndWake(pool: PostgresPool, onWake: OnWake, wake: ThreadWake
 
 /* The append's own statement has succeeded. What the commit still checks is a deferred constraint of a table of the hook. */
 function refuseUnique(error: unknown): never {
-  throw isUniqueViolation(error) ? makeHookError(error) : error;
-}
-
-/* Wrapped, because its code must not be taken for that of the append: a unique index of the hook's table is no concurrent append. */
-function makeHookError(cause: unknown): Error {
-  return new Error(`onWake failed, so nothing was appended: ${readErrorText(cause)}`, { cause });
+  throw isUniqueViolation(error) ? makeHookError('onWake', error) : error;
 }
 
 /** Calls the hook; resolves with the connection of the transaction that it has begun, or with `undefined` if it needed none. */
@@ -82,7 +49,7 @@ async function callHook(
     await hook({ query });
   } catch (cause) {
     await begun?.then(rollTransactionBack, () => {});
-    throw makeHookError(cause);
+    throw makeHookError('onWake', cause);
   } finally {
     isOver = true;
   }

@@ -1,0 +1,69 @@
+import { readErrorText } from '../../content/app-errors.ts';
+import type { ThreadStatus, ThreadSummary } from '../../thread/thread-store.ts';
+import type { RequestChange } from '../../thread/thread-store-requests.ts';
+
+/** What `onWake` is told of an append. */
+export interface ThreadWake {
+  threadId: string;
+  /** The name of the agent that the thread belongs to; absent for an agent without a name. */
+  agent?: string;
+  status: Exclude<ThreadStatus, 'running'>;
+  /**
+   * When the thread needs a run, in milliseconds since 1970; 0 means now. Later than now for a deadline, and for the next attempt of a run
+   * that failed. Absent if the thread waits for people or the app alone, or has nothing left to do.
+   */
+  nextDeadline?: number;
+}
+
+/** Functions of the app that a store calls before an append, with its transaction. If one throws or rejects, nothing is appended. */
+export interface AppendHooks<TRANSACTION> {
+  /** Called before each append that opens, changes or closes requests, at most one change for each request. */
+  onRequests?: (changes: readonly RequestChange[], transaction: TRANSACTION) => unknown;
+  /** Called before each append after which no run holds the thread. */
+  onWake?: (wake: ThreadWake, transaction: TRANSACTION) => unknown;
+}
+
+/** A hook with its arguments. */
+export interface HookCall<TRANSACTION> {
+  /** The name of the option, for errors. */
+  name: keyof AppendHooks<TRANSACTION>;
+  call(transaction: TRANSACTION): unknown;
+}
+
+/** The hooks to be called before an append, in their order. */
+export function listHookCalls<TRANSACTION>(
+  { onRequests, onWake }: AppendHooks<TRANSACTION>,
+  summary: ThreadSummary,
+  requests: readonly RequestChange[] = [],
+): HookCall<TRANSACTION>[] {
+  const calls: HookCall<TRANSACTION>[] = [];
+  if (onRequests !== undefined && requests.length > 0) {
+    calls.push({ name: 'onRequests', call: (transaction) => onRequests(requests, transaction) });
+  }
+  const wake = makeWake(summary);
+  if (onWake !== undefined && wake !== undefined) {
+    calls.push({ name: 'onWake', call: (transaction) => onWake(wake, transaction) });
+  }
+  return calls;
+}
+
+/** The wake of an append; `undefined` while a run holds the thread. */
+export function makeWake({
+  threadId,
+  agent,
+  status,
+  nextDeadline,
+}: ThreadSummary): ThreadWake | undefined {
+  if (status === 'running') return undefined;
+  return {
+    threadId,
+    ...(agent === undefined ? {} : { agent }),
+    status,
+    ...(nextDeadline === undefined ? {} : { nextDeadline }),
+  };
+}
+
+/* Wrapped, because its code must not be taken for that of the append: a unique index of the hook's table is no concurrent append. */
+export function makeHookError(name: string, cause: unknown): Error {
+  return new Error(`${name} failed, so nothing was appended: ${readErrorText(cause)}`, { cause });
+}
