@@ -234,10 +234,12 @@ test('the public types are these', () => {
     './stores/sqlite': ['SqliteStore', 'SqliteStoreOptions'],
     './stores/sqlite-on': [
       'SqliteDriver',
+      'SqliteHooks',
       'SqliteRow',
       'SqliteStatement',
       'SqliteStoreOn',
       'SqliteStoreOnOptions',
+      'SqliteTransaction',
     ],
     './terminal': ['AskOptions', 'TerminalOptions', 'UserInterface'],
     './testing': ['ScriptedCall', 'ScriptedModel', 'ScriptedStep'],

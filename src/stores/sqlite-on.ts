@@ -5,7 +5,10 @@ import type {
   ThreadStoreSnapshots,
 } from '../thread/thread-store.ts';
 import { makeSqlGrants } from './sql/grants.ts';
+import { listHookCalls } from './sql/hooks.ts';
 import { filterPart, makePageQuery, runOnce, threadIndexes } from './sql/thread-rows.ts';
+import { callHooks, type SqliteHooks } from './sqlite-on/hooks.ts';
+import { makeRequests } from './sqlite-on/request-rows.ts';
 import type { SqliteDriver } from './sqlite-on/sqlite-driver.ts';
 import {
   appendEntries,
@@ -28,10 +31,11 @@ export {
   type SqliteRow,
   type SqliteStatement,
 } from './sqlite-on/sqlite-driver.ts';
+export type { SqliteHooks, SqliteTransaction } from './sqlite-on/hooks.ts';
 export { sqliteSchema } from './sqlite-on/statements.ts';
 
 /** Options of `sqliteStoreOn`. */
-export interface SqliteStoreOnOptions {
+export interface SqliteStoreOnOptions extends SqliteHooks {
   /** Whether the first use creates missing tables. Default true. To create them in a migration, see `sqliteSchema`. */
   createSchema?: boolean;
   /**
@@ -39,6 +43,8 @@ export interface SqliteStoreOnOptions {
    * some databases limit the size of a row: D1 and Durable Objects to 2 MB. Default false.
    */
   snapshots?: boolean;
+  /** Whether open and decided requests are kept as rows, with a feed of their changes. Default true. The tables are needed all the same. */
+  requests?: boolean;
 }
 
 /** A store on a SQLite database that a driver reaches. */
@@ -60,7 +66,7 @@ const readThread = `select ${threadColumns} from holdpoint_threads where thread_
  */
 export function sqliteStoreOn(
   driver: SqliteDriver,
-  { createSchema = true, snapshots = false }: SqliteStoreOnOptions = {},
+  { createSchema = true, snapshots = false, requests = true, ...hooks }: SqliteStoreOnOptions = {},
 ): SqliteStoreOn {
   const ready = createSchema ? createSchemaFirst(driver) : driver;
   return {
@@ -73,8 +79,13 @@ export function sqliteStoreOn(
 
     ...(snapshots ? { snapshots: makeSnapshots(ready) } : {}),
 
-    append: async (threadId, expected, entries, summary, beside) =>
-      appendEntries(ready, { threadId, expected, entries, summary, ...beside }),
+    ...(requests ? { requests: makeRequests(ready) } : {}),
+
+    async append(threadId, expected, entries, summary, beside) {
+      const calls = listHookCalls(hooks, { ...summary, threadId }, beside?.requests);
+      const hooked = calls.length === 0 ? [] : await callHooks(calls);
+      await appendEntries(ready, { threadId, expected, entries, summary, ...beside, hooked });
+    },
 
     async head(threadId) {
       const [row] = await ready.query({ text: readThread, values: [threadId] });

@@ -1,5 +1,5 @@
 import type { LogEnd, ThreadNotice, ThreadStore } from '../thread/thread-store.ts';
-import { sqliteSchema, sqliteStoreOn } from './sqlite-on.ts';
+import { type SqliteHooks, sqliteSchema, sqliteStoreOn } from './sqlite-on.ts';
 import { SqliteFile } from './sqlite/sqlite-file.ts';
 import { makeNotice, Notices } from './sql/notices.ts';
 
@@ -22,9 +22,11 @@ export interface SqliteStore extends ThreadStore, Disposable {
 }
 
 /** How a SQLite file is opened. */
-export interface SqliteStoreOptions {
+export interface SqliteStoreOptions extends SqliteHooks {
   /** How long to wait while another process writes, in milliseconds. Default 10,000. */
   busyTimeoutMs?: number;
+  /** Whether open and decided requests are kept as rows, with a feed of their changes. Default true. */
+  requests?: boolean;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface SqliteStoreOptions {
  */
 export function sqliteStore(
   path: string,
-  { busyTimeoutMs = 10_000 }: SqliteStoreOptions = {},
+  { busyTimeoutMs = 10_000, ...options }: SqliteStoreOptions = {},
 ): SqliteStore {
   const file = new SqliteFile(path, sqliteSchema, busyTimeoutMs);
   const subscribers = new Subscribers(() => file.version());
@@ -44,13 +46,17 @@ export function sqliteStore(
     subscribers.close();
     file.close();
   };
-  const { grants, ...store } = sqliteStoreOn(file, { createSchema: false, snapshots: true });
+  const { grants, requests, ...store } = sqliteStoreOn(file, {
+    ...options,
+    createSchema: false,
+    snapshots: true,
+  });
   return {
     ...store,
 
     async append(threadId, expected, entries, summary, beside) {
       await store.append(threadId, expected, entries, summary, beside);
-      const notice = makeNotice({ ...summary, threadId });
+      const notice = makeNotice({ ...summary, threadId }, beside?.requests);
       if (notice !== undefined) subscribers.notify(notice);
     },
 
@@ -67,6 +73,19 @@ export function sqliteStore(
         return existed;
       },
     },
+
+    ...(requests === undefined
+      ? {}
+      : {
+          requests: {
+            ...requests,
+            async erase(requestId) {
+              const isErased = await requests.erase(requestId);
+              if (isErased) file.truncateLog();
+              return isErased;
+            },
+          },
+        }),
 
     subscribe: (listener) => subscribers.add(listener),
     close,

@@ -27,7 +27,7 @@ export interface AppendHooks<TRANSACTION> {
 export interface HookCall<TRANSACTION> {
   /** The name of the option, for errors. */
   name: keyof AppendHooks<TRANSACTION>;
-  call(transaction: TRANSACTION): unknown;
+  call: (transaction: TRANSACTION) => unknown;
 }
 
 /** The hooks to be called before an append, in their order. */

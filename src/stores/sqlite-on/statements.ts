@@ -1,3 +1,4 @@
+import { readErrorText } from '../../content/app-errors.ts';
 import type {
   GrantChange,
   LogEnd,
@@ -21,6 +22,13 @@ import {
   parseSummaryRow,
   createThreadIndexes,
 } from '../sql/thread-rows.ts';
+import type { RequestChange } from '../../thread/thread-store-requests.ts';
+import {
+  listRowStatements,
+  listDeletions,
+  makeChangeStatements,
+  requestSchema,
+} from './request-rows.ts';
 import type { SqliteDriver, SqliteStatement, SqliteValue, SqliteRow } from './sqlite-driver.ts';
 
 /*
@@ -57,8 +65,7 @@ create table if not exists holdpoint_grants (
   expires_at real,
   uses_left integer
 ) strict;
-${createGrantIndex}
-`;
+${createGrantIndex}${requestSchema}`;
 
 /** The statements of the schema, one by one. */
 export const schemaStatements: readonly SqliteStatement[] = sqliteSchema
@@ -125,6 +132,9 @@ function endValues(threadId: string, { revision, hash }: LogEnd): SqliteValue[] 
 /** The revision in the row of a snapshot, which no entry has. */
 export const snapshotRevision = 0;
 
+/** The revision of a row that is never written. */
+const guardRevision = -1;
+
 /** What a store is asked to append. */
 interface Append {
   threadId: string;
@@ -133,6 +143,9 @@ interface Append {
   summary: ThreadSummary;
   grants?: readonly GrantChange[];
   snapshot?: string;
+  requests?: readonly RequestChange[];
+  /** The statements of hooks. */
+  hooked: readonly SqliteStatement[];
 }
 
 /* Whether this append has inserted its first entry: until its last statement, the log ends before its entries. */
@@ -165,6 +178,10 @@ function makeAppendStatements(isAtEnd: string, writeThread: string) {
     keepSnapshot: `
       insert into holdpoint_entries (thread_id, revision, entry) select ?, ${snapshotRevision}, ? where ${hasBegun}
       on conflict (thread_id, revision) do update set entry = excluded.entry`,
+    /* Fails unless this append has begun, and the whole batch with it: see `isNotBegun`. */
+    requireBegun: `
+      insert into holdpoint_entries (thread_id, revision, entry) select ?, ${guardRevision}, null where not (${hasBegun})`,
+    requests: makeChangeStatements(hasBegun),
     createGrant: `insert into holdpoint_grants (${grantColumns}) select ?, ?, ?, ?, ?, ?, ?, ? where ${hasBegun}`,
     useGrant: `
       update holdpoint_grants set uses_left = uses_left - ? where grant_id = ? and uses_left is not null and ${hasBegun}`,
@@ -182,7 +199,7 @@ function makeAppendStatements(isAtEnd: string, writeThread: string) {
 export async function appendEntries(driver: SqliteDriver, asked: Append): Promise<void> {
   const { threadId, expected, grants } = asked;
   const work = grants === undefined ? noWork : groupGrantWork(grants);
-  const results = await driver.batch(appendStatements(asked, work));
+  const results = await runBatch(driver, asked, work);
   if (results.at(-1)?.length === 1) return;
   if (work.used.length === 0) throw makeConflictError(threadId, expected);
   const [revision, hash] = results[0]?.[0] ?? [0, ''];
@@ -190,11 +207,31 @@ export async function appendEntries(driver: SqliteDriver, asked: Append): Promis
   throw isAsExpected ? makeGrantEndedError(work.used) : makeConflictError(threadId, expected);
 }
 
+/* The statements of hooks have no condition, so that of an append that is not made the whole batch fails. The first result is the end of the log. */
+async function runBatch(
+  driver: SqliteDriver,
+  asked: Append,
+  work: GrantWork,
+): Promise<readonly (readonly SqliteRow[])[]> {
+  try {
+    return await driver.batch(appendStatements(asked, work));
+  } catch (error) {
+    if (asked.hooked.length === 0 || !isNotBegun(error)) throw error;
+    const end = await driver.query({ text: readEnd, values: [asked.threadId] });
+    return [end, []];
+  }
+}
+
+/** Whether the statement `requireBegun` has failed. */
+function isNotBegun(error: unknown): boolean {
+  return readErrorText(error).includes('NOT NULL constraint failed: holdpoint_entries.entry');
+}
+
 const noWork: GrantWork = { created: [], used: [], at: 0 };
 
 /* The last one returns a row if the append was made. The first one reads the end of the log, if standing approvals are used. */
 function appendStatements(
-  { threadId, expected, entries: [first, ...further], summary, snapshot }: Append,
+  { threadId, expected, entries: [first, ...further], summary, snapshot, requests, hooked }: Append,
   { created, used, at }: GrantWork,
 ): SqliteStatement[] {
   const sql = expected.revision === 0 ? firstAppend : nextAppend;
@@ -210,6 +247,13 @@ function appendStatements(
   }
   for (const { revision, text } of further) {
     add(sql.furtherEntry, threadId, revision, text, ...hasBegun);
+  }
+  if (hooked.length > 0) {
+    add(sql.requireBegun, threadId, ...hasBegun);
+    statements.push(...hooked);
+  }
+  for (const change of requests ?? []) {
+    statements.push(...listRowStatements(sql.requests, change, hasBegun));
   }
   if (snapshot !== undefined) add(sql.keepSnapshot, threadId, snapshot, ...hasBegun);
   for (const grant of created) add(sql.createGrant, ...toGrantRow(grant), ...hasBegun);
@@ -237,7 +281,7 @@ const deleteEntries = 'delete from holdpoint_entries where thread_id = ? and';
 const deleteThread =
   'delete from holdpoint_threads where thread_id = ? and revision = ? and hash = ?';
 
-/** Deletes a thread whose log ends at `expected`, after overwriting its entries. */
+/** Deletes a thread whose log ends at `expected`, and its requests, after overwriting its entries. */
 export async function remove(
   driver: SqliteDriver,
   threadId: string,
@@ -249,6 +293,7 @@ export async function remove(
     { text: `select 1 where ${isAtEnd}`, values },
     { text: `${overwriteEntries} ${isAtEnd}`, values: [threadId, ...values] },
     { text: `${deleteEntries} ${isAtEnd}`, values: [threadId, ...values] },
+    ...listDeletions(threadId, isAtEnd, values),
     { text: deleteThread, values: [threadId, expected.revision, expected.hash] },
   ]);
   if (found?.length !== 1) throw makeConflictError(threadId, expected);

@@ -1,0 +1,150 @@
+import type {
+  RequestChange,
+  StoredRequest,
+  ThreadStoreRequests,
+} from '../../thread/thread-store-requests.ts';
+import { makeRequestReads, type RequestDialect } from '../sql/request-queries.ts';
+import {
+  approverColumns,
+  makeRequestSchema,
+  nameRequestColumns,
+  replaceRequest,
+  requestColumns,
+  requestPlaceholders,
+  toApproverColumn,
+  toPlaceColumns,
+  toRequestRow,
+} from '../sql/request-rows.ts';
+import { feedSchema, makeRequestFeed } from './request-feed.ts';
+import type { SqliteDriver, SqliteStatement, SqliteValue } from './sqlite-driver.ts';
+
+/* The rows of requests in SQLite, and what appends and deletions do to them. */
+
+const rowTables = makeRequestSchema({
+  text: 'text',
+  time: 'real',
+  position: 'integer',
+  suffix: ' strict',
+});
+
+export const requestSchema = `${rowTables}${feedSchema}`;
+
+const dialect: RequestDialect = {
+  eachText: (json, alias) => `json_each(${json}) as ${alias}`,
+  /* A subquery in a `from` can't use the items before it, but the argument of `json_each` can. */
+  eachRow: (query, alias) =>
+    `json_each((select json_group_array(request_id) from (${query}))) as ${alias}`,
+  /* Named, as SQLite has no statistics of these tables. It fails to prepare a query that the index doesn't fit. */
+  useIndex: (name) => `indexed by ${name}`,
+  readClock: () => ({ text: '?', values: [Date.now()] }),
+};
+
+/** The statements that change a row, each under a condition. */
+export interface ChangeStatements {
+  clearApprovers: string;
+  addApprovers: string;
+  tellFeed: string;
+  writeRow: string;
+}
+
+export function makeChangeStatements(condition: string): ChangeStatements {
+  return {
+    clearApprovers: `delete from holdpoint_request_approvers where request_id = ? and ${condition}`,
+    addApprovers: `
+      insert or replace into holdpoint_request_approvers (${approverColumns})
+      select approver.value, ?, ?, ?, ?, ? from json_each(?) as approver where ${condition}`,
+    tellFeed: `
+      insert into holdpoint_request_changes (type, request_id, thread_id, made_at) select ?, ?, ?, ? where ${condition}`,
+    writeRow: `
+      insert into holdpoint_requests (${requestColumns}) select ${requestPlaceholders} where ${condition}
+      on conflict (request_id) do update set ${replaceRequest}`,
+  };
+}
+
+/**
+ * What is written of a request, if the condition with these values is fulfilled; without a type, the feed is told nothing. The row comes last,
+ * as the condition may ask for it.
+ */
+export function listRowStatements(
+  sql: ChangeStatements,
+  { type, request }: { type?: RequestChange['type'] | undefined; request: StoredRequest },
+  condition: readonly SqliteValue[],
+): SqliteStatement[] {
+  const { requestId, threadId, tenant } = request;
+  const { created_at, expires_at, risk } = toPlaceColumns(request);
+  const approver = [requestId, tenant, created_at, expires_at, risk, toApproverColumn(request)];
+  const statements: SqliteStatement[] = [];
+  const add = (text: string, ...values: SqliteValue[]): number =>
+    statements.push({ text, values: [...values, ...condition] });
+  if (type === 'changed' || type === 'closed') add(sql.clearApprovers, requestId);
+  if (request.state === 'open') add(sql.addApprovers, ...approver);
+  if (type !== undefined) add(sql.tellFeed, type, requestId, threadId, Date.now());
+  add(sql.writeRow, ...toRequestRow(request));
+  return statements;
+}
+
+/* The condition of a row that `fill` adds: a thread that was deleted meanwhile gets none. */
+const fillStatements = makeChangeStatements(`
+  not exists (select 1 from holdpoint_requests where request_id = ?)
+  and exists (select 1 from holdpoint_threads where thread_id = ?)`);
+
+/* A text of the same length is written in place: see the deletion of a thread. */
+const overwriteBody =
+  'update holdpoint_requests set body = substr(hex(zeroblob(octet_length(body) / 2 + 1)), 1, octet_length(body)) where';
+
+/** The statements that delete the rows of a thread, if a condition with these values is fulfilled. */
+export function listDeletions(
+  threadId: string,
+  condition: string,
+  values: readonly SqliteValue[],
+): SqliteStatement[] {
+  const ofThread = `from holdpoint_requests where thread_id = ? and ${condition}`;
+  const of = [threadId, ...values];
+  return [
+    { text: `${overwriteBody} thread_id = ? and body is not null and ${condition}`, values: of },
+    {
+      text: `
+        insert into holdpoint_request_changes (type, request_id, thread_id, made_at)
+        select 'deleted', request_id, thread_id, ? ${ofThread} and state = 'open' order by created_at, request_id`,
+      values: [Date.now(), ...of],
+    },
+    {
+      text: `delete from holdpoint_request_approvers where request_id in (select request_id ${ofThread})`,
+      values: of,
+    },
+    { text: `delete ${ofThread}`, values: of },
+  ];
+}
+
+/** The requests of a database. */
+export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {
+  return {
+    ...makeRequestReads(
+      async (statement) => (await driver.query(statement)).map(nameRequestColumns),
+      dialect,
+    ),
+
+    ...makeRequestFeed(driver),
+
+    async fill(rows) {
+      const statements = rows.flatMap((request) => {
+        const type = request.state === 'open' ? 'opened' : undefined;
+        const condition = [request.requestId, request.threadId];
+        return listRowStatements(fillStatements, { type, request }, condition);
+      });
+      if (statements.length > 0) await driver.batch(statements);
+    },
+
+    async erase(requestId) {
+      const isDecided = "request_id = ? and state <> 'open'";
+      const [, erased] = await driver.batch([
+        { text: `${overwriteBody} ${isDecided} and body is not null`, values: [requestId] },
+        {
+          text: `update holdpoint_requests set body = null where ${isDecided} returning request_id`,
+          values: [requestId],
+        },
+      ]);
+      return erased?.length === 1;
+    },
+  };
+}
