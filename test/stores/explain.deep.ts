@@ -15,6 +15,13 @@ import {
   seedThreads,
   timedPages,
 } from '../support/many-threads.ts';
+import {
+  approverPages,
+  orderedRequestPages,
+  requestPoints,
+  seedRequests,
+  threadRequestPages,
+} from '../support/many-requests.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 
 type Query = Parameters<PostgresPool['query']>[0];
@@ -31,7 +38,7 @@ async function explainedSqlite(): Promise<Explained> {
   const path = join(folder, 'threads.sqlite');
   const store = sqliteStore(path);
   const database = new DatabaseSync(path);
-  for (const seed of [seedThreads, seedEntries]) database.exec(seed);
+  for (const seed of [seedThreads, seedEntries, ...seedRequests]) database.exec(seed);
   const planOf = (text: string): string => {
     const steps = database.prepare(`explain query plan ${text}`).all();
     return `${steps.map((step) => String(step['detail'])).join('; ')}: ${text}`;
@@ -155,5 +162,48 @@ describe.each([
     const claims = pointQuestions.filter(({ name }) => name.startsWith('claim'));
     expect(claims).toHaveLength(3);
     expect(await slowerThan(50, explained.store, claims)).toEqual([]);
+  });
+});
+
+/** How often rows are sorted, other than the ids of rows of one time. */
+function countSorts(plan: string): number {
+  return plan.split('TEMP B-TREE FOR ORDER BY').length - 1;
+}
+
+describe('sqliteStore with 100,000 open requests among 100,000 threads, and as many decided', () => {
+  let explained: Explained;
+  beforeAll(async () => {
+    explained = await explainedSqlite();
+  }, 120_000);
+  afterAll(async () => explained[Symbol.asyncDispose](), 60_000);
+
+  /* `page` is what the scans for each name have found; the lists of names come from JSON. */
+  const withoutIndex = /SCAN (?!CONSTANT ROW|page\b|\w+ VIRTUAL)\w+(?! USING)\b/;
+
+  test.each([
+    ['pages', orderedRequestPages, 0],
+    ['pages for a person, of which only what was found is sorted', approverPages, 1],
+    ['pages of a thread, whose rows are sorted', threadRequestPages, 1],
+    ['counts, rows and the feed', requestPoints, 0],
+  ])('answers %s by an index', async (_, questions, sorts) => {
+    const plans = await explained.plansOf(questions);
+    expect(plans.length).toBeGreaterThan(10);
+    expect(plans.filter((plan) => withoutIndex.test(plan))).toEqual([]);
+    expect(plans.filter((plan) => countSorts(plan) > sorts)).toEqual([]);
+  });
+
+  test('finds rows for each page in any order', async () => {
+    const empty: string[] = [];
+    for (const { name, ask } of [...orderedRequestPages, ...approverPages]) {
+      const times: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        const started = performance.now();
+        const page = await ask(explained.store);
+        times.push(performance.now() - started);
+        if (Array.isArray(page) && page.length === 0) empty.push(name);
+      }
+      console.log(`${Math.min(...times).toFixed(1)} ms: ${name}`);
+    }
+    expect(empty).toEqual([]);
   });
 });

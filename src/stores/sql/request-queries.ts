@@ -87,7 +87,17 @@ function makeRequestPage(query: RequestQuery, dialect: RequestDialect): SqlPart 
 /** The query for the number of rows. */
 function makeRequestCount(filter: RequestFilter, dialect: RequestDialect): SqlPart {
   const select = { text: 'select count(*) as requests from holdpoint_requests', values: [] };
-  return joinParts([select, joinConditions(listConditions(filter, dialect))]);
+  if (!hasApproverIndex(filter)) {
+    return joinParts([select, joinConditions(listConditions(filter, dialect))]);
+  }
+  const { approver, ...others } = filter;
+  const named = `select request_id from holdpoint_request_approvers where approver in (${selectWanted(dialect)})`;
+  const isNamed = { text: `request_id in (${named})`, values: [toWantedText(approver)] };
+  return joinParts([select, joinConditions([...listConditions(others, dialect), isNamed])]);
+}
+
+function selectWanted(dialect: RequestDialect): string {
+  return `select wanted.value from ${dialect.eachText('?', 'wanted')}`;
 }
 
 /* One scan for each name and one for requests that name nobody. Each ends at the limit, so that a page does not read all open requests. */
@@ -96,9 +106,10 @@ function makeApproverPage(
   { isAfter, end }: { isAfter: SqlPart[]; end: SqlPart },
   dialect: RequestDialect,
 ): SqlPart {
-  const { tenant, approver, state: _state, at: _at, ...others } = query;
+  const { agent, tenant, approver, order = 'oldest', state: _state, at: _at, ...others } = query;
   const wanted = { text: dialect.eachText('?', 'wanted'), values: [toWantedText(approver)] };
-  const index = approverIndexes[query.order ?? 'oldest'];
+  const { named, namedOfTenant } = requestIndexes;
+  const index = (typeof tenant === 'string' ? namedOfTenant : named)[openOrders[order]];
   const conditions = listConditions(others, dialect);
   const scan = joinParts([
     {
@@ -108,6 +119,7 @@ function makeApproverPage(
     joinConditions([
       { text: 'approver = wanted.value', values: [] },
       makeUnexpiredCondition(query, dialect),
+      ...(agent === undefined ? [] : [makeEqual('agent', toAgentColumn(agent))]),
       ...(tenant === undefined ? [] : [makeTenantCondition(tenant)]),
       ...isAfter,
       ...(conditions.length === 0 ? [] : [makeRowCondition(conditions)]),
@@ -118,7 +130,7 @@ function makeApproverPage(
   return joinParts([
     {
       /* SQLite reads the tables of a cross join in their order. */
-      text: `select ${requestColumns} from (${page}) as page cross join holdpoint_requests where request_id = page.id`,
+      text: `select ${requestColumns} from (${page}) as page cross join holdpoint_requests where request_id = page.id and state = 'open'`,
       values: [...wanted.values, ...scan.values],
     },
     end,
@@ -138,23 +150,22 @@ function makeRowCondition(conditions: readonly SqlPart[]): SqlPart {
 /** A query that the indexes of approvers serve. */
 type ApproverQuery = RequestQuery & {
   approver: readonly string[];
-  order?: keyof typeof approverIndexes;
+  order?: keyof typeof openOrders;
 };
 
-const approverIndexes = {
-  oldest: requestIndexes.approverTime,
-  newest: requestIndexes.approverTime,
-  expires: requestIndexes.approverExpiry,
-  risk: requestIndexes.approverRisk,
-} as const;
+/** The indexes of open requests for an order. */
+const openOrders = { oldest: 'time', newest: 'time', expires: 'expiry', risk: 'risk' } as const;
 
 /** Closed requests have no row for each approver. A thread has few requests, which are read all. */
-function hasApproverIndex(query: RequestQuery): query is ApproverQuery {
+function hasApproverIndex<QUERY extends RequestQuery>(
+  query: QUERY,
+): query is QUERY & ApproverQuery {
   const { approver, state, threadId, order } = query;
   const isOpen = state === 'open' && order !== 'decided';
   return isOpen && approver !== undefined && threadId === undefined;
 }
 
+/* Only open requests are ordered by when they expire or by risk without being sorted. */
 function chooseIndex({
   state,
   tenant,
@@ -162,16 +173,17 @@ function chooseIndex({
   order = 'oldest',
 }: RequestQuery): string | undefined {
   if (threadId !== undefined) return requestIndexes.thread;
-  if (state === undefined) return undefined;
-  if (state !== 'open') return order === 'decided' ? requestIndexes.decision : undefined;
-  if (order === 'expires') return requestIndexes.expiry;
-  if (order === 'risk') return requestIndexes.risk;
-  if (order === 'decided') return undefined;
-  return typeof tenant === 'string' ? requestIndexes.tenant : requestIndexes.time;
+  if (order === 'decided') {
+    return state === undefined || state === 'open' ? undefined : requestIndexes.decision;
+  }
+  const { open, openOfTenant, creation } = requestIndexes;
+  const column = openOrders[order];
+  if (state === 'open') return (typeof tenant === 'string' ? openOfTenant : open)[column];
+  return column === 'time' ? creation : undefined;
 }
 
 /* The state is written out, because the indexes are those of open or of closed rows. */
-function listConditions(filter: RequestFilter, dialect: RequestDialect): SqlPart[] {
+function listConditions(filter: RequestQuery, dialect: RequestDialect): SqlPart[] {
   const { state, kind, agent, tenant, approver, toolName, risk, requester, threadId } = filter;
   return [
     ...(threadId === undefined ? [] : [makeEqual('thread_id', threadId)]),
@@ -193,15 +205,20 @@ function makeEqual(column: string, value: string | number): SqlPart {
   return { text: `${column} = ?`, values: [value] };
 }
 
-function listStateConditions(filter: RequestFilter, dialect: RequestDialect): SqlPart[] {
+function listStateConditions(filter: RequestQuery, dialect: RequestDialect): SqlPart[] {
   if (filter.state === undefined) return [];
   if (filter.state !== 'open') return [{ text: "state <> 'open'", values: [] }];
   return [{ text: "state = 'open'", values: [] }, makeUnexpiredCondition(filter, dialect)];
 }
 
-function makeUnexpiredCondition({ at }: RequestFilter, dialect: RequestDialect): SqlPart {
+/* With `+`, no index serves it: of two lower limits SQLite takes this one, and a page would begin at the first row instead of at its place. */
+function makeUnexpiredCondition(
+  { at, order, after }: RequestQuery,
+  dialect: RequestDialect,
+): SqlPart {
   const { text, values } = at === undefined ? dialect.readClock() : { text: '?', values: [at] };
-  return { text: `expires_at > ${text}`, values };
+  const column = order === 'expires' && after !== undefined ? '+expires_at' : 'expires_at';
+  return { text: `${column} > ${text}`, values };
 }
 
 function makeTenantCondition(tenant: string | null): SqlPart {
@@ -215,7 +232,7 @@ function makeRequesterCondition(requester: string, dialect: RequestDialect): Sql
 }
 
 function makeApproverCondition(approver: readonly string[], dialect: RequestDialect): SqlPart {
-  const wanted = `select wanted.value from ${dialect.eachText('?', 'wanted')}`;
+  const wanted = selectWanted(dialect);
   const isNamed = `exists (select 1 from ${dialect.eachText('approvers', 'person')} where person.value in (${wanted}))`;
   return { text: `(approvers = '[]' or ${isNamed})`, values: [toWantedText(approver)] };
 }

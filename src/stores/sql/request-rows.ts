@@ -43,7 +43,7 @@ export const replaceRequest = columns
   .join(', ');
 
 /** The columns of `holdpoint_request_approvers`. Those after the first are the request's own. */
-export const approverColumns = 'approver, request_id, tenant, created_at, expires_at, risk';
+export const approverColumns = 'approver, request_id, agent, tenant, created_at, expires_at, risk';
 
 /** The approver in the row of a request that names none. A name is never empty. */
 export const anyApprover = '';
@@ -54,16 +54,34 @@ const never = Number.MAX_SAFE_INTEGER;
 /** The `decided_at` of an open request. */
 const undecided = -1;
 
+/** By what open requests are ordered. The last columns of each index allow filtering without reading the row. */
+const openOrders = {
+  time: 'created_at, request_id, expires_at, agent',
+  expiry: 'expires_at, request_id, agent',
+  risk: 'risk, created_at, request_id, expires_at, agent',
+} as const;
+
+type OpenOrder = keyof typeof openOrders;
+
+function nameIndexes(prefix: string): Record<OpenOrder, string> {
+  return {
+    time: `${prefix}_by_time`,
+    expiry: `${prefix}_by_expiry`,
+    risk: `${prefix}_by_risk`,
+  };
+}
+
 export const requestIndexes = {
-  time: 'holdpoint_requests_by_time',
-  expiry: 'holdpoint_requests_by_expiry',
-  risk: 'holdpoint_requests_by_risk',
-  tenant: 'holdpoint_requests_by_tenant',
+  /* Of open requests. */
+  open: nameIndexes('holdpoint_requests'),
+  openOfTenant: nameIndexes('holdpoint_requests_of_tenant'),
+  named: nameIndexes('holdpoint_request_approvers'),
+  namedOfTenant: nameIndexes('holdpoint_request_approvers_of_tenant'),
+  /* Of all others. */
   decision: 'holdpoint_requests_by_decision',
+  /* Of all. */
+  creation: 'holdpoint_requests_by_creation',
   thread: 'holdpoint_requests_by_thread',
-  approverTime: 'holdpoint_request_approvers_by_time',
-  approverExpiry: 'holdpoint_request_approvers_by_expiry',
-  approverRisk: 'holdpoint_request_approvers_by_risk',
 } as const;
 
 /** The column types of a database. */
@@ -75,14 +93,24 @@ interface ColumnTypes {
   position: string;
   /** What follows a table's columns. */
   suffix: string;
+  /** What follows the type of a row's `thread_id`, and that of an approver's `request_id`. */
+  ofThread: string;
+  ofRequest: string;
 }
 
 /** Creates the tables but that of the feed, which databases number in ways of their own, and the indexes. Can be run again. */
-export function makeRequestSchema({ text, time, position, suffix }: ColumnTypes): string {
+export function makeRequestSchema({
+  text,
+  time,
+  position,
+  suffix,
+  ofThread,
+  ofRequest,
+}: ColumnTypes): string {
   return `
 create table if not exists holdpoint_requests (
   request_id ${text} primary key not null,
-  thread_id ${text} not null,
+  thread_id ${text} not null${ofThread},
   agent ${text} not null,
   tenant ${text},
   kind ${text} not null,
@@ -100,24 +128,23 @@ create table if not exists holdpoint_requests (
   decided_at ${time} not null,
   body text
 )${suffix};
-${createIndex(requestIndexes.time, "holdpoint_requests (created_at, request_id) where state = 'open'")}
-${createIndex(requestIndexes.expiry, "holdpoint_requests (expires_at, request_id) where state = 'open'")}
-${createIndex(requestIndexes.risk, "holdpoint_requests (risk, created_at, request_id) where state = 'open'")}
-${createIndex(requestIndexes.tenant, "holdpoint_requests (tenant, created_at, request_id) where state = 'open' and tenant is not null")}
+${createOpenIndexes(requestIndexes.open, 'holdpoint_requests', '', "where state = 'open'")}
+${createOpenIndexes(requestIndexes.openOfTenant, 'holdpoint_requests', 'tenant, ', "where state = 'open' and tenant is not null")}
 ${createIndex(requestIndexes.decision, "holdpoint_requests (decided_at desc, request_id) where state <> 'open'")}
 ${createIndex(requestIndexes.thread, 'holdpoint_requests (thread_id)')}
+${createIndex(requestIndexes.creation, 'holdpoint_requests (created_at, request_id)')}
 create table if not exists holdpoint_request_approvers (
   approver ${text} not null,
-  request_id ${text} not null,
+  request_id ${text} not null${ofRequest},
+  agent ${text} not null,
   tenant ${text},
   created_at ${time} not null,
   expires_at ${time} not null,
   risk integer not null,
   primary key (request_id, approver)
 )${suffix};
-${createIndex(requestIndexes.approverTime, 'holdpoint_request_approvers (approver, created_at, request_id)')}
-${createIndex(requestIndexes.approverExpiry, 'holdpoint_request_approvers (approver, expires_at, request_id)')}
-${createIndex(requestIndexes.approverRisk, 'holdpoint_request_approvers (approver, risk, created_at, request_id)')}
+${createOpenIndexes(requestIndexes.named, 'holdpoint_request_approvers', 'approver, ', '')}
+${createOpenIndexes(requestIndexes.namedOfTenant, 'holdpoint_request_approvers', 'tenant, approver, ', 'where tenant is not null')}
 create table if not exists holdpoint_request_consumers (
   name ${text} primary key not null,
   position ${position} not null,
@@ -126,6 +153,17 @@ create table if not exists holdpoint_request_consumers (
   lease_until ${time}
 )${suffix};
 `;
+}
+
+function createOpenIndexes(
+  names: Record<OpenOrder, string>,
+  table: string,
+  first: string,
+  where: string,
+): string {
+  const create = (order: OpenOrder): string =>
+    createIndex(names[order], `${table} (${first}${openOrders[order]}) ${where}`);
+  return [create('time'), create('expiry'), create('risk')].join('\n');
 }
 
 function createIndex(name: string, on: string): string {

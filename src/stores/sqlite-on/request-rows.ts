@@ -15,6 +15,7 @@ import {
   toPlaceColumns,
   toRequestRow,
 } from '../sql/request-rows.ts';
+import { toAgentColumn } from '../sql/thread-rows.ts';
 import { feedSchema, makeRequestFeed } from './request-feed.ts';
 import type { SqliteDriver, SqliteStatement, SqliteValue } from './sqlite-driver.ts';
 
@@ -25,6 +26,8 @@ const rowTables = makeRequestSchema({
   time: 'real',
   position: 'integer',
   suffix: ' strict',
+  ofThread: '',
+  ofRequest: '',
 });
 
 export const requestSchema = `${rowTables}${feedSchema}`;
@@ -52,7 +55,7 @@ export function makeChangeStatements(condition: string): ChangeStatements {
     clearApprovers: `delete from holdpoint_request_approvers where request_id = ? and ${condition}`,
     addApprovers: `
       insert or replace into holdpoint_request_approvers (${approverColumns})
-      select approver.value, ?, ?, ?, ?, ? from json_each(?) as approver where ${condition}`,
+      select approver.value, ?, ?, ?, ?, ?, ? from json_each(?) as approver where ${condition}`,
     tellFeed: `
       insert into holdpoint_request_changes (type, request_id, thread_id, made_at) select ?, ?, ?, ? where ${condition}`,
     writeRow: `
@@ -70,9 +73,10 @@ export function listRowStatements(
   { type, request }: { type?: RequestChange['type'] | undefined; request: StoredRequest },
   condition: readonly SqliteValue[],
 ): SqliteStatement[] {
-  const { requestId, threadId, tenant } = request;
+  const { requestId, threadId, agent, tenant } = request;
   const { created_at, expires_at, risk } = toPlaceColumns(request);
-  const approver = [requestId, tenant, created_at, expires_at, risk, toApproverColumn(request)];
+  const place = [toAgentColumn(agent), tenant, created_at, expires_at, risk];
+  const approver = [requestId, ...place, toApproverColumn(request)];
   const statements: SqliteStatement[] = [];
   const add = (text: string, ...values: SqliteValue[]): number =>
     statements.push({ text, values: [...values, ...condition] });
