@@ -3,6 +3,9 @@ import { workerCases } from './conformance/worker-cases.ts';
 import type { StoreConformanceCase } from './conformance/conformance-case.ts';
 import { grantCases } from './conformance/grant-cases.ts';
 import { listCases } from './conformance/list-cases.ts';
+import { requestCases } from './conformance/request-cases.ts';
+import { requestFeedCases } from './conformance/request-feed-cases.ts';
+import { requestListCases } from './conformance/request-list-cases.ts';
 
 export type { StoreConformanceCase } from './conformance/conformance-case.ts';
 
@@ -21,5 +24,8 @@ export const storeConformance: readonly StoreConformanceCase[] = [
   ...logCases,
   ...listCases,
   ...grantCases,
+  ...requestCases,
+  ...requestListCases,
+  ...requestFeedCases,
   ...workerCases,
 ];

@@ -74,3 +74,9 @@ export function pickPlain(entries: readonly LogEntry[]): LogEntry[] {
 export function listIds(summaries: readonly ThreadSummary[]): string[] {
   return summaries.map(({ threadId }) => threadId);
 }
+
+export async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -8,6 +8,7 @@ import {
   type StoreConformanceCase,
   end,
   makeSummary,
+  pause,
 } from './conformance-case.ts';
 
 /* At time 100, for 50 milliseconds. */
@@ -49,12 +50,6 @@ async function appendUntilNoticed(
 
 function isAbout(received: Received, threadId: string): boolean {
   return received === 'anything' || received.threadId === threadId;
-}
-
-async function pause(ms: number): Promise<void> {
-  await new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }
 
 /** Requirements for workers: claims of due threads, and the optional notices and clock of a store. */
