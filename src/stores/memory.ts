@@ -34,7 +34,8 @@ export interface MemoryStoreOptions {
 export function memoryStore(options: MemoryStoreOptions = {}): ThreadStore {
   const threads = new Map<string, KeptThread>();
   const grants = new MemoryGrants();
-  const requests = options.requests === false ? undefined : new MemoryRequests();
+  const keepsRequests = options.requests !== false;
+  const requests = keepsRequests ? new MemoryRequests((id) => threads.has(id)) : undefined;
   const notices = new Notices();
   const deadlines = new Deadlines((summary) => threads.get(summary.threadId)?.summary === summary);
 

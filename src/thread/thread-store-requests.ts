@@ -128,7 +128,10 @@ export interface ThreadStoreRequests {
   count(filter: RequestFilter): Promise<number>;
   /** The row of a request; `undefined` for an unknown one. */
   get(requestId: string): Promise<StoredRequest | undefined>;
-  /** Adds rows of a thread that was written before the store kept any, and tells the feed of those that are open. A row that exists stays as it is. */
+  /**
+   * Adds rows of threads that were written before the store kept any, and tells the feed of those that are open. A row that exists stays as it
+   * is. A thread that does not exist, because it was deleted meanwhile, gets none.
+   */
   fill(rows: readonly StoredRequest[]): Promise<void>;
   /**
    * Erases the text of a decided row, for good: a later `fill` does not bring it back. The log still has the request. Resolves with false for

@@ -17,6 +17,11 @@ export class MemoryRequests implements ThreadStoreRequests {
   readonly #openRows = new Map<string, StoredRequest>();
   readonly #ofThreads = new Map<string, Map<string, StoredRequest>>();
   readonly #feed = new RequestFeed((requestId) => this.#rows.get(requestId));
+  readonly #hasThread: (threadId: string) => boolean;
+
+  constructor(hasThread: (threadId: string) => boolean) {
+    this.#hasThread = hasThread;
+  }
 
   /** Makes the changes of an append. */
   apply(changes: readonly RequestChange[]): void {
@@ -58,7 +63,7 @@ export class MemoryRequests implements ThreadStoreRequests {
 
   async fill(rows: readonly StoredRequest[]): Promise<void> {
     for (const row of rows) {
-      if (this.#rows.has(row.requestId)) continue;
+      if (this.#rows.has(row.requestId) || !this.#hasThread(row.threadId)) continue;
       this.#keep(row);
       if (row.state === 'open') this.#feed.add('opened', row);
     }

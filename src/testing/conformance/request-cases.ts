@@ -2,6 +2,7 @@ import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { HoldpointError } from '../../errors.ts';
 import type { StoredRequest } from '../../thread/thread-store-requests.ts';
 import {
+  appendInCase,
   end,
   expectConflict,
   makeEntry,
@@ -214,6 +215,7 @@ export const requestCases: readonly StoreConformanceCase[] = [
     'fill adds the rows that are missing, and tells the feed of those that are open',
     async ({ store, requests, reopen }) => {
       await write(store, [...open(makeRow('a')), ...close(makeApproved(makeRow('b')))]);
+      await appendInCase(store, 'u');
       const others = Array.from({ length: 250 }, (_, index) =>
         makeApproved(makeRow(`other ${index}`, { threadId: 'u' })),
       );
@@ -234,6 +236,8 @@ export const requestCases: readonly StoreConformanceCase[] = [
       strictEqual(await requests.count({ threadId: 'u' }), 250);
       await expectFeed(requests, ['opened a', 'closed b', 'opened c']);
       await fillRows(requests, []);
+      await fillRows(requests, [makeRow('deleted', { threadId: 'unknown' })]);
+      strictEqual(await requests.get('deleted'), undefined);
     },
   ),
   requestCase(
