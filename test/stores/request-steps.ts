@@ -1,3 +1,4 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type {
   FeedChange,
@@ -9,7 +10,6 @@ import type {
   ThreadStore,
   ThreadStoreRequests,
 } from 'holdpoint';
-import { expect } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
 import type { KeptThreads } from '../support/store-kits.ts';
@@ -100,7 +100,7 @@ const appends = fc
       { requests },
     );
     if (isStale) {
-      expect(await errorCode(append)).toBe('revision-conflict');
+      strictEqual(await errorCode(append), 'revision-conflict');
       return;
     }
     await append;
@@ -139,9 +139,9 @@ const erasures = places.map((place): Step => async ({ requests }, { rows: known 
   const requestId = `request ${place}`;
   const row = known.get(requestId);
   const isErased = row !== undefined && row.state !== 'open';
-  expect(await requests.erase(requestId)).toBe(isErased);
+  strictEqual(await requests.erase(requestId), isErased);
   if (isErased) row.text = null;
-  expect(await requests.get(requestId)).toEqual(row);
+  deepStrictEqual(await requests.get(requestId), row);
 });
 
 const filters = fc.record(
@@ -187,9 +187,9 @@ const lists = queries.map((query): Step => async ({ requests }, written) => {
       (after === undefined || isLess(after, row)) && (before === undefined || isLess(row, before)),
   );
   const meant = before === undefined ? rest.slice(0, limit) : rest.slice(-(limit ?? 100));
-  expect(await requests.list(query)).toEqual(meant);
-  expect(await requests.count(query)).toBe(matching.length);
-  expect(await listAll(requests, query)).toEqual(matching);
+  deepStrictEqual(await requests.list(query), meant);
+  strictEqual(await requests.count(query), matching.length);
+  deepStrictEqual(await listAll(requests, query), matching);
 });
 
 /** All rows that a query selects, page by page. */
@@ -247,16 +247,16 @@ const takings = fc
     const next = await requests.changes({ after: known.position, limit });
     const taken = await requests.take({ consumer, at, until: at + lasts, limit });
     const isFree = known.token === undefined || known.until <= at;
-    expect(taken?.changes).toEqual(isFree && next.length > 0 ? next : undefined);
+    deepStrictEqual(taken?.changes, isFree && next.length > 0 ? next : undefined);
     if (taken === undefined) return;
     const { changes, token } = taken;
     if (known.token !== undefined)
-      expect(await requests.acknowledge({ consumer, token: known.token })).toBe(false);
+      strictEqual(await requests.acknowledge({ consumer, token: known.token }), false);
     const { position = 0 } = (kept === 'one' ? changes[0] : changes.at(-1)) ?? {};
     if (kept === 'none') consumers.set(consumer, { ...known, until: at + lasts, token });
     else {
       const part = kept === 'one' ? { position } : {};
-      expect(await requests.acknowledge({ consumer, token, ...part })).toBe(true);
+      strictEqual(await requests.acknowledge({ consumer, token, ...part }), true);
       consumers.set(consumer, { position, until: 0 });
     }
   });
@@ -268,17 +268,20 @@ const acknowledgements = fc
     if (known?.token === undefined) return;
     const { position, token } = known;
     /* None of what was taken: it is free again. */
-    expect(await requests.acknowledge({ consumer, token, position: 0 })).toBe(true);
+    strictEqual(await requests.acknowledge({ consumer, token, position: 0 }), true);
     consumers.set(consumer, { position, until: 0 });
   });
 
 const feeds = fc.constant<Step>(async ({ requests }, written) => {
   const changes = await requests.changes({ after: 0, limit: 100_000 });
   const positions = changes.map(({ position }) => position);
-  expect(positions).toEqual([...new Set(positions)].toSorted((one, other) => one - other));
-  expect(sortDeletions(changes)).toEqual(sortDeletions(written.feed));
+  deepStrictEqual(
+    positions,
+    [...new Set(positions)].toSorted((one, other) => one - other),
+  );
+  deepStrictEqual(sortDeletions(changes), sortDeletions(written.feed));
   for (const { requestId, request } of changes)
-    expect(request).toEqual(written.rows.get(requestId));
+    deepStrictEqual(request, written.rows.get(requestId));
 });
 
 /** Changes as text. Which of the requests of one deletion comes first is not said. */
@@ -297,7 +300,7 @@ function sortDeletions(changes: WrittenRequests['feed']): string[] {
 const retentions = fc.boolean().map((areAllOld): Step => async ({ requests }, written) => {
   const before = areAllOld ? Number.MAX_SAFE_INTEGER : 0;
   const deleted = areAllOld ? written.feed.length : 0;
-  expect(await requests.deleteChanges({ before })).toBe(deleted);
+  strictEqual(await requests.deleteChanges({ before }), deleted);
   if (areAllOld) written.feed = [];
 });
 
