@@ -41,14 +41,24 @@ const works = {
   'ten calls in a step': askForCalls(10),
 };
 
-const memory = memoryStore();
-const store: typeof memory = {
-  ...memory,
-  append: counted('appends', memory.append),
-  read: counted('reads', memory.read),
-  head: counted('heads', memory.head),
-};
-const stores = { asking: store, resuming: store };
+/** A store whose appends and reads are counted, for both processes. */
+function countedStores(memory: ReturnType<typeof memoryStore>) {
+  const store: typeof memory = {
+    ...memory,
+    append: counted('appends', memory.append),
+    read: counted('reads', memory.read),
+    head: counted('heads', memory.head),
+  };
+  return { asking: store, resuming: store };
+}
+
+const kinds = [
+  ['', countedStores(memoryStore({ requests: false }))],
+  [', with requests as rows', countedStores(memoryStore())],
+] as const;
+const tasks = kinds.flatMap(([kind, stores]) =>
+  Object.entries(works).map(([name, task]) => ({ name: `${name}${kind}`, task, stores })),
+);
 const promises = createHook({
   init(_id, type) {
     if (type === 'PROMISE') counts.promises += 1;
@@ -57,7 +67,7 @@ const promises = createHook({
 
 using entered = new EnteredCounter();
 const found: Record<string, Record<string, number>> = {};
-for (const [name, task] of Object.entries(works)) {
+for (const { name, task, stores } of tasks) {
   const work = await ownCompetitor({ task, keeps: 'agent', stores: () => stores }).prepare();
   for (let cycle = 0; cycle < 20; cycle += 1) await work();
   entered.take();
