@@ -44,29 +44,32 @@ export function listRequestChanges(appended: Appended): RequestChange[] | undefi
   return changes.length === 0 ? undefined : changes;
 }
 
-/** The rows of a thread by request id, from its log. */
-export function replayRequests({
-  threadId,
-  entries,
-  events,
-}: Pick<ThreadState, 'threadId' | 'entries' | 'events'>): Map<string, StoredRequest> {
-  const rows = new Map<string, StoredRequest>();
+/** A thread's log. */
+type Log = Pick<ThreadState, 'threadId' | 'entries' | 'events'>;
+
+/** What the appends of a log have changed in the rows of its thread, oldest first. */
+export function replayChanges({ threadId, entries, events }: Log): RequestChange[] {
+  const changes: RequestChange[] = [];
   const state = makeEmptyThread(threadId);
   for (const { revision, hash } of entries) {
     const content = { events: events.slice(state.events.length, revision), hash };
     const draft = new HeadDraft(state.head, state.endedRequests);
     applyEvents(draft, content.events);
     const head = draft.finish();
-    const changes = listRequestChanges({ state, events: content.events, head }) ?? [];
-    for (const { request } of changes) rows.set(request.requestId, request);
+    changes.push(...(listRequestChanges({ state, events: content.events, head }) ?? []));
     adopt(state, content, head);
   }
-  return rows;
+  return changes;
+}
+
+/** The rows of a thread by request id, from its log. */
+export function replayRequests(log: Log): Map<string, StoredRequest> {
+  return new Map(replayChanges(log).map(({ request }) => [request.requestId, request]));
 }
 
 /** The rows of a thread that a store gets as a whole, as the changes of one append. */
-export function listAllRequests(state: Readonly<ThreadState>): RequestChange[] | undefined {
-  const rows = [...replayRequests(state).values()];
+export function listAllRequests(log: Log): RequestChange[] | undefined {
+  const rows = [...replayRequests(log).values()];
   if (rows.length === 0) return undefined;
   return rows.map((request) => ({
     type: request.state === 'open' ? 'opened' : 'closed',
@@ -79,11 +82,11 @@ export function listAllRequests(state: Readonly<ThreadState>): RequestChange[] |
  * or is not in the log. The text of a decided one may have been erased.
  */
 export async function findRowFault(
-  state: Readonly<ThreadState>,
+  log: Log,
   requests: ThreadStoreRequests,
 ): Promise<HoldpointError | undefined> {
-  const { threadId } = state;
-  const rows = replayRequests(state);
+  const { threadId } = log;
+  const rows = replayRequests(log);
   const stored = await listStoredRows(requests, threadId);
   if (stored.size === 0 && rows.size > 0) {
     return new HoldpointError(

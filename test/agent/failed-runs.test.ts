@@ -156,9 +156,9 @@ test('a process that dies each time it runs the thread counts as failing, and en
   });
   const dead: ThreadStore = {
     ...store,
-    append: async (threadId, expected, entries, summary) => {
+    append: async (threadId, expected, entries, summary, ...beside) => {
       if (summary.status !== 'running') throw new Error('the process is gone');
-      return store.append(threadId, expected, entries, summary);
+      return store.append(threadId, expected, entries, summary, ...beside);
     },
   };
   const dying = agent({ store: dead });

@@ -101,10 +101,10 @@ test('an import that fails to be written leaves no thread', async () => {
   const world = memoryWorld([]);
   const append = world.store.append.bind(world.store);
   let isDown = true;
-  world.store.append = async (threadId, end, written, summary) => {
+  world.store.append = async (threadId, end, written, ...more) => {
     expect(written).toHaveLength(1);
     if (isDown) throw new Error('killed');
-    return append(threadId, end, written, summary);
+    return append(threadId, end, written, ...more);
   };
   await expect(world.agent().thread('t', { messages: conversation })).rejects.toThrow();
   isDown = false;

@@ -115,8 +115,8 @@ async function logOf(story: (typeof stories)[number], speak: (agent: Agent) => A
   const log: unknown[] = [];
   const keeping = (store: ThreadStore): ThreadStore => ({
     ...store,
-    async append(threadId, expected, entries, summary) {
-      await store.append(threadId, expected, entries, summary);
+    async append(threadId, expected, entries, summary, ...beside) {
+      await store.append(threadId, expected, entries, summary, ...beside);
       log.push(...entries.map(eventsOf));
     },
   });

@@ -29,8 +29,8 @@ export async function countDurableWork(setting: HoldpointSetting): Promise<Durab
 function countingStore(store: ThreadStore, work: DurableWork): ThreadStore {
   return {
     ...store,
-    async append(threadId, expected, entries, summary) {
-      await store.append(threadId, expected, entries, summary);
+    async append(threadId, expected, entries, ...more) {
+      await store.append(threadId, expected, entries, ...more);
       work.appends += 1;
       for (const entry of entries) {
         work.events += eventsOf(entry).length;

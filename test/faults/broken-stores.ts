@@ -6,14 +6,14 @@ import type { StoreView } from './mortal-world.ts';
 /** A store that is no compare-and-swap: it appends after whatever is there. */
 export const withoutCompareAndSwap: StoreView = (store) => ({
   ...store,
-  async append(threadId, expected, entries, summary) {
+  async append(threadId, expected, entries, summary, ...beside) {
     const end = (await store.head(threadId)) ?? endOf([]);
     const moved = entries.map((entry) => ({
       ...entry,
       revision: entry.revision - expected.revision + end.revision,
     }));
     const { revision } = endOf(moved);
-    await store.append(threadId, end, moved, { ...summary, revision });
+    await store.append(threadId, end, moved, { ...summary, revision }, ...beside);
   },
 });
 
@@ -29,14 +29,14 @@ export function losing(type: ThreadEvent['type']): StoreView {
         const summary = await store.head(threadId);
         return summary && { ...summary, hash: told.get(summary.hash) ?? summary.hash };
       },
-      async append(threadId, expected, entries, summary) {
+      async append(threadId, expected, entries, summary, ...beside) {
         const lossy = entries.map((entry) =>
           eventsOf(entry).map((event) => (event.type === type ? placeholder(event) : event)),
         );
         const end = { ...expected, hash: kept.get(expected.hash) ?? expected.hash };
         const keeping = chainedEach(lossy, end);
         const { hash } = endOf(keeping);
-        await store.append(threadId, end, keeping, { ...summary, hash });
+        await store.append(threadId, end, keeping, { ...summary, hash }, ...beside);
         kept.set(summary.hash, hash);
         told.set(hash, summary.hash);
       },

@@ -41,6 +41,7 @@ export async function crashRun(
   const faults = [
     ...evidence.flatMap(audit),
     ...client.faults,
+    ...(await world.rowFaults()),
     ...(end === 'completed' ? await replyFaults(world) : []),
     ...unexplained.map((error) => `A request was refused without a crash: ${String(error)}`),
     ...(world.effects.length > calls.length ? ['There are more effects than calls.'] : []),

@@ -50,8 +50,8 @@ export async function tryDamaged({ store, threadId, sound, open }: Opening): Pro
   let revision = sound.length;
   const counting: ThreadStore = {
     ...store,
-    async append(id, expected, entries, summary) {
-      await store.append(id, expected, entries, summary);
+    async append(id, expected, entries, summary, ...beside) {
+      await store.append(id, expected, entries, summary, ...beside);
       appends += 1;
       revision = entries.at(-1)?.revision ?? revision;
     },

@@ -336,4 +336,20 @@ export const keptMutants: readonly SourceMutant[] = [
     suite: [rows, 'rows of a log that is restored'],
     sentence: failed,
   },
+  {
+    promise: 'each append writes the rows that it changes',
+    file: 'thread/thread-log.ts',
+    from: 'store.requests && listRequestChanges({',
+    to: 'state.events.length < 9 && store.requests && listRequestChanges({',
+    suite: ['faults/crash-points', 'a plain approval'],
+    sentence: failed,
+  },
+  {
+    promise: 'a request that did not change is no change of its row',
+    file: 'thread/stored-requests.ts',
+    from: 'if (earlier === each && isSameAgent) return [];',
+    to: '',
+    suite: [rows, 'votes, reassignments, reminders'],
+    sentence: failed,
+  },
 ];

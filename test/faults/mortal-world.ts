@@ -15,6 +15,7 @@ import { FaultPlan, MortalProcess } from './mortal-process.ts';
 import { mortalTools } from './mortal-tools.ts';
 import type { Scenario } from './scenario.ts';
 import { plannedProgressSchema, plannedStep } from './planned-steps.ts';
+import { changesOf, findRowFaults } from './row-faults.ts';
 import { type PlannedCall, statelessModel } from './stateless-model.ts';
 import { ToolServer } from './tool-server.ts';
 
@@ -150,7 +151,17 @@ export class MortalWorld {
     this.#idPrefix = 'ic-';
     this.waitUntil(summary.updatedAt);
     this.outwaitLease();
-    await this.#store.append(threadId, { revision: 0, hash: '' }, entries, summary);
+    const requests = changesOf(threadId, entries);
+    await this.#store.append(threadId, { revision: 0, hash: '' }, entries, summary, { requests });
+  }
+
+  /** What is wrong with the rows of requests and their feed, in sentences. */
+  async rowFaults(): Promise<string[]> {
+    const logs = [
+      ...this.deleted.map(({ entries = [] }) => entries),
+      await this.#store.read(threadId),
+    ];
+    return findRowFaults(this.#store, threadId, logs);
   }
 
   /** Waits until then. */

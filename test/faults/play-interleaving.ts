@@ -67,7 +67,11 @@ class Play {
   async #audit(): Promise<string[]> {
     const evidence = await this.#world.evidence();
     const { processes } = this.#world;
-    return evidence.flatMap((each) => [...audit(each), ...runFaults(each.events, processes)]);
+    const faults = evidence.flatMap((each) => [
+      ...audit(each),
+      ...runFaults(each.events, processes),
+    ]);
+    return [...faults, ...(await this.#world.rowFaults())];
   }
 
   /** Lets one step happen at a time until all have acted, and nothing is under way any more. */

@@ -18,6 +18,7 @@ import type { Effect, Evidence } from './evidence.ts';
 import { ProviderDown, type StoreView } from './mortal-world.ts';
 import { plannedProgressSchema, plannedStep } from './planned-steps.ts';
 import { type PlannedCall, statelessModel } from './stateless-model.ts';
+import { findRowFaults } from './row-faults.ts';
 import { ThreadRecords } from './thread-records.ts';
 
 /** The id of the one thread of a scheduled world. */
@@ -160,6 +161,12 @@ export class ScheduledWorld {
     const { effects, acknowledged } = this;
     const entries = await this.store.read(threadId);
     return this.records.evidence(entries, { effects, prompts: this.#prompts, gated, acknowledged });
+  }
+
+  /** What is wrong with the rows of requests and their feed, in sentences. */
+  async rowFaults(): Promise<string[]> {
+    const logs = (await this.evidence()).map(({ entries = [] }) => entries);
+    return findRowFaults(this.store, threadId, logs);
   }
 
   /** Whose the thread is; `undefined` where there is none. */

@@ -37,8 +37,8 @@ export class ThreadRecords {
   noting(store: ThreadStore, agent: string | undefined): ThreadStore {
     return {
       ...store,
-      append: async (threadId, expected, entries, summary) => {
-        await store.append(threadId, expected, entries, summary);
+      append: async (threadId, expected, entries, summary, ...beside) => {
+        await store.append(threadId, expected, entries, summary, ...beside);
         /* A thread that is restored whole is as its authors wrote it. */
         if (entries.length === 1) this.#sign(expected.revision, summary, agent);
       },

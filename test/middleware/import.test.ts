@@ -99,9 +99,9 @@ test('after a death between the import and the run, the prompt can be sent again
       providerOptions: { holdpoint: { threadId: 't' } },
     });
   const append = world.store.append.bind(world.store);
-  world.store.append = async (threadId, end, written, summary) => {
+  world.store.append = async (threadId, end, ...more) => {
     if (end.revision > 0) throw new Error('killed');
-    return append(threadId, end, written, summary);
+    return append(threadId, end, ...more);
   };
   await expect(send()).rejects.toThrow('killed');
   world.store.append = append;

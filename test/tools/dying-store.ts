@@ -21,6 +21,7 @@ export function dyingStore(store: ThreadStore, point: number, when: 'before' | '
     return work();
   };
   const dying: ThreadStore = {
+    ...(store.requests && { requests: store.requests }),
     read: async (...input) => alive(async () => store.read(...input)),
     head: async (...input) => alive(async () => store.head(...input)),
     list: async (...input) => alive(async () => store.list(...input)),

@@ -24,9 +24,9 @@ export function timedStore(store: ThreadStore, times: StoreTimes): ThreadStore {
       reading(async () => store.read(threadId, afterRevision)),
     head: async (threadId) => reading(async () => store.head(threadId)),
     list: async (query) => reading(async () => store.list(query)),
-    async append(threadId, expected, entries, summary) {
+    async append(...input) {
       const begin = performance.now();
-      await store.append(threadId, expected, entries, summary);
+      await store.append(...input);
       times.append += performance.now() - begin;
       times.appends += 1;
     },
