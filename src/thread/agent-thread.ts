@@ -122,7 +122,8 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
 
   /**
    * Reads the log from its beginning and verifies all of it. Opening a long thread verifies only what follows its latest snapshot: the
-   * `events` before that are as the store has them. Rejects with `log-tampered` if anything was changed.
+   * `events` before that are as the store has them. In a store that keeps requests, those of the thread are compared with the log. Rejects with
+   * `log-tampered` if anything was changed.
    */
   verify(): Promise<void> {
     return this.#log.verify();

@@ -5,7 +5,6 @@ import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { adopt, applyEvents } from './apply-events.ts';
 import { HeadDraft } from './events/head-draft.ts';
-import { toJson } from './tagged-json.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import {
   type EndedRequest,
@@ -88,25 +87,17 @@ export async function findRowFault(
   const { threadId } = log;
   const rows = replayRequests(log);
   const stored = await listStoredRows(requests, threadId);
-  if (stored.size === 0 && rows.size > 0) {
-    return new HoldpointError(
-      'log-tampered',
-      `The store has no request of thread ${threadId}, but its log has ${rows.size}. If the thread was written before the store kept requests, run fillRequests of holdpoint/worker; otherwise restore the store from a backup.`,
-    );
-  }
   const ids = [...new Set([...rows.keys(), ...stored.keys()])];
   const requestId = ids.find((id) => !isSameRow(rows.get(id), stored.get(id)));
   if (requestId === undefined) return undefined;
+  const backup = 'Restore the store from a backup.';
   const fault = !rows.has(requestId)
-    ? 'is in the store, but not in the log'
+    ? `is in the store, but not in the log. ${backup}`
     : stored.has(requestId)
-      ? 'differs in the store from the log'
-      : 'is in the log, but not in the store';
-  return new HoldpointError(
-    'log-tampered',
-    `Request ${requestId} of thread ${threadId} ${fault}. Restore the store from a backup.`,
-    { requestId },
-  );
+      ? `differs in the store from the log. ${backup}`
+      : `is in the log, but not in the store. If the thread was written before the store kept requests, run fillRequests of holdpoint/worker; otherwise restore the store from a backup.`;
+  const message = `Request ${requestId} of thread ${threadId} ${fault}`;
+  return new HoldpointError('log-tampered', message, { requestId });
 }
 
 /* How many rows are read at a time. */
@@ -202,7 +193,7 @@ function makeRequestRow(
     votes: decision.state === 'approved' ? quorum : votes.length,
     quorum,
     ...decision,
-    text: JSON.stringify(toJson(request)),
+    text: JSON.stringify(request),
   };
 }
 
@@ -299,7 +290,7 @@ function makeTroubleRow(
     votes: 0,
     quorum: 1,
     ...undecided,
-    text: JSON.stringify(toJson(text)),
+    text: JSON.stringify(text),
   };
 }
 

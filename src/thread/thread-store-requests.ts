@@ -12,7 +12,8 @@ export type RequestState = 'open' | RequestDecision['status'] | 'settled';
 
 /**
  * What needs a person, as a store keeps it: one row for each request of a thread, lost call and stuck thread. It is derived from the thread's
- * log, written in the same append, and decides nothing. A sub-agent's request is one row, of the outermost thread.
+ * log, written in the same append, and decides nothing. A sub-agent's request is one row, of the outermost thread; its lost call is one of its
+ * own thread, in which it is settled.
  */
 export interface StoredRequest {
   /** The request's id; for a lost call or a stuck thread, an id made of the thread's. */
@@ -25,7 +26,10 @@ export interface StoredRequest {
   kind: RequestKind;
   /** The tool of the call that it is about; `null` if it is about none. */
   toolName: string | null;
-  /** Who asked, as text, each once; nobody if nobody is known. */
+  /**
+   * Who asked, each once; nobody if nobody is known. A person is a text: a principal that is one, or an object's `id`, `subject`, `sub` or
+   * `email`, or its JSON. The log is without the agent's `principalId`.
+   */
   requesters: readonly string[];
   /** The names, roles and teams of which one must answer, those to whom it was reassigned included. Empty: not limited by name. */
   approvers: readonly string[];
@@ -40,11 +44,14 @@ export interface StoredRequest {
   /** How many must. */
   quorum: number;
   state: RequestState;
-  /** Who decided, as text; `null` while it is open, and where nobody is known. */
+  /** Who decided, as a text like `requesters`; `null` while it is open, and where nobody is known. */
   decidedBy: string | null;
   /** Absent while it is open. */
   decidedAt?: number;
-  /** The request as JSON, which a store treats as opaque; `null` after it was erased. */
+  /**
+   * The request as JSON, as it was when it was decided if it is; of a lost call and a stuck thread what a person needs to know. A store
+   * treats it as opaque. `null` after it was erased.
+   */
   text: string | null;
 }
 

@@ -2,6 +2,10 @@ import type { AgentThread, StoredRequest, ThreadStore } from 'holdpoint';
 import { expect } from 'vitest';
 
 /** Expects that the rows of a store say of a thread what its handle says. */
+export function expectSameRows(rows: readonly StoredRequest[], thread: AgentThread): void {
+  expect(describeRows(rows)).toEqual(describeThread(thread));
+}
+
 export async function expectRowsOf(store: ThreadStore, thread: AgentThread): Promise<void> {
   const rows = (await store.requests?.list({ threadId: thread.id, limit: 1_000 })) ?? [];
   expect(describeRows(rows)).toEqual(describeThread(thread));
