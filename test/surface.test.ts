@@ -230,7 +230,13 @@ test('the public types are these', () => {
       'ToolServerOptions',
     ],
     './react': ['ThreadChatHelpers'],
-    './stores/postgres': ['OnWake', 'PostgresPool', 'PostgresStore', 'PostgresStoreOptions'],
+    './stores/postgres': [
+      'OnRequests',
+      'OnWake',
+      'PostgresPool',
+      'PostgresStore',
+      'PostgresStoreOptions',
+    ],
     './stores/sqlite': ['SqliteStore', 'SqliteStoreOptions'],
     './stores/sqlite-on': [
       'SqliteDriver',

@@ -1,23 +1,22 @@
-import type {
-  GrantChange,
-  LogEnd,
-  LogEntry,
-  ThreadNotice,
-  ThreadStore,
-  ThreadSummary,
-} from '../thread/thread-store.ts';
-import { shareListening, stringifyNotice } from './postgres/listening.ts';
+import type { ThreadStoreRequests } from '../thread/thread-store-requests.ts';
+import type { LogEnd, ThreadNotice, ThreadStore } from '../thread/thread-store.ts';
+import { type Append, makeAppendQuery } from './postgres/append.ts';
+import { type PostgresTransaction, sendAfterHooks } from './postgres/hooks.ts';
+import { shareListening } from './postgres/listening.ts';
+import type { PostgresPool, PostgresResult } from './postgres/pool.ts';
+import { makePostgresRequests } from './postgres/requests.ts';
 import {
-  appendFirst,
-  appendFirstWithSnapshot,
-  appendFirstWithGrants,
-  appendNext,
-  appendNextWithGrants,
-  appendNextWithSnapshot,
+  ignoreConflict,
+  isSerializationFailure,
+  makeStatementRunner,
+  type StatementRunner,
+} from './postgres/statement-runner.ts';
+import {
   claimDue,
   claimThread,
   countThreads,
   deleteThreadQuery,
+  deleteThreadWithRequests,
   listThreads,
   numberParameters,
   readClock,
@@ -26,24 +25,12 @@ import {
   readThread,
 } from './postgres/statements.ts';
 import {
-  ignoreConflict,
-  isSerializationFailure,
-  makeStatementRunner,
-  type RunQuery,
-  type StatementRunner,
-} from './postgres/statement-runner.ts';
-import type { PostgresPool, PostgresResult } from './postgres/pool.ts';
-import { type OnWake, sendAndWake } from './postgres/wake.ts';
-import {
   type GrantStatement,
-  type GrantWork,
   groupGrantWork,
   makeGrantEndedError,
   makeSqlGrants,
-  toGrantRow,
 } from './sql/grants.ts';
-import { makeWake, type ThreadWake } from './sql/hooks.ts';
-import { makeNotice } from './sql/notices.ts';
+import { type AppendHooks, listHookCalls } from './sql/hooks.ts';
 import {
   filterPart,
   makeConflictError,
@@ -54,14 +41,21 @@ import {
 } from './sql/thread-rows.ts';
 
 export type { PostgresPool } from './postgres/pool.ts';
-export type { OnWake } from './postgres/wake.ts';
 export { postgresSchema } from './postgres/statements.ts';
+
+type Hooks = Required<AppendHooks<PostgresTransaction>>;
+
+/** Called before an append, in its transaction. If it throws or rejects, nothing is appended. */
+export type OnWake = Hooks['onWake'];
+
+/** Called before an append that changes requests, in its transaction. If it throws or rejects, nothing is appended. */
+export type OnRequests = Hooks['onRequests'];
 
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
   /**
-   * Whether the first use creates missing tables; that of standing approvals is created when the first one is searched for or made. Default
-   * true. To create them in a migration, see `postgresSchema`.
+   * Whether the first use creates missing tables; in a database of an older version, those of standing approvals and of requests are created
+   * when they are first needed. Default true. To create them in a migration, see `postgresSchema`.
    */
   createSchema?: boolean;
   /**
@@ -77,6 +71,13 @@ export interface PostgresStoreOptions {
    * called again if the append is repeated after an error. Await no other queries of the pool in it.
    */
   onWake?: OnWake;
+  /**
+   * Called before each append that opens, changes or closes requests, also while a run holds the thread, to tell people: a row of an outbox,
+   * a job that sends a mail. Like `onWake` in all else, and called before it, in the same transaction.
+   */
+  onRequests?: OnRequests;
+  /** `false`: keeps no rows of requests and no feed of their changes. Default: the store has `requests`, in tables that the first use creates. */
+  requests?: false;
 }
 
 /** A store in a Postgres database. It does not end the pool. */
@@ -92,6 +93,8 @@ export interface PostgresStore extends ThreadStore {
    * write-ahead log, replicas and backups for as long as those are kept.
    */
   delete(threadId: string, expected: LogEnd): Promise<void>;
+  /** The open and decided requests of all threads, and the feed of their changes; absent with `requests: false`. */
+  requests?: ThreadStoreRequests;
   /** The server's clock, so that machines whose clocks differ agree on leases and deadlines. */
   now(): Promise<number>;
 }
@@ -110,14 +113,12 @@ export function postgresStore(
 ): PostgresStore {
   const runner = makeStatementRunner(pool, options);
   const { run } = runner;
+  const grantRunner = runner.using('grants');
   const runOnGrants = async (statement: GrantStatement): Promise<PostgresResult['rows']> =>
-    (await runner.runOnGrants(numberParameters(statement))).rows;
-  const { listenPool = pool, onWake } = options;
+    (await grantRunner.run(numberParameters(statement))).rows;
+  const { listenPool = pool, requests: keepsRequests = true } = options;
+  if (!keepsRequests) refuseHook(options);
   const listening = shareListening(listenPool);
-  const appenderOf = (wake: ThreadWake | undefined): StatementRunner =>
-    onWake === undefined || wake === undefined
-      ? runner
-      : runner.sending(sendAndWake(pool, onWake, wake));
   return {
     async read(threadId, afterRevision = 0) {
       return (await run(readEntries, [threadId, afterRevision])).rows.map(parseEntryRow);
@@ -125,25 +126,23 @@ export function postgresStore(
 
     grants: makeSqlGrants(runOnGrants, runOnGrants),
 
+    ...(keepsRequests ? { requests: makePostgresRequests(runner.using('requests')) } : {}),
+
     snapshots: {
       async read(threadId) {
         return (await run(readSnapshot, [threadId])).rows.map(parseEntryRow)[0]?.text;
       },
     },
 
-    async append(threadId, expected, entries, summary, { grants: changes, snapshot } = {}) {
-      const isFirst = expected.revision === 0;
-      const after = isFirst ? [] : [expected.revision, expected.hash];
-      const values = [...listAppendValues(threadId, entries, summary), ...after];
-      if (snapshot !== undefined) values.push(snapshot);
-      const first = snapshot === undefined ? appendFirst : appendFirstWithSnapshot;
-      const next = snapshot === undefined ? appendNext : appendNextWithSnapshot;
-      const appending = appenderOf(makeWake({ ...summary, threadId }));
-      const { rowCount } =
-        changes === undefined
-          ? await appending.run(isFirst ? first : next, values).catch(ignoreConflict)
-          : await appendWithGrants(run, appending, { threadId, expected, values, changes });
-      if (rowCount !== entries.length) throw makeConflictError(threadId, expected);
+    async append(threadId, expected, entries, summary, { grants, snapshot, requests } = {}) {
+      const hooks = listHookCalls(options, { ...summary, threadId }, requests);
+      const appending = hooks.length === 0 ? runner : runner.sending(sendAfterHooks(pool, hooks));
+      const beside = {
+        ...(grants === undefined ? {} : { grants: groupGrantWork(grants) }),
+        ...(snapshot === undefined ? {} : { snapshot }),
+        ...(requests === undefined ? {} : { requests }),
+      };
+      await append(runner, appending, { threadId, expected, entries, summary, beside });
     },
 
     async head(threadId) {
@@ -161,7 +160,10 @@ export function postgresStore(
 
     async delete(threadId, expected) {
       const values = [threadId, expected.revision, expected.hash];
-      const { rows } = await run(deleteThreadQuery, values).catch(ignoreConflict);
+      const deleting = keepsRequests
+        ? runner.using('requests').run(deleteThreadWithRequests, values)
+        : run(deleteThreadQuery, values);
+      const { rows } = await deleting.catch(ignoreConflict);
       if (rows[0]?.['deleted'] !== true) throw makeConflictError(threadId, expected);
     },
 
@@ -184,61 +186,42 @@ export function postgresStore(
   };
 }
 
-function listAppendValues(
-  threadId: string,
-  entries: readonly LogEntry[],
-  summary: ThreadSummary,
-): unknown[] {
-  const { agent, status, openRequests, failures, nextDeadline = null, updatedAt } = summary;
-  const revisions = entries.map(({ revision }) => revision);
-  const texts = entries.map(({ text }) => text);
-  const thread = [toAgentColumn(agent), status, summary.revision, openRequests, failures];
-  const notice = makeNotice({ ...summary, threadId });
-  const payload = notice === undefined ? null : stringifyNotice(notice);
-  return [threadId, revisions, texts, ...thread, nextDeadline, updatedAt, payload, summary.hash];
-}
-
-/** An append, the values of its statement, and its changes of standing approvals. */
-interface GrantAppend {
-  threadId: string;
-  expected: LogEnd;
-  values: unknown[];
-  changes: readonly GrantChange[];
-}
-
 /**
- * Appends, and changes standing approvals, in one statement. Its result has no rows after a concurrent append. Throws `grant-ended` if the
- * log ends where it was expected to, so that a standing approval is the reason.
+ * Appends in one statement. Throws `grant-ended` if the log ends where it was expected to, so that a standing approval is the reason why
+ * nothing was written, and `revision-conflict` otherwise.
  */
-async function appendWithGrants(
-  run: RunQuery,
+async function append(
+  runner: StatementRunner,
   appending: StatementRunner,
-  { threadId, expected, values, changes }: GrantAppend,
-): Promise<PostgresResult> {
-  const query = expected.revision === 0 ? appendFirstWithGrants : appendNextWithGrants;
-  const work = groupGrantWork(changes);
+  asked: Append,
+): Promise<void> {
+  const { threadId, expected, entries, beside } = asked;
+  const { run } = appending.using(
+    ...(beside.grants === undefined ? [] : ['grants' as const]),
+    ...(beside.requests === undefined ? [] : ['requests' as const]),
+  );
   for (;;) {
     let isToRetry = false;
-    const allValues = [...values, ...listGrantValues(work)];
-    const result = await appending.runOnGrants(query, allValues).catch((error: unknown) => {
+    const { rowCount } = await run(makeAppendQuery(asked)).catch((error: unknown) => {
       isToRetry = isSerializationFailure(error);
       return ignoreConflict(error);
     });
-    if (result.rowCount !== 0) return result;
-    const [end] = (await run(readThread, [threadId])).rows.map(parseSummaryRow);
+    if (rowCount === entries.length) return;
+    if (beside.grants === undefined || rowCount !== 0) break;
+    const [end] = (await runner.run(readThread, [threadId])).rows.map(parseSummaryRow);
     const { revision, hash } = end ?? { revision: 0, hash: '' };
-    if (revision !== expected.revision || hash !== expected.hash) return result;
+    if (revision !== expected.revision || hash !== expected.hash) break;
     /* Another thread used or revoked the same grant, in a database whose transactions are isolated more than by default. */
     if (isToRetry) continue;
-    if (work.used.length === 0) return result;
-    throw makeGrantEndedError(work.used);
+    if (beside.grants.used.length === 0) break;
+    throw makeGrantEndedError(beside.grants.used);
   }
+  throw makeConflictError(threadId, expected);
 }
 
-function listGrantValues({ used, created, at }: GrantWork): unknown[] {
-  const rows = created.map(toGrantRow);
-  const columns = Array.from({ length: 8 }, (_, index) => rows.map((row) => row[index]));
-  return [used.map(({ grantId }) => grantId), used.map(({ count }) => count), at, ...columns];
+function refuseHook({ onRequests }: PostgresStoreOptions): void {
+  if (onRequests === undefined) return;
+  throw new TypeError('onRequests is never called with `requests: false`. Leave out one of them.');
 }
 
 function refuseTooSmall({ options }: PostgresPool): void {

@@ -4,7 +4,7 @@ import type { SourceMutant } from './source-mutants.ts';
 export const engineMutants: readonly SourceMutant[] = [
   {
     promise: 'a wake is durable with its append, or neither is',
-    file: 'stores/postgres/wake.ts',
+    file: 'stores/postgres/hooks.ts',
     from: 'const result = await connection.query(query);',
     to: "await connection.query({ text: 'commit' }); const result = await connection.query(query);",
     suite: ['stores/postgres-wakes', 'writes nothing for an append'],
@@ -12,7 +12,7 @@ export const engineMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an append whose wake has failed is not reported as made',
-    file: 'stores/postgres/wake.ts',
+    file: 'stores/postgres/hooks.ts',
     from: 'if (connection === undefined) return pool.query(query);',
     to: "if (connection === undefined) return pool.query(query); await connection.query({ text: 'commit' }); await connection.query({ text: 'begin' });",
     suite: ['stores/postgres-wakes', 'ignores that its query failed'],

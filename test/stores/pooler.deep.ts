@@ -27,7 +27,7 @@ interface Pooled extends AsyncDisposable {
 
 /** The database, emptied, behind a pooler. */
 async function pooled(options: Omit<PoolerOptions, 'connectionString'> = {}): Promise<Pooled> {
-  await direct.query('drop table if exists holdpoint_entries, holdpoint_threads, holdpoint_grants');
+  await direct.query('drop schema public cascade; create schema public');
   const connectionString = server.connectionString(database);
   const pooler = await TransactionPooler.start({ ...options, connectionString });
   return {

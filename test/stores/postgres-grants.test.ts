@@ -226,7 +226,9 @@ describe('a database of an older version', () => {
   test('whose threads were dropped gets them again', async () => {
     const pool = server.pool(await server.createDatabase());
     await createGrants(postgresStore(pool), plainGrant('g'));
-    await pool.query('drop table holdpoint_entries, holdpoint_threads');
+    await pool.query(
+      'drop table holdpoint_entries, holdpoint_threads, holdpoint_requests, holdpoint_request_approvers',
+    );
     await appendPlain(postgresStore(pool), 't');
     expect(await usesLeft(postgresStore(pool))).toEqual({ g: undefined });
   });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { stories } from '../stories/stories.ts';
 import { errorCode } from '../support/error-code.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
+import { appendRows, lines, opened } from '../support/row-requests.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { inMemoryKit, scriptedModel } from '../support/scripted-model.ts';
 import { book, type Ran, travelTools, travelWorld } from '../support/travel-world.ts';
@@ -52,14 +53,17 @@ describe('postgresStore', () => {
     await pools[0]?.query(postgresSchema);
   });
   beforeEach(async () => {
-    await pools[0]?.query('truncate holdpoint_entries, holdpoint_threads, holdpoint_grants');
+    await pools[0]?.query(`
+      truncate holdpoint_entries, holdpoint_threads, holdpoint_grants, holdpoint_requests,
+        holdpoint_request_approvers, holdpoint_request_changes, holdpoint_request_consumers
+    `);
   });
 
   /** Opens the store as several processes would: each has its own pool. */
   function openedStores(): () => PostgresStore {
-    let opened = 0;
+    let count = 0;
     return () => {
-      const pool = pools[opened++ % pools.length];
+      const pool = pools[count++ % pools.length];
       if (pool === undefined) throw new Error('The database is not there yet.');
       return postgresStore(pool);
     };
@@ -116,13 +120,16 @@ describe('the schema', () => {
     await owner.query(postgresSchema);
     await owner.query(`
       create role clerk_${database} login password 'password';
-      grant select, insert, update, delete on holdpoint_entries, holdpoint_threads to clerk_${database}
+      grant select, insert, update, delete on all tables in schema public to clerk_${database};
+      grant usage on all sequences in schema public to clerk_${database};
     `);
     const store = postgresStore(server.pool(database, { user: `clerk_${database}` }));
     await appendTo(store, 0);
     await appendTo(store, 1);
     expect(await store.head('t')).toEqual(plainSummary('t', { revision: 2 }));
-    await store.delete('t', plainEnd(2));
+    await appendRows(store, 't', [opened('r')], 3);
+    expect(lines(await store.requests?.changes({ after: 0 }))).toEqual(['opened r']);
+    await store.delete('t', plainEnd(3));
     expect(await store.head('t')).toBe(undefined);
   });
 });

@@ -111,6 +111,7 @@ const noticeSchema = z.object({
   threadId: z.string(),
   agent: z.string().optional(),
   nextDeadline: z.number().optional(),
+  requestIds: z.array(z.string()).optional(),
 });
 
 /** A notice as the payload of a notification. If the notice is too long, the payload is empty: any thread may have changed. */
@@ -122,11 +123,14 @@ export function stringifyNotice(notice: ThreadNotice): string {
 /** The notice in a payload; `undefined` for any other text. */
 function parseNotice(payload: string | undefined): ThreadNotice | undefined {
   try {
-    const { threadId, agent, nextDeadline } = noticeSchema.parse(JSON.parse(payload ?? ''));
+    const { threadId, agent, nextDeadline, requestIds } = noticeSchema.parse(
+      JSON.parse(payload ?? ''),
+    );
     return {
       threadId,
       ...(agent === undefined ? {} : { agent }),
       ...(nextDeadline === undefined ? {} : { nextDeadline }),
+      ...(requestIds === undefined ? {} : { requestIds }),
     };
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
 import { runOnce } from '../sql/thread-rows.ts';
+import { requestsSchema } from './request-rows.ts';
 import { grantsSchema, postgresSchema } from './statements.ts';
 import { type PostgresPool, type PostgresQuery, type PostgresResult } from './pool.ts';
 
@@ -24,6 +25,19 @@ export function isUniqueViolation(error: unknown): boolean {
   return readSqlState(error) === uniqueViolation;
 }
 
+/** Runs a statement again until no concurrent write keeps it from being made. */
+export async function repeatConflicts(
+  work: () => Promise<PostgresResult>,
+): Promise<PostgresResult> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isSerializationFailure(error)) throw error;
+    }
+  }
+}
+
 function readSqlState(error: unknown): unknown {
   return Reflect.get(Object(error), 'code');
 }
@@ -34,15 +48,23 @@ export type RunQuery = (query: PostgresQuery, values?: unknown[]) => Promise<Pos
 /** Sends a statement to the server. */
 export type Send = (query: PostgresQuery) => Promise<PostgresResult>;
 
+/** The tables that a database of an older version lacks, by what they are for. */
+const laterTables = {
+  grants: { table: 'holdpoint_grants', schema: grantsSchema },
+  requests: { table: 'holdpoint_requests', schema: requestsSchema },
+};
+
+type LaterTables = keyof typeof laterTables;
+
 /** Runs the statements of a store. */
 export interface StatementRunner {
   /** Runs a statement after the tables exist. */
   run: RunQuery;
   /**
-   * Runs a statement about standing approvals after their table exists too. A database of an older version lacks it, and its role may not
-   * create any: who uses no standing approvals must not need the table.
+   * A runner whose statements use these tables too, and come after they exist. A database of an older version lacks them, and its role may not
+   * create any: who uses no standing approvals must not need their table.
    */
-  runOnGrants: RunQuery;
+  using(...tables: readonly LaterTables[]): StatementRunner;
   /** The same runner, which sends statements otherwise. */
   sending(send: Send): StatementRunner;
 }
@@ -60,29 +82,37 @@ export function makeStatementRunner(
   const created = (table: string, schema: string): (() => Promise<unknown>) =>
     isCreating ? runOnce(async () => createMissing(pool, table, schema)) : async () => {};
   const threads = created('holdpoint_threads', postgresSchema);
-  const grants = created('holdpoint_grants', grantsSchema);
-  const runnerOf = (send: Send): StatementRunner => {
-    const run: RunQuery = async ({ name, text, values: own }, values = own ?? []) => {
+  const later = {
+    grants: created(laterTables.grants.table, laterTables.grants.schema),
+    requests: created(laterTables.requests.table, laterTables.requests.schema),
+  };
+  const runnerOf = (send: Send, tables: readonly LaterTables[]): StatementRunner => ({
+    async run({ name, text, values: own }, values = own ?? []) {
       await threads();
+      for (const table of tables) await later[table]();
       const isPrepared = prepare && name !== undefined;
       return send(isPrepared ? { name, text, values } : { text, values });
-    };
-    return {
-      run,
-      async runOnGrants(query, values) {
-        await threads();
-        await grants();
-        return run(query, values);
-      },
-      sending: runnerOf,
-    };
-  };
-  return runnerOf(async (query) => pool.query(query));
+    },
+    using: (...more) => runnerOf(send, more),
+    sending: (other) => runnerOf(other, tables),
+  });
+  return runnerOf(async (query) => pool.query(query), []);
 }
 
-/* `if not exists` fails if two sessions create at once. Sent as one text, so that the lock is held until everything is committed. */
+/*
+ * `if not exists` fails if two sessions create at once. One statement, so that the lock is held until everything is committed. Who had to wait
+ * for it creates nothing: `create index if not exists` alone would lock tables that appends already use. Reading from a table, unlike waiting,
+ * makes the session notice what was created.
+ */
 async function createMissing(pool: PostgresPool, table: string, schema: string): Promise<void> {
-  const { rows } = await pool.query({ text: `select to_regclass('${table}') is null as missing` });
+  const isMissing = `to_regclass('${table}') is null`;
+  const { rows } = await pool.query({ text: `select ${isMissing} as missing` });
   if (rows[0]?.['missing'] !== true) return;
-  await pool.query({ text: `select pg_advisory_xact_lock(7163384705);${schema}` });
+  await pool.query({
+    text: `do $holdpoint$ begin
+      perform pg_advisory_xact_lock(7163384705);
+      perform from pg_class limit 0;
+      if ${isMissing} then ${schema} end if;
+    end $holdpoint$`,
+  });
 }

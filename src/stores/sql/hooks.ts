@@ -48,7 +48,7 @@ export function listHookCalls<TRANSACTION>(
 }
 
 /** The wake of an append; `undefined` while a run holds the thread. */
-export function makeWake({
+function makeWake({
   threadId,
   agent,
   status,

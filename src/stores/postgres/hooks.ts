@@ -1,23 +1,28 @@
-import { makeHookError, type ThreadWake } from '../sql/hooks.ts';
-import { isUniqueViolation, type Send } from './statement-runner.ts';
+import { type HookCall, makeHookError } from '../sql/hooks.ts';
 import type { PostgresConnection, PostgresPool, PostgresResult } from './pool.ts';
+import { isUniqueViolation, type Send } from './statement-runner.ts';
 
 /** The transaction of an append. It begins with its first query. */
-interface PostgresTransaction {
+export interface PostgresTransaction {
   /** Await it in the hook: what comes later is refused. */
   query(text: string, values?: unknown[]): Promise<PostgresResult>;
 }
 
-/** Called before an append, in its transaction. If it throws or rejects, nothing is appended. */
-export type OnWake = (wake: ThreadWake, transaction: PostgresTransaction) => unknown;
-
 /**
- * Calls `onWake` and then sends the statement of the append, in one transaction if `onWake` uses it. The statement comes last: had a query
- * of `onWake` failed after it, the commit would undo it without an error.
+ * Calls hooks and then sends the statement of the append, in one transaction if a hook uses it. The statement comes last: had a query
+ * of a hook failed after it, the commit would undo it without an error.
  */
-export function sendAndWake(pool: PostgresPool, onWake: OnWake, wake: ThreadWake): Send {
+export function sendAfterHooks(
+  pool: PostgresPool,
+  hooks: readonly HookCall<PostgresTransaction>[],
+): Send {
+  const names = hooks.map(({ name }) => name).join(' or ');
+  /* The append's own statement has succeeded. What the commit still checks is a deferred constraint of a table of a hook. */
+  const refuseUnique = (error: unknown): never => {
+    throw isUniqueViolation(error) ? makeHookError(names, error) : error;
+  };
   return async (query) => {
-    const connection = await callHook(pool, async (transaction) => onWake(wake, transaction));
+    const connection = await callHooks(pool, hooks);
     if (connection === undefined) return pool.query(query);
     return finishTransaction(connection, async () => {
       const result = await connection.query(query);
@@ -28,32 +33,38 @@ export function sendAndWake(pool: PostgresPool, onWake: OnWake, wake: ThreadWake
   };
 }
 
-/* The append's own statement has succeeded. What the commit still checks is a deferred constraint of a table of the hook. */
-function refuseUnique(error: unknown): never {
-  throw isUniqueViolation(error) ? makeHookError('onWake', error) : error;
-}
-
-/** Calls the hook; resolves with the connection of the transaction that it has begun, or with `undefined` if it needed none. */
-async function callHook(
+/** Calls the hooks; resolves with the connection of the transaction that they have begun, or with `undefined` if they needed none. */
+async function callHooks(
   pool: PostgresPool,
-  hook: (transaction: PostgresTransaction) => unknown,
+  hooks: readonly HookCall<PostgresTransaction>[],
 ): Promise<PostgresConnection | undefined> {
   let begun: Promise<PostgresConnection> | undefined;
+  const connect = async (): Promise<PostgresConnection> => (begun ??= begin(pool));
+  try {
+    for (const hook of hooks) await callHook(hook, connect);
+  } catch (error) {
+    await begun?.then(rollTransactionBack, () => {});
+    throw error;
+  }
+  return begun;
+}
+
+async function callHook(
+  hook: HookCall<PostgresTransaction>,
+  connect: () => Promise<PostgresConnection>,
+): Promise<void> {
   let isOver = false;
   const query: PostgresTransaction['query'] = async (text, values = []) => {
-    if (isOver) throw new Error('The transaction is over. Await every query in onWake.');
-    begun ??= begin(pool);
-    return (await begun).query({ text, values });
+    if (isOver) throw new Error(`The transaction is over. Await every query in ${hook.name}.`);
+    return (await connect()).query({ text, values });
   };
   try {
-    await hook({ query });
+    await hook.call({ query });
   } catch (cause) {
-    await begun?.then(rollTransactionBack, () => {});
-    throw makeHookError('onWake', cause);
+    throw makeHookError(hook.name, cause);
   } finally {
     isOver = true;
   }
-  return begun;
 }
 
 async function begin(pool: PostgresPool): Promise<PostgresConnection> {

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { makeRandomId } from '../../content/crypto.ts';
+import type { FeedChange, ThreadStoreRequests } from '../../thread/thread-store-requests.ts';
+import { parseRequestRow, requestColumns } from '../sql/request-rows.ts';
+import { makeInvalidRowError } from '../sql/thread-rows.ts';
+import type { PostgresQuery, PostgresResult } from './pool.ts';
+import { repeatConflicts, type RunQuery } from './statement-runner.ts';
+
+/*
+ * The feed of the changes of requests. A sequence number is taken before its transaction commits: a reader that has seen 12 may later meet 11.
+ * So a change gets its position only after its commit, from whoever reads the feed next, and one that commits late gets a late one.
+ */
+
+type FeedPart = Pick<ThreadStoreRequests, 'changes' | 'take' | 'acknowledge' | 'deleteChanges'>;
+
+/** The feed of a database. `run` runs statements about requests. */
+export function makeFeed(run: RunQuery): FeedPart {
+  const readPage = async (after: number, limit: number): Promise<FeedPage> =>
+    parseFeedPage(await run(readFeed, [after, limit]));
+
+  const changes: FeedPart['changes'] = async ({ after, limit = 100 }) => {
+    const page = await readPage(after, limit);
+    if (!page.hasPending || page.changes.length >= limit) return page.changes;
+    await run(assignPositions);
+    return (await readPage(after, limit)).changes;
+  };
+
+  return {
+    changes,
+
+    async take({ consumer, at, until, limit = 100 }) {
+      const [state] = (await run(readConsumer, [consumer])).rows;
+      const position = Number(state?.['position'] ?? 0);
+      if (state !== undefined && Number(state['lease_until'] ?? 0) > at) return undefined;
+      const taken = await changes({ after: position, limit });
+      const last = taken.at(-1);
+      if (last === undefined) return undefined;
+      const token = makeRandomId();
+      const values = [consumer, position, last.position, token, until, at];
+      const { rowCount } = await repeatConflicts(async () => run(takeLease, values));
+      return rowCount === 1 ? { changes: taken, token } : undefined;
+    },
+
+    async acknowledge({ consumer, token, position = null }) {
+      const { rowCount } = await repeatConflicts(async () =>
+        run(endLease, [consumer, token, position]),
+      );
+      return rowCount === 1;
+    },
+
+    async deleteChanges({ before }) {
+      const { rowCount } = await repeatConflicts(async () => run(deleteChanges, [before]));
+      return rowCount ?? 0;
+    },
+  };
+}
+
+/** A part of the feed, and whether there are changes without a position. */
+interface FeedPage {
+  changes: FeedChange[];
+  hasPending: boolean;
+}
+
+function parseFeedPage({ rows }: PostgresResult): FeedPage {
+  const changes = rows.filter((row) => row['position'] !== null).map(parseChange);
+  return { changes, hasPending: rows[0]?.['has_pending'] === true };
+}
+
+const changeSchema = z.object({
+  position: z.coerce.number(),
+  type: z.enum(['opened', 'changed', 'closed', 'deleted']),
+  changed_request: z.string(),
+  changed_thread: z.string(),
+});
+
+/** The change in a row. Throws `log-tampered` for an invalid row. */
+function parseChange(row: PostgresResult['rows'][number]): FeedChange {
+  const { success, data } = changeSchema.safeParse(row);
+  if (!success) throw makeInvalidRowError();
+  return {
+    position: data.position,
+    type: data.type,
+    requestId: data.changed_request,
+    threadId: data.changed_thread,
+    ...(row['request_id'] === null ? {} : { request: parseRequestRow(row) }),
+  };
+}
+
+const readFeed: PostgresQuery = {
+  text: `
+  select feed.has_pending, page.*, ${requestColumns
+    .split(', ')
+    .map((name) => `requests.${name}`)
+    .join(', ')}
+  from (select exists (select from holdpoint_request_changes where position is null) as has_pending) as feed
+  left join lateral (
+    select position, type, request_id as changed_request, thread_id as changed_thread
+    from holdpoint_request_changes where position > $1 order by position limit $2
+  ) as page on true
+  left join holdpoint_requests as requests on requests.request_id = page.changed_request
+  order by page.position`,
+};
+
+/*
+ * One text, so that the lock is held until the positions are committed: who has a higher position to give has waited for the lower ones. The
+ * update must see what was committed while it waited for the lock, hence the level. Positions are durable before anybody reads them, also if
+ * the server is configured not to wait for the disk: after a crash they would be given again, to other changes.
+ */
+const assignPositions: PostgresQuery = {
+  text: `
+  set transaction isolation level read committed;
+  select pg_advisory_xact_lock(7163384706),
+    case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'local', true) end;
+  update holdpoint_request_changes as changes set position = next.position
+  from (
+    select seq, nextval('holdpoint_request_positions') as position from (
+      select seq from holdpoint_request_changes where position is null order by seq limit 10000
+    ) as pending
+  ) as next
+  where changes.seq = next.seq`,
+};
+
+const readConsumer: PostgresQuery = {
+  name: 'holdpoint-read-consumer',
+  text: 'select position, lease_until from holdpoint_request_consumers where name = $1',
+};
+
+/* Writes nothing if another process has taken or acknowledged changes since the consumer was read. */
+const takeLease: PostgresQuery = {
+  name: 'holdpoint-take-changes',
+  text: `
+  insert into holdpoint_request_consumers as consumers (name, position, taken_to, token, lease_until)
+  values ($1, $2, $3, $4, $5)
+  on conflict (name) do update
+  set taken_to = excluded.taken_to, token = excluded.token, lease_until = excluded.lease_until
+  where consumers.position = excluded.position and (consumers.lease_until is null or consumers.lease_until <= $6)`,
+};
+
+const endLease: PostgresQuery = {
+  name: 'holdpoint-acknowledge-changes',
+  text: `
+  update holdpoint_request_consumers
+  set position = greatest(position, least($3::bigint, taken_to)), taken_to = null, token = null, lease_until = null
+  where name = $1 and token = $2`,
+};
+
+/* Those that a reader is giving positions to are left for the next time, so that neither waits for the other. */
+const deleteChanges: PostgresQuery = {
+  text: `
+  delete from holdpoint_request_changes where seq in (
+    select seq from holdpoint_request_changes where made_at < $1 for update skip locked
+  )`,
+};

@@ -1,0 +1,158 @@
+import type { RequestChange, StoredRequest } from '../../thread/thread-store-requests.ts';
+import {
+  approverColumns,
+  makeRequestSchema,
+  replaceRequest,
+  requestColumns,
+  toApproverColumn,
+  toRequestRow,
+} from '../sql/request-rows.ts';
+import type { PostgresQuery } from './pool.ts';
+
+/*
+ * Rows go with their thread, and the approvers of a row with the row, by the database itself: a deletion that waited for a lock would not see
+ * the rows that were filled in meanwhile.
+ */
+export const requestsSchema = `
+${makeRequestSchema({
+  text: 'text collate "C"',
+  time: 'double precision',
+  position: 'bigint',
+  suffix: '',
+  ofThread: ' references holdpoint_threads on delete cascade',
+  ofRequest: ' references holdpoint_requests on delete cascade',
+})}
+create table if not exists holdpoint_request_changes (
+  seq bigint generated always as identity primary key,
+  position bigint,
+  type text collate "C" not null,
+  request_id text collate "C" not null,
+  thread_id text collate "C" not null,
+  made_at double precision not null
+);
+create unique index if not exists holdpoint_request_changes_by_position
+  on holdpoint_request_changes (position) where position is not null;
+create index if not exists holdpoint_request_changes_without_position
+  on holdpoint_request_changes (seq) where position is null;
+create index if not exists holdpoint_request_changes_by_time
+  on holdpoint_request_changes using brin (made_at);
+create sequence if not exists holdpoint_request_positions;
+`;
+
+/** The types of `requestColumns`. */
+const types: Record<string, string> = {
+  request_id: 'text',
+  thread_id: 'text',
+  agent: 'text',
+  tenant: 'text',
+  kind: 'text',
+  tool_name: 'text',
+  requesters: 'text',
+  approvers: 'text',
+  risk: 'int',
+  created_at: 'float8',
+  expires_at: 'float8',
+  remind_at: 'float8',
+  votes: 'int',
+  quorum: 'int',
+  state: 'text',
+  decided_by: 'text',
+  decided_at: 'float8',
+  body: 'text',
+};
+
+const columns = requestColumns.split(', ');
+
+/** The values of `withRequests`: the type of each change, the columns of the rows, and the approvers of the open ones. */
+export function listRequestValues(changes: readonly RequestChange[]): unknown[] {
+  const requests = changes.map(({ request }) => replaceUnstorable(request));
+  const rows = requests.map(toRequestRow);
+  return [
+    changes.map(({ type }) => type),
+    ...columns.map((_, index) => rows.map((row) => row[index])),
+    requests.map((request) => (request.state === 'open' ? toApproverColumn(request) : '[]')),
+  ];
+}
+
+/** Replaces what Postgres can't store in a text, in the fields that come from people and rules. */
+function replaceUnstorable(request: StoredRequest): StoredRequest {
+  const { tenant, toolName, decidedBy, requesters, approvers } = request;
+  return {
+    ...request,
+    tenant: tenant === null ? null : toStorable(tenant),
+    toolName: toolName === null ? null : toStorable(toolName),
+    decidedBy: decidedBy === null ? null : toStorable(decidedBy),
+    requesters: requesters.map(toStorable),
+    approvers: approvers.map(toStorable),
+  };
+}
+
+/** A text that Postgres can store, also as a part of JSON that it reads. */
+export function toStorable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed();
+}
+
+/** Reads these values, from the parameter `first`, as `changed` and, with a row for each approver of an open request, `named`. */
+const readValues = (first: number, from: string): string => {
+  const arrays = columns.map((name, index) => `$${first + 1 + index}::${types[name]}[]`);
+  const [, ...own] = approverColumns.split(', ');
+  return `changed as materialized (
+    select changed.* from ${from}
+      unnest($${first}::text[], ${arrays.join(', ')}, $${first + 1 + columns.length}::text[]) with ordinality
+      as changed (type, ${requestColumns}, names, number)
+  ), named as materialized (
+    select person.value as approver, ${own.join(', ')} from changed, json_array_elements_text(names::json) as person
+  )`;
+};
+
+const insertRows = `insert into holdpoint_requests (${requestColumns}) select ${requestColumns} from changed`;
+const insertNames = `insert into holdpoint_request_approvers (${approverColumns})`;
+const insertChanges =
+  'insert into holdpoint_request_changes (type, request_id, thread_id, made_at)';
+const now = 'floor(extract(epoch from clock_timestamp()) * 1000)::float8';
+
+/* What stands beside the two of its key. */
+const replaceApprover = approverColumns
+  .split(', ')
+  .slice(2)
+  .map((name) => `${name} = excluded.${name}`)
+  .join(', ');
+
+/** The part of an append that changes requests. */
+export const withRequests = (
+  first: number,
+): string => `, ${readValues(first, 'thread,')}, requests as (
+    ${insertRows}
+    on conflict (request_id) do update set ${replaceRequest}
+  ), former_approvers as (
+    delete from holdpoint_request_approvers as former using changed
+    where former.request_id = changed.request_id
+      and not exists (select from named where named.request_id = former.request_id and named.approver = former.approver)
+  ), approvers as (
+    ${insertNames} select * from named
+    on conflict (request_id, approver) do update set ${replaceApprover}
+  ), told as (
+    ${insertChanges} select type, request_id, thread_id, ${now} from changed order by number
+  )`;
+
+/** Adds the rows that do not exist, of threads that do. */
+export const fillRequests: PostgresQuery = {
+  text: `
+  with ${readValues(1, '')}, filled as (
+    ${insertRows} where exists (select from holdpoint_threads where holdpoint_threads.thread_id = changed.thread_id)
+    on conflict do nothing returning request_id
+  ), approvers as (
+    ${insertNames} select named.* from named where request_id in (select request_id from filled)
+  )
+  ${insertChanges}
+  select type, request_id, thread_id, ${now} from changed
+  where state = 'open' and request_id in (select request_id from filled) order by number`,
+};
+
+/** The part of the deletion of a thread that tells the feed of its open requests. */
+export const deleteRequests = `, told as (
+    ${insertChanges}
+    select 'deleted', request_id, requests.thread_id, ${now}
+    from holdpoint_requests as requests join thread using (thread_id)
+    where state = 'open' order by created_at, request_id
+  )`;
