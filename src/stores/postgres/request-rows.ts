@@ -79,12 +79,17 @@ function replaceUnstorable(request: StoredRequest): StoredRequest {
   const { tenant, toolName, decidedBy, requesters, approvers } = request;
   return {
     ...request,
-    tenant: tenant === null ? null : toStorable(tenant),
+    tenant: tenant === null ? null : toKey(tenant),
     toolName: toolName === null ? null : toStorable(toolName),
     decidedBy: decidedBy === null ? null : toStorable(decidedBy),
     requesters: requesters.map(toStorable),
-    approvers: approvers.map(toStorable),
+    approvers: approvers.map(toKey),
   };
+}
+
+/** A text of which Postgres can have an index, together with others. */
+export function toKey(text: string): string {
+  return toStorable(text.slice(0, 256));
 }
 
 /** A text that Postgres can store, also as a part of JSON that it reads. */
