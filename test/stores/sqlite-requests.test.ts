@@ -253,6 +253,24 @@ describe('requests in SQLite', () => {
     });
   });
 
+  test('are taken by one of two processes that look at the same moment', async () => {
+    const driver = nodeDriver(new DatabaseSync(':memory:'));
+    const one = sqliteStoreOn(driver);
+    await appendRequests(one, 't', opens(plainRequest('a')));
+    const take = { consumer: 'mail', at: 1, until: 2 };
+    const meanwhile: unknown[] = [];
+    const other = sqliteStoreOn({
+      ...driver,
+      async query(statement) {
+        const rows = await driver.query(statement);
+        meanwhile.push(await one.requests?.take(take));
+        return rows;
+      },
+    });
+    expect(await other.requests?.take(take)).toBeUndefined();
+    expect(meanwhile).toEqual([expect.objectContaining({ changes: [expect.anything()] })]);
+  });
+
   test('get their tables when a file of an older version is opened', async () => {
     await withSqliteStore(async (store, path) => {
       await appendPlain(store, 't');

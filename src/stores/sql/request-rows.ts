@@ -93,6 +93,8 @@ interface ColumnTypes {
   position: string;
   /** What follows a table's columns. */
   suffix: string;
+  /** What follows those of `holdpoint_request_approvers`, whose rows are small and found by their key. Default `suffix`. */
+  suffixOfApprovers?: string;
   /** What follows the type of a row's `thread_id`, and that of an approver's `request_id`. */
   ofThread: string;
   ofRequest: string;
@@ -104,6 +106,7 @@ export function makeRequestSchema({
   time,
   position,
   suffix,
+  suffixOfApprovers = suffix,
   ofThread,
   ofRequest,
 }: ColumnTypes): string {
@@ -142,7 +145,7 @@ create table if not exists holdpoint_request_approvers (
   expires_at ${time} not null,
   risk integer not null,
   primary key (request_id, approver)
-)${suffix};
+)${suffixOfApprovers};
 ${createOpenIndexes(requestIndexes.named, 'holdpoint_request_approvers', 'approver, ', '')}
 ${createOpenIndexes(requestIndexes.namedOfTenant, 'holdpoint_request_approvers', 'tenant, approver, ', 'where tenant is not null')}
 create table if not exists holdpoint_request_consumers (

@@ -26,6 +26,7 @@ const rowTables = makeRequestSchema({
   time: 'real',
   position: 'integer',
   suffix: ' strict',
+  suffixOfApprovers: ' strict, without rowid',
   ofThread: '',
   ofRequest: '',
 });
