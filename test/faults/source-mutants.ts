@@ -6,6 +6,7 @@ import { callerMutants } from './caller-mutants.ts';
 import { contextMutants } from './context-mutants.ts';
 import { identityMutants } from './identity-mutants.ts';
 import { engineMutants } from './engine-mutants.ts';
+import { feedMutants } from './feed-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
 import { historyMutants } from './history-mutants.ts';
 import { keptMutants } from './kept-mutants.ts';
@@ -469,6 +470,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...identityMutants,
   ...callerMutants,
   ...engineMutants,
+  ...feedMutants,
   ...keptMutants,
   ...keyboardMutants,
   ...ruleMutants,

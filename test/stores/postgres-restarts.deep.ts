@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listening } from '../support/listening.ts';
 import { appendPlain } from '../support/plain-entries.ts';
 import { PostgresServer } from '../support/postgres-server.ts';
+import { appendRows, lines, opened, requestsOf } from '../support/row-requests.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 
@@ -23,6 +24,30 @@ test('an append that has resolved survives a crash of the server, even where com
   await server.crash();
   expect(await store.read('t')).toHaveLength(5);
   await expect(hasty.query('select from unflushed')).rejects.toThrow('does not exist');
+});
+
+test('what a reader of the feed was told survives a crash of the server, even where commits do not wait', async () => {
+  const database = await server.createDatabase();
+  const hasty = server.pool(database, { options: '-c synchronous_commit=off' });
+  const store = postgresStore(hasty);
+  const requests = requestsOf(store);
+  await appendRows(store, 't', [opened('a'), opened('b')]);
+  const told = await requests.changes({ after: 0 });
+  await hasty.query('create table unflushed ()');
+  await server.crash();
+  await expect(hasty.query('select from unflushed')).rejects.toThrow('does not exist');
+  await appendRows(store, 't', [opened('c')], 2);
+  const after = await requests.changes({ after: 0 });
+  expect(after.slice(0, 2)).toEqual(told);
+  expect(lines(after)).toEqual(['opened a', 'opened b', 'opened c']);
+  const taken = await requests.take({ consumer: 'mailer', at: 1, until: 9, limit: 2 });
+  await hasty.query('create table unflushed ()');
+  await server.crash();
+  expect(await requests.take({ consumer: 'mailer', at: 2, until: 9 })).toBe(undefined);
+  await requests.acknowledge({ consumer: 'mailer', token: taken?.token ?? '' });
+  await server.crash();
+  const next = await requests.take({ consumer: 'mailer', at: 2, until: 9 });
+  expect(lines(next?.changes)).toEqual(['opened c']);
 });
 
 test('the server is restarted between request and answer: the thread goes on', async () => {

@@ -12,6 +12,8 @@ describe('postgresStore whose appends wake somebody', () => {
     await pool.query('create table wakes (thread_id text)');
     const open = () =>
       postgresStore(pool, {
+        onRequests: async ([change], transaction) =>
+          transaction.query('insert into wakes values ($1)', [change?.request.threadId]),
         onWake: async ({ threadId }, transaction) =>
           transaction.query('insert into wakes values ($1)', [threadId]),
       });

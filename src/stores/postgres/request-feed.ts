@@ -101,16 +101,19 @@ const readFeed: PostgresQuery = {
   order by page.position`,
 };
 
+/* Makes the commit wait for the disk where the server is configured not to. */
+const waitForDisk = `
+    case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'local', true) end`;
+
 /*
  * One text, so that the lock is held until the positions are committed: who has a higher position to give has waited for the lower ones. The
- * update must see what was committed while it waited for the lock, hence the level. Positions are durable before anybody reads them, also if
- * the server is configured not to wait for the disk: after a crash they would be given again, to other changes.
+ * update must see what was committed while it waited for the lock, hence the level. Positions are durable before anybody reads them: after a
+ * crash they would else be given again, to other changes.
  */
 const assignPositions: PostgresQuery = {
   text: `
   set transaction isolation level read committed;
-  select pg_advisory_xact_lock(7163384706),
-    case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'local', true) end;
+  select pg_advisory_xact_lock(7163384706), ${waitForDisk};
   update holdpoint_request_changes as changes set position = next.position
   from (
     select seq, nextval('holdpoint_request_positions') as position from (
@@ -133,7 +136,8 @@ const takeLease: PostgresQuery = {
   values ($1, $2, $3, $4, $5)
   on conflict (name) do update
   set taken_to = excluded.taken_to, token = excluded.token, lease_until = excluded.lease_until
-  where consumers.position = excluded.position and (consumers.lease_until is null or consumers.lease_until <= $6)`,
+  where consumers.position = excluded.position and (consumers.lease_until is null or consumers.lease_until <= $6)
+  returning ${waitForDisk}`,
 };
 
 const endLease: PostgresQuery = {
@@ -141,7 +145,8 @@ const endLease: PostgresQuery = {
   text: `
   update holdpoint_request_consumers
   set position = greatest(position, least($3::bigint, taken_to)), taken_to = null, token = null, lease_until = null
-  where name = $1 and token = $2`,
+  where name = $1 and token = $2
+  returning ${waitForDisk}`,
 };
 
 /* Those that a reader is giving positions to are left for the next time, so that neither waits for the other. */

@@ -1,0 +1,197 @@
+import type { FeedChange } from '../../src/thread/thread-store-requests.ts';
+import { type PostgresPool, postgresStore } from 'holdpoint/stores/postgres';
+import type { Pool } from 'pg';
+import { afterAll, describe, expect, test } from 'vitest';
+import { appendRows, closed, opened, requestsOf } from '../support/row-requests.ts';
+import { errorCode } from '../support/error-code.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
+
+const server = sharedPostgres();
+afterAll(async () => server[Symbol.asyncDispose]());
+
+type PostgresConnection = Awaited<ReturnType<PostgresPool['connect']>>;
+
+const levels = ['read committed', 'repeatable read', 'serializable'];
+
+const toOptions = (level: string): string =>
+  `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
+
+/** Keeps each commit back until others have committed, in an order that differs from that of the appends. */
+class CommitGate {
+  readonly #held: (() => void)[] = [];
+  readonly #guarded = new WeakMap<PostgresConnection, PostgresConnection>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** A pool whose commits pass here. */
+  guard(pool: PostgresPool): PostgresPool {
+    return {
+      query: async (query) => pool.query(query),
+      connect: async () => {
+        const connection = await pool.connect();
+        const guarded = this.#guarded.get(connection) ?? this.#guardOne(connection);
+        this.#guarded.set(connection, guarded);
+        return guarded;
+      },
+    };
+  }
+
+  #guardOne(connection: PostgresConnection): PostgresConnection {
+    return {
+      query: async (query) => {
+        if (query.text === 'commit') await this.#pass();
+        return connection.query(query);
+      },
+      on: connection.on.bind(connection),
+      release: (destroy) => connection.release(destroy),
+    };
+  }
+
+  /** Lets one go when so many wait, not the one that came first. `open` lets all go. */
+  async #pass(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held.push(resolve);
+    if (this.#held.length >= this.#most) this.#held.splice(Math.floor(this.#most / 2), 1)[0]?.();
+    await promise;
+  }
+
+  open(): void {
+    for (const letGo of this.#held.splice(0)) letGo();
+  }
+}
+
+const beginTransaction = {
+  onRequests: async (
+    _changes: unknown,
+    transaction: { query: (text: string) => Promise<unknown> },
+  ) => transaction.query('select'),
+};
+
+const toLines = (changes: FeedChange[] | undefined): string[] | undefined =>
+  changes?.map(({ position, type, requestId }) => `${position} ${type} ${requestId}`);
+
+/** Ends the connections of this name, whatever they are doing. */
+async function cut(admin: Pool, name: string): Promise<void> {
+  await admin.query(
+    'select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = $1',
+    [name],
+  );
+}
+
+/** Follows the feed until it is over and nothing is left; goes on when its connection is cut. */
+async function follow(pool: PostgresPool, over: AbortSignal): Promise<FeedChange[]> {
+  const requests = requestsOf(postgresStore(pool));
+  const seen: FeedChange[] = [];
+  for (;;) {
+    const wasOver = over.aborted;
+    const after = seen.at(-1)?.position ?? 0;
+    const page = await requests.changes({ after, limit: 7 }).catch(() => undefined);
+    for (const change of page ?? []) {
+      expect(change.position).toBeGreaterThan(seen.at(-1)?.position ?? 0);
+      seen.push(change);
+    }
+    if (wasOver && page?.length === 0) return seen;
+  }
+}
+
+describe.each(levels)('the feed in %s', (level) => {
+  test('gives every reader the same changes, each once, when commits come in another order and connections are cut', async () => {
+    const database = await server.createDatabase();
+    const admin = server.pool(database);
+    await requestsOf(postgresStore(admin)).count({});
+    const gate = new CommitGate(4);
+    const writer = server.pool(database, { options: toOptions(level), max: 8 });
+    const store = postgresStore(gate.guard(writer), beginTransaction);
+    const committed = new Set<string>();
+    /* Each thread opens a request and closes it, as the agent does: again after a conflict. */
+    const write = async (threadId: string): Promise<void> => {
+      for (const [revision, change] of [opened(threadId), closed(threadId)].entries()) {
+        for (;;) {
+          const code = await errorCode(appendRows(store, threadId, [change], revision + 1));
+          if (code === 'no error') break;
+          const [end] = await postgresStore(admin).read(threadId, revision);
+          if (end !== undefined) break;
+        }
+        committed.add(`${change.type} ${threadId}`);
+      }
+    };
+    const over = new AbortController();
+    const readers = [1, 2, 3].map((number) =>
+      server.pool(database, {
+        options: toOptions(level),
+        application_name: number === 3 ? 'cut' : 'reader',
+      }),
+    );
+    const following = readers.map(async (pool) => follow(pool, over.signal));
+    const writing = Promise.all(
+      Array.from({ length: 6 }, async (_, lane) => {
+        for (let round = 0; round < 15; round += 1) await write(`${lane} ${round}`);
+      }),
+    ).finally(() => over.abort());
+    while (!over.signal.aborted) {
+      await cut(admin, 'cut');
+      gate.open();
+    }
+    await writing;
+    const [one, ...others] = await Promise.all(following);
+    const seen = (one ?? []).map(({ type, requestId }) => `${type} ${requestId}`);
+    expect(new Set(seen)).toEqual(committed);
+    expect(seen).toHaveLength(committed.size);
+    for (const other of others) expect(toLines(other)).toEqual(toLines(one));
+    for (const id of new Set(one?.map(({ requestId }) => requestId))) {
+      expect(seen.indexOf(`opened ${id}`)).toBeLessThan(seen.indexOf(`closed ${id}`));
+    }
+  });
+
+  test('loses nothing for a consumer whose processes are cut off, and repeats only what none has acknowledged', async () => {
+    const database = await server.createDatabase();
+    const admin = server.pool(database);
+    const store = postgresStore(admin);
+    const ids = Array.from({ length: 120 }, (_, index) => `r${index}`);
+    await appendRows(
+      store,
+      't',
+      ids.map((id) => opened(id)),
+    );
+    let time = 0;
+    const over = new AbortController();
+    const happened: string[] = [];
+    const mail = async (pool: PostgresPool): Promise<void> => {
+      const requests = requestsOf(postgresStore(pool));
+      while (!over.signal.aborted) {
+        time += 1;
+        const lease = { consumer: 'mailer', at: time, until: time + 10, limit: 3 };
+        const taken = await requests.take(lease).catch(() => undefined);
+        if (taken === undefined) continue;
+        const { changes, token } = taken;
+        for (const { requestId } of changes) happened.push(`delivered ${requestId}`);
+        const acknowledging = requests.acknowledge({ consumer: 'mailer', token });
+        if (!(await acknowledging.catch(() => false))) continue;
+        for (const { requestId } of changes) happened.push(`acknowledged ${requestId}`);
+      }
+    };
+    const names = ['cut', 'cut', 'whole'];
+    const mailing = Promise.all(
+      names.map(async (name) =>
+        mail(server.pool(database, { options: toOptions(level), application_name: name })),
+      ),
+    );
+    const left = `
+      select from holdpoint_request_changes where position is null
+        or position > coalesce((select position from holdpoint_request_consumers), 0)`;
+    while (!over.signal.aborted) {
+      await cut(admin, 'cut');
+      if ((await admin.query(left)).rowCount === 0) over.abort();
+    }
+    await mailing;
+    for (const id of ids) {
+      const own = happened.filter((each) => each.endsWith(` ${id}`));
+      expect(own).toContain(`delivered ${id}`);
+      const end = own.indexOf(`acknowledged ${id}`);
+      expect(end === -1 ? [] : own.slice(end + 1)).toEqual([]);
+    }
+  });
+});
