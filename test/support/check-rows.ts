@@ -3,7 +3,6 @@
  * add up to with what the threads say. Each line of the file `HOLDPOINT_ROWS` is a test: how many threads were compared, and what was wrong.
  */
 import { appendFileSync } from 'node:fs';
-import { AssertionError } from 'node:assert';
 import { HoldpointError } from 'holdpoint';
 import { afterEach, expect } from 'vitest';
 import { AgentThread } from '../../src/thread/agent-thread.ts';
@@ -48,12 +47,9 @@ async function findFault(log: ThreadLog): Promise<string | undefined> {
     return '';
   } catch (error) {
     const isOfRows =
-      HoldpointError.isInstance(error) && /^Request .* of thread/.test(error.message);
-    return isOfRows ||
-      error instanceof AssertionError ||
-      Reflect.has(Object(error), 'matcherResult')
-      ? String(error)
-      : undefined;
+      (HoldpointError.isInstance(error) && /^Request .* of thread/.test(error.message)) ||
+      (error instanceof Error && error.name === 'AssertionError');
+    return isOfRows ? String(error) : undefined;
   }
 }
 
