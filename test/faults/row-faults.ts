@@ -1,55 +1,77 @@
-import type { LogEntry, RequestChange, ThreadStore } from 'holdpoint';
+import type { LogEntry, RequestChange, StoredRequest, ThreadStore } from 'holdpoint';
+import { eventsOf } from 'holdpoint/schemas';
 import { readEntryMark } from '../../src/thread/log-entry.ts';
 import { replayChanges } from '../../src/thread/stored-requests.ts';
 import { stringifySorted } from '../../src/thread/thread-snapshot.ts';
 import { EventList } from '../../src/thread/thread-state.ts';
 
+type Entries = readonly LogEntry[];
+
 /** What the appends of a log change in the rows of its thread. */
-export function changesOf(threadId: string, entries: readonly LogEntry[]): RequestChange[] {
+export function changesOf(threadId: string, entries: Entries): RequestChange[] {
   /* Copies: what this process has in memory of an entry is not what is stored. */
   const events = new EventList(entries.map((entry) => ({ ...entry })));
   return replayChanges({ threadId, entries: entries.map(readEntryMark), events });
 }
 
 /**
- * What is wrong with the rows of a thread and with the feed of a store that has had no other, in sentences. `logs` are those of all threads
- * that had this id, the deleted ones first.
+ * What is wrong with the rows of a thread and with the feed, in sentences. `logs` are those of all threads that had this id, the deleted ones
+ * first. A store without requests has no fault.
  */
 export async function findRowFaults(
-  { requests, head }: ThreadStore,
+  store: ThreadStore,
   threadId: string,
-  logs: readonly (readonly LogEntry[])[],
+  logs: readonly Entries[],
 ): Promise<string[]> {
+  const { requests } = store;
+  if (requests === undefined) return [];
   const changes = logs.map((entries) => changesOf(threadId, entries));
-  const rows = changes.map(
-    (each) => new Map(each.map(({ request }) => [request.requestId, request])),
-  );
-  const stored = (await requests?.list({ threadId, limit: 1_000 })) ?? [];
-  const feed = (await requests?.changes({ after: 0, limit: 10_000 })) ?? [];
-  const expected = changes.flatMap((each, nth) => {
+  const rows = changes.map(lastRows);
+  const told = changes.flatMap((each, nth) => {
     const isDeleted = nth < changes.length - 1;
-    const open = [...(rows[nth]?.values() ?? [])].filter(
-      ({ state }) => isDeleted && state === 'open',
-    );
+    const open = (rows[nth] ?? []).filter(({ state }) => isDeleted && state === 'open');
     return [
       ...each.map(({ type, request }) => `${type} ${request.requestId}`),
       ...open.map(({ requestId }) => `deleted ${requestId}`),
     ];
   });
-  const { openRequests = 0 } = (await head(threadId)) ?? {};
-  const open = stored.filter(({ kind, state }) => state === 'open' && !kind.includes('-'));
+  const stored = await requests.list({ threadId, limit: 1_000 });
+  const feed = await requests.changes({ after: 0, limit: 10_000 });
+  const own = feed.filter((change) => change.threadId === threadId);
   const positions = feed.map(({ position }) => position);
-  const isAscending = positions.every((position, nth) => position > (positions[nth - 1] ?? 0));
-  return [
-    ...(sortedText(stored) === sortedText([...(rows.at(-1)?.values() ?? [])])
-      ? []
-      : ['The rows of the thread are not those of its log.']),
-    ...(feed.map(({ type, requestId }) => `${type} ${requestId}`).join() === expected.join()
-      ? []
-      : ['The feed does not tell of each change of a request once, in order.']),
-    ...(open.length === openRequests ? [] : ['Not each open request is an open row.']),
-    ...(isAscending ? [] : ['A position of the feed is there twice.']),
-  ];
+  const checks = {
+    'The rows of the thread are not those of its log.':
+      sortedText(stored) === sortedText(rows.at(-1) ?? []),
+    'Not each open request is an open row.':
+      countOpen(stored) === (await countOpenRequests(store, threadId, logs.at(-1))),
+    'The feed does not tell of each change of a request once, in order.':
+      own.map(({ type, requestId }) => `${type} ${requestId}`).join() === told.join(),
+    'A position of the feed is there twice, or comes too late.': positions.every(
+      (position, nth) => position > (positions[nth - 1] ?? 0),
+    ),
+  };
+  return Object.entries(checks).flatMap(([fault, isSound]) => (isSound ? [] : [fault]));
+}
+
+function lastRows(changes: readonly RequestChange[]): StoredRequest[] {
+  return [...new Map(changes.map(({ request }) => [request.requestId, request])).values()];
+}
+
+function countOpen(rows: readonly StoredRequest[]): number {
+  return rows.filter(
+    ({ kind, state }) => state === 'open' && (kind === 'approval' || kind === 'question'),
+  ).length;
+}
+
+/** How many rows the open requests of a thread are, as its summary says. Those of a sub-agent are rows of the thread above. */
+async function countOpenRequests(
+  store: ThreadStore,
+  threadId: string,
+  [first]: Entries = [],
+): Promise<number> {
+  const [created] = first === undefined ? [] : eventsOf({ ...first });
+  const isBelow = created?.type === 'thread-created' && created.parent !== undefined;
+  return isBelow ? 0 : ((await store.head(threadId))?.openRequests ?? 0);
 }
 
 function sortedText(rows: readonly object[]): string {

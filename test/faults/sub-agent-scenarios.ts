@@ -80,7 +80,7 @@ async function crashSubAgents(
 ) {
   const world = new SubAgentWorld(scenario, new FaultPlan(deadly), store);
   const end = await converse(world);
-  const faults = subAgentFaults(world, await world.threads());
+  const faults = [...subAgentFaults(world, await world.threads()), ...(await world.rowFaults())];
   if (end !== 'completed') faults.push(`It ${end}.`);
   return { points: world.plan.points, faults };
 }

@@ -20,6 +20,7 @@ import {
   type SubAgentScenario,
   threadsBelow,
 } from './paying-staff.ts';
+import { findRowFaults } from './row-faults.ts';
 
 const leaseMs = 60_000;
 const threadId = 'outermost';
@@ -67,6 +68,17 @@ export class SubAgentWorld {
   async threads(): Promise<Map<string, ThreadEvent[]>> {
     const threads = await threadsBelow(this.start(new FaultPlan()), threadId);
     return eventsOfEach(this.#store, threads);
+  }
+
+  /** What is wrong with the rows of requests of all threads, and with their feed, in sentences. */
+  async rowFaults(): Promise<string[]> {
+    const summaries = await this.#store.list({ limit: 1_000 });
+    const faults = await Promise.all(
+      summaries.map(async (summary) =>
+        findRowFaults(this.#store, summary.threadId, [await this.#store.read(summary.threadId)]),
+      ),
+    );
+    return faults.flat();
   }
 
   #slow(process: MortalProcess) {
