@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ThreadStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { describe, expect, test } from 'vitest';
-import { appendOnce } from '../../src/thread/thread-log.ts';
+import { appendOnce } from '../../src/thread/append-once.ts';
 import { errorCode } from '../support/error-code.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
 import { appendGrants, createGrants, plainGrant, uses, usesLeft } from '../support/plain-grants.ts';

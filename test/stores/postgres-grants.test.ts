@@ -2,7 +2,7 @@ import type { HoldpointErrorCode, ThreadStore } from 'holdpoint';
 import { postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
-import { appendOnce } from '../../src/thread/thread-log.ts';
+import { appendOnce } from '../../src/thread/append-once.ts';
 import { errorCode } from '../support/error-code.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
 import { appendGrants, createGrants, plainGrant, uses, usesLeft } from '../support/plain-grants.ts';
