@@ -42,7 +42,7 @@ async function findFault(log: ThreadLog): Promise<string | undefined> {
   try {
     await log.pull();
     await log.verify();
-    const thread = new AgentThread(log, () => 0);
+    const thread = new AgentThread(log, () => 0, log);
     expectSameRows([...replayRequests(log.state).values()], thread);
     return '';
   } catch (error) {
