@@ -2,8 +2,10 @@ export type { Agent } from './agent/agent.ts';
 export type { AgentOptions } from './agent/agent-options.ts';
 export type {
   AnswerOptions,
+  AnswerRefusal,
   InputItem,
   MayAnswer,
+  RequestRights,
   RunInput,
   SettledOutcome,
 } from './agent/input.ts';
@@ -17,6 +19,7 @@ export {
   type Question,
   type ToolRunOptions,
 } from './agent/calls.ts';
+export type { ListedRequest, RequestList, RequestListQuery } from './agent/list-requests.ts';
 export type { AgentEvent, RunOptions, ToolRecovery } from './agent/run.ts';
 export {
   type ApprovalRequest,

@@ -10,6 +10,8 @@ import type { RequestedApproval } from './calls/requested-approval.ts';
 import type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
 import type { ImportedHistory } from './input/import-history.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/parse-input.ts';
+import type { RequestRights } from './input/request-rights.ts';
+import type { RequestList, RequestListQuery } from './list-requests.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
 
@@ -80,6 +82,35 @@ export interface Agent<
     thread: AgentThread,
     options?: AnswerOptions,
   ): Promise<void>;
+  /**
+   * Says what a person may do with requests, without answering: with the open requests of a thread, or with any requests by their ids, such
+   * as `thread.activeRequests` or rows of `store.requests`. One result for each, in the same order. It is found out from the log by the
+   * checks that an answer passes, and nothing is written. A request that is not open is `closed`. Rejects with `wrong-agent` for a thread
+   * of another agent. A `mayAnswer` that throws refuses here, and is reported (`setting-failed`).
+   *
+   * @example
+   * const [rights] = await agent.rights([request], { principal });
+   * if (rights?.mayAnswer) showButtons(request, rights);
+   */
+  rights(
+    requests: AgentThread | readonly Pick<RequestRights, 'requestId' | 'threadId'>[],
+    options: AnswerOptions,
+  ): Promise<RequestRights[]>;
+  /**
+   * Lists the requests of all threads of this agent for one person: by default the open ones that wait for them, the oldest first. It is
+   * `store.requests.list` with the person's rights applied: at most ten times `limit` rows are read, so that a page may be short, or empty,
+   * and still have a `next`. `limit` is 100 by default.
+   *
+   * Rights are found out from the rows, which may be a moment older than the threads; only for requests of sub-agents are threads read. Whoever
+   * lists is not checked: the query says whose list it is.
+   *
+   * Rejects with a `TypeError` if the agent's store keeps no requests, and for an unknown or invalid option.
+   *
+   * @example
+   * const { requests, next } = await agent.requests({ principal: 'ada', as: ['ada', 'finance'], order: 'risk' });
+   * for (const { request, rights } of requests) console.log(request?.text, rights.mayEdit);
+   */
+  requests(query: RequestListQuery): Promise<RequestList<CALL>>;
   /**
    * Asks a person to approve something that is not a tool call, such as a stage of the app's own workflow. The answer comes through `run`
    * or `respond` like any other; `response.decisions` and `thread.decisions` say how it was decided.

@@ -106,6 +106,7 @@ export function makeAgent(
     mayStand: mayAnswer && makeStandingCheck(mayAnswer),
     principalId: options.principalId,
     grants: store.grants,
+    requests: store.requests,
     onUnrecorded,
     retry: checkRetry(options.retry),
     limits: checkTimeout(options.timeout, tools),

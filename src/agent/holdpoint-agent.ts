@@ -4,7 +4,7 @@ import type { Grant } from '../content/grant.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
 import { HoldpointError } from '../errors.ts';
 import { identifyStrictly, whyNobody } from '../policy/same-person.ts';
-import type { AgentThread } from '../thread/agent-thread.ts';
+import { AgentThread } from '../thread/agent-thread.ts';
 import type { ParentCall } from '../thread/events.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
@@ -41,6 +41,9 @@ import {
   type InputItem,
   type RunInput,
 } from './input/parse-input.ts';
+import type { RequestRights } from './input/request-rights.ts';
+import { listRequests, type RequestList, type RequestListQuery } from './list-requests.ts';
+import { findLoggedRights, listRights, type RequestReference } from './thread-rights.ts';
 import { checkRunOptions } from './known-settings.ts';
 import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
@@ -133,6 +136,26 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async [openChild](threadId: string, parent: ParentCall): Promise<ChildThread> {
     return openChildThread(this.#context, this.#threads, { threadId, parent });
+  }
+
+  async rights(
+    requests: AgentThread | readonly RequestReference[],
+    options: AnswerOptions,
+  ): Promise<RequestRights[]> {
+    const by = parseAnswerer(options);
+    if (!(requests instanceof AgentThread))
+      return listRights(this.#context, this.#threads, requests, by);
+    const log = await this.#current(requests);
+    return Promise.all(
+      log.state.head.openRequests.map(async ({ request }) =>
+        findLoggedRights(this.#context, log, request, by),
+      ),
+    );
+  }
+
+  async requests(query: RequestListQuery): Promise<RequestList> {
+    await this.#threads.syncClock();
+    return listRequests(this.#context, this.#threads, query);
   }
 
   async requestApproval(

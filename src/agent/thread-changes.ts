@@ -4,6 +4,7 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { type Decide, Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { HoldpointError } from '../errors.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import {
   type AgentResponse,
@@ -44,7 +45,15 @@ export async function checkAnswers(
     const followUps = await makeFollowUps(context, tools, log.state);
     await context.commitCancelled(log, (decided) => accept(decided, recorded, followUps));
   };
-  return { text: allowed.passed?.[0]?.text ?? findAnsweredText(proposal, input), record };
+  const { text, isRepeated } = allowed.passed?.[0] ?? {
+    text: findAnsweredText(proposal, input),
+    isRepeated: !proposal.events.some(isAnswer),
+  };
+  return { text: text ?? findAnsweredText(proposal, input), isRepeated, record };
+}
+
+function isAnswer({ type }: ThreadEvent): boolean {
+  return type === 'request-answered' || type === 'request-voted';
 }
 
 /** The text of the request that is answered first, as the answers leave it. */

@@ -43,6 +43,18 @@ export class ThreadHandles {
     return thread;
   }
 
+  /** The log of a thread, for reading: nothing is written. Throws `wrong-agent` for a thread of another agent. */
+  async read(threadId: string): Promise<ThreadLog> {
+    const { log } = await this.#open(threadId);
+    refuseOtherAgent(log.state, this.#context.name);
+    return log;
+  }
+
+  /** Reads the store's clock, if that is due. */
+  async syncClock(): Promise<void> {
+    await this.#clock.sync();
+  }
+
   /** Reads what others appended. */
   pull(log: ThreadLog): Promise<void> {
     const syncing = this.#clock.sync();

@@ -12,6 +12,7 @@ import { historyMutants } from './history-mutants.ts';
 import { keptMutants } from './kept-mutants.ts';
 import { keyboardMutants } from './keyboard-mutants.ts';
 import { randomMutants } from './random-mutants.ts';
+import { rightsMutants } from './rights-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
 import { recordMutants } from './record-mutants.ts';
@@ -473,6 +474,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...feedMutants,
   ...keptMutants,
   ...keyboardMutants,
+  ...rightsMutants,
   ...ruleMutants,
   ...randomMutants,
   ...mirrorMutants,

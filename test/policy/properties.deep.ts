@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { played, plays } from '../faults/policy-moves.ts';
 import { mustHold } from '../faults/seeded-check.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
+import { cases, findLies } from './rights-world.ts';
 
 const times = Number(process.env['HOLDPOINT_TIMES'] ?? 20);
 const server = sharedPostgres();
@@ -27,4 +28,11 @@ describe('no sequence of answers, votes, edits, expiries and standing approvals 
     });
     await mustHold(property, { numRuns: 2 * times });
   });
+});
+
+test('the question who may answer never says yes where an answer is refused, nor no where it is accepted', async () => {
+  const property = fc.asyncProperty(cases, async (asked) => {
+    expect(await findLies(asked)).toEqual([]);
+  });
+  await mustHold(property, { numRuns: 100 * times });
 });

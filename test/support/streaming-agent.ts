@@ -19,6 +19,8 @@ export function streamingAgent<RUNTIME_CONTEXT>(
     },
     stream: (...input) => agent.stream(...input),
     respond: (...input) => agent.respond(...input),
+    rights: (...input) => agent.rights(...input),
+    requests: (query) => agent.requests(query),
     requestApproval: (...input) => agent.requestApproval(...input),
     withdraw: (...input) => agent.withdraw(...input),
     reassign: (...input) => agent.reassign(...input),

@@ -22,7 +22,6 @@ import {
   type ThreadHead,
 } from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import type { ThreadState } from '../../thread/thread-state.ts';
 import type { CallFailure } from './answer-receiver.ts';
 import type { MayStand } from './find-grant.ts';
 
@@ -99,6 +98,8 @@ export interface PassedOn extends AskedAnswer {
 export interface CheckedAnswers {
   /** The text of the answered approval request as the answer would leave it: an edit may change it. */
   text: string | undefined;
+  /** Whether the answer repeats one that was recorded, and changes nothing. An older copy of the package does not say. */
+  isRepeated?: boolean;
   /** Records the answers. Rejects, as `agent.respond` does, if one is refused meanwhile. */
   record: () => Promise<void>;
 }
@@ -256,7 +257,7 @@ export function readShownRequests(
 /** The delegated call during which a sub-agent asks a mirrored request, and its delegation; `undefined` for a request of the agent's own. */
 export function findAskingDelegation(
   tools: ToolSet,
-  { threadId, head }: Pick<ThreadState, 'threadId' | 'head'>,
+  { threadId, head }: { threadId: string; head: Pick<ThreadHead, 'calls'> },
   { request, beside }: OpenRequest,
 ): MirroredCall | undefined {
   const call = request.path && callAt(head, beside);

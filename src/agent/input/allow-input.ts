@@ -5,19 +5,15 @@ import { isExpired, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { listCancelled } from '../calls/close-requests.ts';
-import { findAskingDelegation } from '../calls/delegation.ts';
-import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
-import { acceptInput, isJudged, isWeighed } from './accept-input.ts';
-import { showBelow, checkBelow } from './answers-below.ts';
-import { findAllowedPerson, makeAskedAnswer, type AnswerContext } from './call-may-answer.ts';
+import type { ToolDefinitions } from '../calls/tool-definitions.ts';
+import { acceptInput, isJudged } from './accept-input.ts';
+import { admitAnswer } from './admit-answer.ts';
+import { showBelow } from './answers-below.ts';
+import type { AnswerContext } from './call-may-answer.ts';
 import { listNewMessages } from './sent-messages.ts';
 import type { ParsedInput, PassedDown, RefuseEnding, Weigh, MayAnswer } from './parse-input.ts';
 import { weighAnswer } from './weigh-answer.ts';
-import {
-  makeEndingRefusal,
-  makeMayAnswerRefusal,
-  makeUnaskedEndingError,
-} from './answer-refusals.ts';
+import { makeEndingRefusal, makeUnaskedEndingError } from './answer-refusals.ts';
 
 /** How an input is accepted, and who may answer. */
 interface Accepting {
@@ -62,7 +58,7 @@ async function allowAnswers(
   input: ParsedInput,
   mayAnswer: MayAnswer | undefined,
 ): Promise<ParsedInput> {
-  const { head, threadId } = state;
+  const { head } = state;
   const open = new Map(head.openRequests.map((each) => [each.request.requestId, each]));
   const isAsked = (answer: UserInputResponseContent): boolean =>
     isJudged(open.get(answer.requestId)?.request, answer);
@@ -74,33 +70,17 @@ async function allowAnswers(
     const { requestId } = response;
     const stored = open.get(requestId);
     if (stored === undefined) continue;
-    const { request } = stored;
-    const asking = findAskingDelegation(context.tools, { threadId, head }, stored);
-    const asked = makeAskedAnswer(request, response, input.by);
-    const onBehalfOf = await findAllowedPerson(mayAnswer, { request, asked }, () =>
-      makeMayAnswerRefusal(threadId, requestId),
-    );
+    const answering = { open: stored, by: input.by, above: input, mayAnswer };
+    const admitted = await admitAnswer(context, state, { ...answering, response });
     allowedRequests.add(requestId);
-    const answering = { response, by: input.by, above: input, mayAnswer };
-    if (request.path !== undefined) {
-      if (asking === undefined)
-        throw makeMissingToolError(request, request.path[0]?.toolName ?? '');
-      const { delegation, call } = asking;
-      const checked = await checkBelow(
-        { ...answering, request, asked, onBehalfOf },
-        {
-          now: context.now,
-          check: async (passedOn) => delegation.check(call, passedOn),
-        },
-      );
-      passed.push({ ...asking, ...checked });
+    if (admitted.passed !== undefined) {
+      passed.push(admitted.passed);
       /* The sub-agent counts it, and this thread repeats what it recorded. */
       weighed.set(requestId, () => []);
-      continue;
     }
-    if (!isWeighed(request, response) || response.type !== 'approval-response') continue;
-    const weighing = { ...answering, open: stored, response, onBehalfOf };
-    weighed.set(requestId, await weighAnswer(context, state, weighing));
+    const { voter } = admitted;
+    if (voter === undefined || response.type !== 'approval-response') continue;
+    weighed.set(requestId, await weighAnswer(context, state, { ...answering, response, voter }));
   }
   return {
     ...input,

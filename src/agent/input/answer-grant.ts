@@ -40,22 +40,12 @@ export async function makeGrantMaker(
   if (remember === undefined) return () => [];
   const { scope, match, expiresAfterMs, uses } = remember;
   const { toolCall, threadId, requestedBy, path } = request;
-  const why =
-    whyTooWide(remember, request.remember) ??
-    whyNotOne(request, response) ??
-    whyNotKept(context, request, remember);
+  const why = await whyNotRemembered(context, { open, request, response, tools });
   if (why !== undefined) throw makeGrantRefusal(requestId, why);
   /* The sub-agent makes it. */
   if (path !== undefined || open.place === undefined || toolCall === undefined) return () => [];
   const definition = tools.get(toolCall.toolName);
   if (definition === undefined) throw makeMissingToolError(request, toolCall.toolName);
-  const shown = await digestShown(request, open.place, makeOwnRunner(definition).digest);
-  if (shown !== request.digest) {
-    throw makeGrantRefusal(
-      requestId,
-      `the tool '${definition.name}' is not the one that was asked about`,
-    );
-  }
   const terms = await digestTerms(request);
   const person =
     scope === 'principal' ? findSoleRequester(request, context.principalId) : undefined;
@@ -95,6 +85,30 @@ export async function makeGrantMaker(
     };
     return [{ type: 'grant-created', at, grant }];
   };
+}
+
+/** Why an answer can't decide later calls too, as widely as it asks for; `undefined` if it can. */
+export async function whyNotRemembered(
+  context: AnswerContext,
+  { open, request, response, tools }: Omit<GrantAnswer, 'voter' | 'by'>,
+): Promise<string | undefined> {
+  const { remember } = response;
+  if (remember === undefined) return undefined;
+  const why =
+    whyTooWide(remember, request.remember) ??
+    whyNotOne(request, response) ??
+    whyNotKept(context, request, remember);
+  const { toolCall, path } = request;
+  /* A sub-agent compares the tool itself. */
+  if (why !== undefined || path !== undefined || toolCall === undefined) return why;
+  const definition = tools.get(toolCall.toolName);
+  if (definition === undefined) throw makeMissingToolError(request, toolCall.toolName);
+  if (open.place === undefined) return undefined;
+  const shown = await digestShown(request, open.place, makeOwnRunner(definition).digest);
+  if (shown !== request.digest) {
+    return `the tool '${definition.name}' is not the one that was asked about`;
+  }
+  return undefined;
 }
 
 /** The answers behind a standing approval, where its `principal` does not say it all. */

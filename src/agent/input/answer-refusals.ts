@@ -3,17 +3,61 @@ import type { EndedRequest } from '../../thread/thread-head.ts';
 
 /* What people are told when an answer of theirs, or their change of a request, is refused. The callers decide who hears it. */
 
-/** Why somebody may not answer a request. */
+/** Why a person may not answer a request now. */
+export type AnswerRefusal =
+  /** The request excludes the people who asked for it (`notRequester`), and this is one of them. */
+  | 'requester'
+  /** The request excludes the people who asked for it, and not all of them are known. */
+  | 'unknown-requesters'
+  /** `mayAnswer` refuses this person, or threw; or the request names approvers, and the agent has no `mayAnswer` to say who they are. */
+  | 'not-approver'
+  /** Nobody is signed in, or `principalId` gives no text for the principal, and the request depends on who answers. */
+  | 'unidentified'
+  /** The person has approved it already, and it waits for others. They may still reject it. */
+  | 'already-voted'
+  /** It has expired, is decided or cancelled, or is not in its thread. */
+  | 'closed'
+  /** It is a sub-agent's own request: it is answered in the outermost agent's thread. */
+  | 'child-thread'
+  /** This agent lacks the tool that takes the answer. */
+  | 'missing-tool'
+  /** The row is not about a request but a lost call or a stuck thread, or its text was erased or is damaged. */
+  | 'no-request';
+
+/** An answer that this person may not give. */
+export class RefusedAnswerError extends HoldpointError {
+  readonly refusal: AnswerRefusal;
+
+  constructor(refusal: AnswerRefusal, message: string, requestId: string) {
+    super('not-allowed', message, { requestId });
+    this.refusal = refusal;
+  }
+}
+
+/** Why a request can't be answered by somebody whom it excludes, or who can't be told from others. */
 const whyNotVoter = {
-  unknownApprovers: 'it names approvers, and this agent has no mayAnswer to say who they are',
-  noPrincipal: "it depends on who answers: pass the answer's principal",
-  unnamed: 'it depends on who answers, and principalId gave no text',
-  unknownRequesters:
-    'its rule excludes the people who asked for it (notRequester), and not all of them are known',
-  isRequester:
-    'its rule excludes the people who asked for it (notRequester), and this is one of them',
-  hasApproved: 'this person has already approved it',
-};
+  unknownApprovers: {
+    refusal: 'not-approver',
+    why: 'it names approvers, and this agent has no mayAnswer to say who they are',
+  },
+  noPrincipal: {
+    refusal: 'unidentified',
+    why: "it depends on who answers: pass the answer's principal",
+  },
+  unnamed: {
+    refusal: 'unidentified',
+    why: 'it depends on who answers, and principalId gave no text',
+  },
+  unknownRequesters: {
+    refusal: 'unknown-requesters',
+    why: 'its rule excludes the people who asked for it (notRequester), and not all of them are known',
+  },
+  isRequester: {
+    refusal: 'requester',
+    why: 'its rule excludes the people who asked for it (notRequester), and this is one of them',
+  },
+  hasApproved: { refusal: 'already-voted', why: 'this person has already approved it' },
+} as const satisfies Record<string, { refusal: AnswerRefusal; why: string }>;
 
 /** For somebody whom the request excludes, or who can't be told from others; `sameness` says which people count as one. */
 export function makeVoterRefusal(
@@ -21,10 +65,10 @@ export function makeVoterRefusal(
   reason: keyof typeof whyNotVoter,
   sameness?: string,
 ): HoldpointError {
-  const why = [whyNotVoter[reason], sameness].filter((each) => each !== undefined).join(': ');
-  return new HoldpointError('not-allowed', `Request ${requestId} can't be answered: ${why}.`, {
-    requestId,
-  });
+  const { refusal, why } = whyNotVoter[reason];
+  const said = [why, sameness].filter((each) => each !== undefined).join(': ');
+  const message = `Request ${requestId} can't be answered: ${said}.`;
+  return new RefusedAnswerError(refusal, message, requestId);
 }
 
 /** For somebody whom `mayAnswer` does not let answer, or not with their edit. */
@@ -33,11 +77,8 @@ export function makeMayAnswerRefusal(
   requestId: string,
   withEdit = '',
 ): HoldpointError {
-  return new HoldpointError(
-    'not-allowed',
-    `Request ${requestId} of thread ${threadId} can't be answered${withEdit} by this principal: mayAnswer refused it. The request stays open.`,
-    { requestId },
-  );
+  const message = `Request ${requestId} of thread ${threadId} can't be answered${withEdit} by this principal: mayAnswer refused it. The request stays open.`;
+  return new RefusedAnswerError('not-approver', message, requestId);
 }
 
 /** For somebody who would end a request that they may not reject. */

@@ -21,7 +21,11 @@ type Identifying = Pick<AnswerContext, 'principalId'>;
 export function findVoter(
   context: Pick<AnswerContext, 'principalId' | 'mayAnswer'>,
   request: ApprovalRequest,
-  { by, onBehalfOf, head }: Pick<Answering, 'by' | 'onBehalfOf'> & { head: Requested },
+  {
+    by,
+    onBehalfOf,
+    head,
+  }: Pick<Answering, 'by'> & { onBehalfOf: string | undefined; head: Requested },
 ): Voter {
   const { approvers, notRequester, requestId } = request;
   const { principal } = by;

@@ -24,7 +24,9 @@ import { makeEdit } from './answer-edit.ts';
 import type { ParsedInput } from './parse-input.ts';
 
 /** An answer to a request of a sub-agent. */
-interface AnsweringBelow extends Pick<Answering, 'by' | 'onBehalfOf' | 'above' | 'mayAnswer'> {
+interface AnsweringBelow extends Pick<Answering, 'by' | 'above' | 'mayAnswer'> {
+  /** The person who had asked the sender to answer instead, as this agent says. */
+  onBehalfOf: string | undefined;
   request: UserInputRequest;
   response: UserInputResponseContent;
   asked: AskedBy;

@@ -35,8 +35,6 @@ export interface Answering {
   open: OpenRequest;
   response: ApprovalResponseContent;
   by: AnswerOptions;
-  /** The person who had asked the sender to answer instead, as this agent says. */
-  onBehalfOf: string | undefined;
   /** What the agents of the threads above say of the sender, of those who answered before, and of the time that is left. */
   above: Pick<ParsedInput, 'onBehalfOf' | 'revoked' | 'until'>;
   /** Says who may answer the request with an edit too; `undefined` if everybody may, or the agent of the parent thread has asked. */

@@ -6,6 +6,7 @@ import {
   type Person,
 } from '../../policy/same-person.ts';
 import { type ApprovalRequest, approve } from '../../content/approval.ts';
+import type { Requested } from '../../content/requesters.ts';
 import { type Vote, type Voter, votesOfOthers } from '../../content/vote.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
@@ -24,10 +25,10 @@ import {
   makeUnknownRequestError,
   makeVoterRefusal,
 } from './answer-refusals.ts';
-import type { AnswerOptions } from './parse-input.ts';
+import type { AnswerOptions, MayAnswer } from './parse-input.ts';
 
 /** The votes of a request, as they count beside an answer. */
-interface VoteCount {
+export interface VoteCount {
   /** Those of other people, one for each. */
   others: Vote[];
   /** That of the person who answers, and who gave it, by today's name. */
@@ -98,16 +99,26 @@ export async function withdrawVote(
     await asking.delegation.withdraw(asking.call, { request: open.request, by });
     return commitMirror(context, log, asking);
   }
-  const { principalId } = context;
-  const person = identifyVoter(context, by, requestId);
   await log.commit((proposal) => {
     const { request } = openApproval(proposal.state, requestId, context.now());
-    const own = (request.votes ?? []).find(
-      (vote) => (findPrincipalName(vote.principal, principalId) ?? vote.person) === person,
-    );
-    if (own === undefined) throw makeNoVoteError(requestId);
+    const own = findOwnVote(context, request, by);
     proposal.add({ ...makeWithdrawn(request, own.person, context.now()), ...by });
   });
+}
+
+/** The approval that a person may take back. Throws `not-allowed` if there is none. */
+export function findOwnVote(
+  context: Pick<AnswerContext, 'principalId'>,
+  { requestId, votes = [] }: ApprovalRequest,
+  by: AnswerOptions,
+): Vote {
+  const { principalId } = context;
+  const person = identifyVoter(context, by, requestId);
+  const own = votes.find(
+    (vote) => (findPrincipalName(vote.principal, principalId) ?? vote.person) === person,
+  );
+  if (own === undefined) throw makeNoVoteError(requestId);
+  return own;
 }
 
 /** Lets somebody else answer a request instead of a person who may answer it. For a mirrored request, the sub-agent records it first. */
@@ -123,13 +134,7 @@ export async function reassignRequest(
   if (!isName) throw makeReassignNameError(requestId);
   const { threadId, head } = log.state;
   const open = openApproval(log.state, requestId, context.now());
-  const { request } = open;
-  const asked = makeAskedAnswer(request, approve(request), by);
-  const onBehalfOf = await findAllowedPerson(mayAnswer, { request, asked }, () =>
-    makeMayAnswerRefusal(threadId, requestId),
-  );
-  const from = onBehalfOf ?? identifyVoter(context, by, requestId);
-  findVoter(context, request, { by, onBehalfOf, head });
+  const from = await findReassigner(context, log.state, { request: open.request, by, mayAnswer });
   const asking = findAskingDelegation(context.tools, { threadId, head }, open);
   /* If the process dies after this, this thread still refuses the other person, and the request can be reassigned again. */
   if (asking !== undefined) {
@@ -141,6 +146,26 @@ export async function reassignRequest(
     openApproval(proposal.state, requestId, at);
     proposal.add({ type: 'request-reassigned', at, requestId, from, to, ...by });
   });
+}
+
+/** The person who may let somebody else answer a request: the principal, or the one for whom they may. Throws `not-allowed` for anybody else. */
+export async function findReassigner(
+  context: Pick<AnswerContext, 'principalId' | 'mayAnswer'>,
+  { threadId, head }: { threadId: string; head: Requested },
+  {
+    request,
+    by,
+    mayAnswer,
+  }: { request: ApprovalRequest; by: AnswerOptions; mayAnswer: MayAnswer | undefined },
+): Promise<string> {
+  const { requestId } = request;
+  const asked = makeAskedAnswer(request, approve(request), by);
+  const onBehalfOf = await findAllowedPerson(mayAnswer, { request, asked }, () =>
+    makeMayAnswerRefusal(threadId, requestId),
+  );
+  const from = onBehalfOf ?? identifyVoter(context, by, requestId);
+  findVoter(context, request, { by, onBehalfOf, head });
+  return from;
 }
 
 function openApproval(

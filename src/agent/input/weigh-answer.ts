@@ -14,7 +14,7 @@ import {
 import { type Edited, checkEdit } from './answer-edit.ts';
 import { makeGrantMaker } from './answer-grant.ts';
 import { findVoter } from './answer-voter.ts';
-import { countVotes, withdrawVotes } from './votes.ts';
+import { countVotes, type VoteCount, withdrawVotes } from './votes.ts';
 import type { Weigh } from './parse-input.ts';
 import {
   makeEditedMeanwhileError,
@@ -24,19 +24,19 @@ import {
 } from './answer-refusals.ts';
 
 /**
- * Checks an answer that says more than yes or no, or whose request demands more than one yes, and returns how it counts. Throws
- * `not-allowed` for a person who may not answer, `invalid-answer` for an edit or a standing approval that the request doesn't allow.
+ * Checks an answer that says more than yes or no, or whose request demands more than one yes, and returns how it counts. `voter` is the person
+ * who was admitted. Throws `not-allowed` for a person who may not edit, `invalid-answer` for an edit or a standing approval that the request
+ * doesn't allow.
  */
 export async function weighAnswer(
   context: AnswerContext,
   state: Readonly<ThreadState>,
-  answering: Answering,
+  answering: Answering & { voter: Voter },
 ): Promise<Weigh> {
-  const { open, response, by, above, onBehalfOf = above.onBehalfOf } = answering;
+  const { open, response, by, above, voter: self } = answering;
   const { request } = open;
   if (request.type !== 'approval-request') throw new TypeError('Only approvals are weighed.');
   const { head } = state;
-  const self = findVoter(context, request, { by, onBehalfOf, head });
   refuseSilentApproval(request, response);
   const tools = await context.definedTools();
   const revoked = await findRevokedVoters(context.mayAnswer, request, above);
@@ -59,14 +59,8 @@ export async function weighAnswer(
     const edit = chooseEdit(now, response, edited);
     const { toolCall: _shown, input: _edited, ...recorded } = response;
     const answer = { at, response: recorded, ...by, ...voter, ...(edit && { edit }) };
-    const { others, own, doubles } = countVotes(context, now, {
-      votes: edit === undefined ? (now.votes ?? []) : [],
-      voter: { ...voter, principal: by.principal },
-      approved: response.approved,
-    });
-    const isVote = response.approved && others.length + 1 < (now.quorum ?? 1);
-    const isRepeated =
-      isVote && own?.name === voter.person && isEqualJson(own?.vote.remember, response.remember);
+    const count = countAnswer(context, now, { response, voter, by, edit });
+    const { others, own, doubles, isVote, isRepeated } = count;
     const ended = doubles.filter(({ person }) => !isRepeated || person !== own?.vote.person);
     const counted = withdrawVotes(now, new Set(ended.map(({ person }) => person)), at);
     const before = [...withdrawn, ...counted.withdrawn];
@@ -83,6 +77,40 @@ export async function weighAnswer(
     const grants = !response.approved || isUnanimous ? makeGrant(input, at, others) : [];
     return [...before, { type: 'request-answered', ...answer }, ...grants];
   };
+}
+
+/** How an answer counts. */
+interface AnswerCount extends VoteCount {
+  /** Whether it is an approval that waits for those of other people. */
+  isVote: boolean;
+  /** Whether the person has given the same approval before. */
+  isRepeated: boolean;
+}
+
+/**
+ * How an answer counts beside the votes of its request as it is now; an edit ends them. Throws `not-allowed` for an approval by somebody who
+ * has already approved under another name.
+ */
+export function countAnswer(
+  context: Pick<AnswerContext, 'principalId'>,
+  now: ApprovalRequest,
+  {
+    response,
+    voter,
+    by,
+    edit,
+  }: Pick<Answering, 'response' | 'by'> & { voter: Voter; edit?: Edited | undefined },
+): AnswerCount {
+  const count = countVotes(context, now, {
+    votes: edit === undefined ? (now.votes ?? []) : [],
+    voter: { ...voter, principal: by.principal },
+    approved: response.approved,
+  });
+  const { others, own } = count;
+  const isVote = response.approved && others.length + 1 < (now.quorum ?? 1);
+  const isRepeated =
+    isVote && own?.name === voter.person && isEqualJson(own?.vote.remember, response.remember);
+  return { ...count, isVote, isRepeated };
 }
 
 function makeVoteEvent(answer: Omit<ThreadEventOf<'request-answered'>, 'type'>): ThreadEvent {

@@ -5,6 +5,7 @@ import type { PrincipalId } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadStoreGrants } from '../../thread/thread-store.ts';
+import type { ThreadStoreRequests } from '../../thread/thread-store-requests.ts';
 import type { ModelName } from '../../thread/tracing.ts';
 import type { MayStand } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
@@ -69,6 +70,8 @@ export interface AgentContext extends StepMaking {
   principalId: PrincipalId;
   /** The store's standing approvals; `undefined` if the store keeps none. */
   grants: ThreadStoreGrants | undefined;
+  /** The store's rows of requests; `undefined` if the store keeps none. */
+  requests: ThreadStoreRequests | undefined;
   onUnrecorded: ((unrecorded: UnrecordedOutcome) => unknown) | undefined;
   limits: TimeLimits;
   retry: Required<RetryOptions>;

@@ -1,0 +1,68 @@
+import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type { Voter } from '../../content/vote.ts';
+import type { ThreadHead } from '../../thread/thread-head.ts';
+import { findAskingDelegation } from '../calls/delegation.ts';
+import { makeMissingToolError } from '../calls/tool-definitions.ts';
+import { isWeighed } from './accept-input.ts';
+import { checkBelow } from './answers-below.ts';
+import { makeMayAnswerRefusal } from './answer-refusals.ts';
+import { findVoter } from './answer-voter.ts';
+import {
+  type AnswerContext,
+  type Answering,
+  findAllowedPerson,
+  makeAskedAnswer,
+} from './call-may-answer.ts';
+import type { PassedDown } from './parse-input.ts';
+
+/** What of a thread decides who may answer: who asked for its work, and its calls, one of which may be a sub-agent's. */
+export interface AnsweredThread {
+  threadId: string;
+  head: Pick<ThreadHead, 'calls' | 'requesters'>;
+}
+
+/** An answer to an open request, of which is asked who gives it. */
+type GivenAnswer = Pick<Answering, 'open' | 'by' | 'above' | 'mayAnswer'> & {
+  response: UserInputResponseContent;
+};
+
+/** Who gives an answer. */
+interface AdmittedAnswer {
+  /** The person who answers, as they are recorded; absent where it makes no difference who answers, and where a sub-agent weighs the answer. */
+  voter?: Voter;
+  /** The answer as the sub-agent has checked it, for a sub-agent's request. */
+  passed?: PassedDown;
+}
+
+/**
+ * Finds out who gives an answer, whether it is given or only asked about. Records nothing. Throws `not-allowed` for a person who may not
+ * give it, `missing-tool` without the agent tool of a mirrored request, and what `mayAnswer` or the sub-agent throws.
+ */
+export async function admitAnswer(
+  context: AnswerContext,
+  thread: AnsweredThread,
+  { open, response, by, above, mayAnswer }: GivenAnswer,
+): Promise<AdmittedAnswer> {
+  const { threadId, head } = thread;
+  const { request } = open;
+  const asked = makeAskedAnswer(request, response, by);
+  const onBehalfOf = await findAllowedPerson(mayAnswer, { request, asked }, () =>
+    makeMayAnswerRefusal(threadId, request.requestId),
+  );
+  if (request.path !== undefined) {
+    const asking = findAskingDelegation(context.tools, thread, open);
+    if (asking === undefined) throw makeMissingToolError(request, request.path[0]?.toolName ?? '');
+    const { delegation, call } = asking;
+    const checked = await checkBelow(
+      { request, response, by, above, mayAnswer, asked, onBehalfOf },
+      {
+        now: context.now,
+        check: async (passedOn) => delegation.check(call, passedOn),
+      },
+    );
+    return { passed: { ...asking, ...checked } };
+  }
+  if (request.type !== 'approval-request' || !isWeighed(request, response)) return {};
+  const answerer = { by, onBehalfOf: onBehalfOf ?? above.onBehalfOf, head };
+  return { voter: findVoter(context, request, answerer) };
+}

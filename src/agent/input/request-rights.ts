@@ -1,0 +1,281 @@
+import {
+  type ApprovalRequest,
+  type ApprovalResponseContent,
+  approve,
+  reject,
+} from '../../content/approval.ts';
+import { grantScopes, type Remember } from '../../content/approval-terms.ts';
+import type { QuestionRequestContent } from '../../content/question.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type { Voter } from '../../content/vote.ts';
+import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
+import { matchFor } from '../../policy/match-grant.ts';
+import { callAt, isOverdue, type OpenRequest } from '../../thread/thread-head.ts';
+import { admitAnswer, type AnsweredThread } from './admit-answer.ts';
+import { type AnswerRefusal, RefusedAnswerError } from './answer-refusals.ts';
+import { whyNotRemembered } from './answer-grant.ts';
+import { type AnswerContext, findRevokedVoters } from './call-may-answer.ts';
+import type { AnswerOptions, MayAnswer } from './parse-input.ts';
+import { findOwnVote, findReassigner, withdrawVotes } from './votes.ts';
+import { countAnswer } from './weigh-answer.ts';
+
+/**
+ * What one person may do with a request now. It is found out as it is for an answer, and promises nothing: an answer is checked again when it
+ * is given.
+ */
+export interface RequestRights {
+  requestId: string;
+  threadId: string;
+  /** Whether the request waits for this person: an answer of theirs would count, and they have not approved it yet. */
+  mayAnswer: boolean;
+  /** Why not; absent if it does. */
+  refusal?: AnswerRefusal;
+  /** Whether an approval of theirs would count. False for a question. */
+  mayApprove: boolean;
+  /** Whether they may reject it, also after they have approved it; for a question, whether they may dismiss it. */
+  mayReject: boolean;
+  /** Whether they may approve it with another input. `mayAnswer` is asked again about the input that they send. */
+  mayEdit: boolean;
+  /** The widest standing approval that they may ask for; absent: none. */
+  mayRemember?: Remember;
+  /** Whether they may take their own approval back. */
+  mayWithdraw: boolean;
+  /** Whether they may let somebody else answer instead. */
+  mayReassign: boolean;
+}
+
+/** The rights of somebody who has none. */
+export function makeNoRights(
+  { requestId, threadId }: Pick<RequestRights, 'requestId' | 'threadId'>,
+  refusal: AnswerRefusal,
+): RequestRights {
+  const none = { mayApprove: false, mayReject: false, mayEdit: false };
+  const nor = { mayWithdraw: false, mayReassign: false };
+  return { requestId, threadId, mayAnswer: false, refusal, ...none, ...nor };
+}
+
+/**
+ * Finds out what a person may do with an open request. Records nothing. `mayAnswer` is asked about plain answers, and about an approval with
+ * an edit or a standing approval where the request allows these. Rejects with what a sub-agent throws.
+ */
+export async function findRights(
+  context: AnswerContext,
+  thread: AnsweredThread,
+  open: OpenRequest,
+  by: AnswerOptions,
+): Promise<RequestRights> {
+  const { request } = open;
+  if (isOverdue(thread.head, open, context.now())) return makeNoRights(request, 'closed');
+  const { mayAnswer } = context;
+  const asked = { ...context, mayAnswer: mayAnswer && refuseOnError(context, mayAnswer) };
+  const asking = { context: asked, thread, open, by };
+  return request.type === 'question-request'
+    ? findQuestionRights(asking, request)
+    : findApprovalRights(asking, request);
+}
+
+/** An app's `mayAnswer` that refuses where it throws, so that one request does not hide the others. */
+function refuseOnError({ report }: AnswerContext, mayAnswer: MayAnswer): MayAnswer {
+  return async (asked) => {
+    try {
+      return await mayAnswer(asked);
+    } catch (error) {
+      const { threadId } = asked.request;
+      const fault = { kind: 'error', problem: 'It threw an error.', error } as const;
+      report({ ...fault, threadId, setting: 'mayAnswer' });
+      return false;
+    }
+  };
+}
+
+/* What an answer can be refused for besides its form: a plain answer that is only asked about has no form to be wrong. */
+const refusalOf: Partial<Record<HoldpointErrorCode, AnswerRefusal>> = {
+  'not-allowed': 'not-approver',
+  'request-closed': 'closed',
+  'already-answered': 'closed',
+  'not-found': 'closed',
+  'thread-deleted': 'closed',
+  'missing-tool': 'missing-tool',
+};
+
+/** A person's question about an open request. */
+interface Asking {
+  context: AnswerContext;
+  thread: AnsweredThread;
+  open: OpenRequest;
+  by: AnswerOptions;
+}
+
+async function findQuestionRights(
+  asking: Asking,
+  request: QuestionRequestContent,
+): Promise<RequestRights> {
+  const { requestId, threadId, allowDismiss, toolCall } = request;
+  const type = 'question-response';
+  const refusal = await findRefusal(asking, { type, requestId, status: 'answered', answers: [] });
+  if (refusal !== undefined) return makeNoRights(request, refusal);
+  /* The tool of the call that asks reads the answer. */
+  const isRead = asking.open.place === undefined || (await hasTool(asking, toolCall?.toolName));
+  if (!isRead) return makeNoRights(request, 'missing-tool');
+  const mayReject =
+    allowDismiss &&
+    (await findRefusal(asking, { type, requestId, status: 'dismissed' })) === undefined;
+  const no = { mayApprove: false, mayEdit: false, mayWithdraw: false, mayReassign: false };
+  return { requestId, threadId, mayAnswer: true, mayReject, ...no };
+}
+
+async function findApprovalRights(
+  asking: Asking,
+  request: ApprovalRequest,
+): Promise<RequestRights> {
+  const { requestId, threadId } = request;
+  const refusal = await findRefusal(asking, makeApproval(request));
+  const mayApprove = refusal === undefined;
+  const mayReject = (await findRefusal(asking, reject(request))) === undefined;
+  const mayAnswer = mayApprove || (mayReject && refusal !== 'already-voted');
+  const mayRemember = await findWidestRemember(asking, request);
+  return {
+    requestId,
+    threadId,
+    mayAnswer,
+    ...(mayAnswer || refusal === undefined ? {} : { refusal }),
+    mayApprove,
+    mayReject,
+    mayEdit: await mayEdit(asking, request),
+    ...(mayRemember === undefined ? {} : { mayRemember }),
+    mayWithdraw: mayWithdraw(asking, request),
+    mayReassign: await mayReassign(asking, request),
+  };
+}
+
+/** An approval to ask about, with a reason where it must have one. */
+function makeApproval(request: ApprovalRequest): ApprovalResponseContent {
+  return approve(request, request.requireReason === true ? { reason: 'It is only asked.' } : {});
+}
+
+/** Why the person may not give an answer, or why it would not count; `undefined` if it would. */
+async function findRefusal(
+  asking: Asking,
+  response: UserInputResponseContent,
+): Promise<AnswerRefusal | undefined> {
+  try {
+    return (await admitsRepetition(asking, response)) ? 'already-voted' : undefined;
+  } catch (error) {
+    return readRefusal(error);
+  }
+}
+
+/** Whether an answer only repeats what the person has answered. Throws, as answering does, if the person may not give it. */
+async function admitsRepetition(
+  asking: Asking,
+  response: UserInputResponseContent,
+): Promise<boolean> {
+  const { context, thread, open, by } = asking;
+  const { mayAnswer } = context;
+  const answer = { open, response, by, above: {}, mayAnswer };
+  const { voter, passed } = await admitAnswer(context, thread, answer);
+  if (passed !== undefined) return passed.isRepeated === true;
+  if (voter === undefined || response.type !== 'approval-response') return false;
+  return isRepeated(asking, response, voter);
+}
+
+/** Whether an approval repeats one that the person has given. Throws `not-allowed` if they gave it under another name. */
+async function isRepeated(
+  { context, open: { request }, by }: Asking,
+  response: ApprovalResponseContent,
+  voter: Voter,
+): Promise<boolean> {
+  if (request.type !== 'approval-request' || response.input !== undefined) return false;
+  const revoked = await findRevokedVoters(context.mayAnswer, request, {});
+  const { request: standing } = withdrawVotes(request, revoked, context.now());
+  return countAnswer(context, standing, { response, voter, by }).isRepeated;
+}
+
+/** Why an answer was refused; `undefined` if only for what it says. Throws other errors. */
+function readRefusal(error: unknown): AnswerRefusal | undefined {
+  if (error instanceof RefusedAnswerError) return error.refusal;
+  if (!HoldpointError.isInstance(error)) throw error;
+  const { code } = error;
+  if (code === 'invalid-answer' || code === 'answer-mismatch') return undefined;
+  const refusal = refusalOf[code];
+  if (refusal === undefined) throw error;
+  return refusal;
+}
+
+async function mayEdit(asking: Asking, request: ApprovalRequest): Promise<boolean> {
+  const { editable, toolCall, path } = request;
+  if (editable === undefined || toolCall === undefined) return false;
+  const { attempts = 0 } = callAt(asking.thread.head, asking.open.place) ?? {};
+  if (attempts > 0) return false;
+  if (path === undefined && !(await hasTool(asking, toolCall.toolName))) return false;
+  return mayGiveMore(asking, request);
+}
+
+/** Whether the person may give an answer that says more than yes, for which they must be known. It ends the votes before it. */
+async function mayGiveMore(asking: Asking, request: ApprovalRequest): Promise<boolean> {
+  const edited = { ...makeApproval(request), input: request.toolCall?.input };
+  const refusal = await findRefusal(asking, edited);
+  return refusal === undefined || refusal === 'already-voted';
+}
+
+/** The widest standing approval of which an approval would be accepted: of the widest scope that is kept. */
+async function findWidestRemember(
+  asking: Asking,
+  request: ApprovalRequest,
+): Promise<Remember | undefined> {
+  const { remember: allowed, toolCall } = request;
+  if (allowed === undefined || toolCall === undefined) return undefined;
+  const isCovered = matchFor(allowed.match, toolCall.input) !== undefined;
+  const widest = grantScopes.indexOf(allowed.scope);
+  for (const scope of grantScopes.slice(0, widest + 1).toReversed()) {
+    const remember = { ...allowed, scope, ...(isCovered ? {} : { match: 'exact' as const }) };
+    if (await wouldRemember(asking, request, remember)) return remember;
+  }
+  return undefined;
+}
+
+async function wouldRemember(
+  asking: Asking,
+  request: ApprovalRequest,
+  remember: Remember,
+): Promise<boolean> {
+  const { context, open } = asking;
+  const response = { ...makeApproval(request), remember };
+  const tools = await context.definedTools();
+  try {
+    /* What a sub-agent does not remember, it refuses. */
+    if (await admitsRepetition(asking, response)) return false;
+    return (await whyNotRemembered(context, { open, request, response, tools })) === undefined;
+  } catch (error) {
+    readRefusal(error);
+    return false;
+  }
+}
+
+function mayWithdraw({ context, by }: Asking, request: ApprovalRequest): boolean {
+  try {
+    findOwnVote(context, request, by);
+    return true;
+  } catch (error) {
+    readRefusal(error);
+    return false;
+  }
+}
+
+async function mayReassign(asking: Asking, request: ApprovalRequest): Promise<boolean> {
+  const { context, thread, by } = asking;
+  const { mayAnswer } = context;
+  if (mayAnswer === undefined) return false;
+  try {
+    await findReassigner(context, thread, { request, by, mayAnswer });
+    /* A sub-agent lets those reassign its request who may answer it and whom it can identify. */
+    return request.path === undefined || (await mayGiveMore(asking, request));
+  } catch (error) {
+    readRefusal(error);
+    return false;
+  }
+}
+
+async function hasTool({ context }: Asking, toolName = ''): Promise<boolean> {
+  return (await context.definedTools()).has(toolName);
+}

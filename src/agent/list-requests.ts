@@ -1,0 +1,209 @@
+import { withAnswers } from '../content/approval.ts';
+import { refuseUnknown } from '../content/check-settings.ts';
+import { parseJson } from '../content/json-value.ts';
+import type { ToolCall } from '../content/tool-call.ts';
+import {
+  type UserInputRequest,
+  type UserInputRequestContent,
+  userInputRequestSchema,
+} from '../content/user-input.ts';
+import type {
+  RequestPlace,
+  RequestQuery,
+  StoredRequest,
+  ThreadStoreRequests,
+} from '../thread/thread-store-requests.ts';
+import { findRights, makeNoRights, type RequestRights } from './input/request-rights.ts';
+import { type AnswerOptions, parseAnswerer } from './input/parse-input.ts';
+import type { AgentContext } from './run/agent-context.ts';
+import { findThreadRights } from './thread-rights.ts';
+import type { ThreadHandles } from './thread-handles.ts';
+
+/** Selects a page of the requests of an agent, for one person. */
+export interface RequestListQuery
+  extends Omit<RequestQuery, 'agent' | 'approver' | 'at'>, AnswerOptions {
+  /**
+   * The strings for which the person answers, such as their name, roles and teams: only requests that name one of them as approver, or
+   * nobody. The store finds these fast. Without it, every request is read and `mayAnswer` alone decides.
+   */
+  as?: readonly string[];
+  /**
+   * `answerable` (default for open requests): those that wait for this person. `all` (default for any other `state`): everything that the
+   * query selects, each with the person's rights.
+   */
+  include?: 'answerable' | 'all';
+}
+
+/** A request as it is listed for one person. */
+export interface ListedRequest<CALL extends ToolCall = ToolCall> {
+  /** The row as the store keeps it. It may be older than the thread by a moment, and decides nothing. */
+  row: StoredRequest;
+  /** The request of the row; absent for a lost call, a stuck thread, and a text that was erased or is damaged. */
+  request?: UserInputRequestContent<CALL>;
+  /** What the person may do with it now. */
+  rights: RequestRights;
+}
+
+/** A page of requests for one person. */
+export interface RequestList<CALL extends ToolCall = ToolCall> {
+  /** In the order of the query. There may be fewer than `limit`, even none, although more follow: see `next`. */
+  requests: ListedRequest<CALL>[];
+  /** Where the list continues: `after` of the next query, or `before` for a query with `before`. Absent at its end. */
+  next?: RequestPlace;
+}
+
+const settings = {
+  as: true,
+  include: true,
+  principal: true,
+  channel: true,
+  state: true,
+  kind: true,
+  tenant: true,
+  toolName: true,
+  risk: true,
+  requester: true,
+  threadId: true,
+  order: true,
+  after: true,
+  before: true,
+  limit: true,
+} satisfies Record<keyof RequestListQuery, true>;
+
+/* So many pages of rows are read to fill one page for a person. */
+const mostReads = 10;
+
+/** Lists requests of the agent's threads for a person: see `Agent.requests`. */
+export async function listRequests(
+  context: AgentContext,
+  threads: ThreadHandles,
+  query: RequestListQuery,
+): Promise<RequestList> {
+  refuseUnknown('agent.requests', query, settings);
+  const { as: approver, include, principal, channel, ...selected } = query;
+  const by = parseAnswerer({
+    ...(principal === undefined ? {} : { principal }),
+    ...(channel === undefined ? {} : { channel }),
+  });
+  const store = requireRequests(context);
+  const limit = checkPageSize(selected.limit);
+  const { state = 'open', before } = selected;
+  const isMine = (include ?? (state === 'open' ? 'answerable' : 'all')) === 'answerable';
+  const filter = {
+    ...selected,
+    state,
+    at: context.now(),
+    agent: context.name ?? null,
+    ...(approver === undefined ? {} : { approver }),
+    limit,
+  };
+  const found: ListedRequest[] = [];
+  let last: StoredRequest | undefined;
+  for (let read = 0; read < mostReads; read += 1) {
+    const rows = await store.list(
+      last === undefined ? filter : { ...filter, ...follow(query, last) },
+    );
+    /* Rows before a place are read from it backwards. */
+    const ordered = before === undefined ? rows : rows.toReversed();
+    const listed = await Promise.all(
+      ordered.map(async (row) => listRow(context, threads, row, by)),
+    );
+    for (const [index, each] of listed.entries()) {
+      last = each.row;
+      if (!isMine || each.rights.mayAnswer) found.push(each);
+      if (found.length < limit) continue;
+      const isEnd = rows.length < limit && index === listed.length - 1;
+      return makePage(query, found, isEnd ? undefined : last);
+    }
+    if (rows.length < limit) return makePage(query, found, undefined);
+  }
+  return makePage(query, found, last);
+}
+
+/** What continues a query behind a row. */
+function follow({ before }: RequestListQuery, row: StoredRequest): Partial<RequestQuery> {
+  return before === undefined ? { after: row } : { before: row };
+}
+
+function makePage(
+  { before }: RequestListQuery,
+  found: readonly ListedRequest[],
+  last: StoredRequest | undefined,
+): RequestList {
+  const requests = before === undefined ? [...found] : found.toReversed();
+  return { requests, ...(last === undefined ? {} : { next: pickPlace(last) }) };
+}
+
+function pickPlace({
+  requestId,
+  createdAt,
+  expiresAt,
+  risk,
+  decidedAt,
+}: StoredRequest): RequestPlace {
+  return {
+    requestId,
+    createdAt,
+    risk,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(decidedAt === undefined ? {} : { decidedAt }),
+  };
+}
+
+/** A row with what a person may do with its request. */
+async function listRow(
+  context: AgentContext,
+  threads: ThreadHandles,
+  row: StoredRequest,
+  by: AnswerOptions,
+): Promise<ListedRequest> {
+  const request = parseRow(row);
+  if (request === undefined) return { row, rights: makeNoRights(row, 'no-request') };
+  const shown = request.type === 'approval-request' ? withAnswers(request) : request;
+  if (row.state !== 'open') return { row, request: shown, rights: makeNoRights(row, 'closed') };
+  const rights = needsThread(request)
+    ? await findThreadRights(context, threads, row, by)
+    : await findRights(context, makeThread(request), { request }, by);
+  return { row, request: shown, rights };
+}
+
+/** The request of a row: bytes from outside, which somebody may have changed. `undefined` if they are not the row's request. */
+function parseRow({
+  kind,
+  requestId,
+  threadId,
+  text,
+}: StoredRequest): UserInputRequest | undefined {
+  if (text === null || (kind !== 'approval' && kind !== 'question')) return undefined;
+  const { data } = userInputRequestSchema.safeParse(parseJson(text));
+  const isSame =
+    data?.type === `${kind}-request` && data.requestId === requestId && data.threadId === threadId;
+  return isSame ? data : undefined;
+}
+
+/**
+ * Whether the request alone does not say who may answer it: a sub-agent decides about its own, and a request of an older version does not
+ * say for whom its thread works.
+ */
+function needsThread(request: UserInputRequest): boolean {
+  if (request.path !== undefined) return true;
+  if (request.type !== 'approval-request') return false;
+  return request.notRequester === true && request.requesters === undefined;
+}
+
+/* All of its thread that decides who may answer is in the request. */
+function makeThread({ threadId }: UserInputRequest) {
+  return { threadId, head: { calls: [], requesters: [] } };
+}
+
+function requireRequests({ requests }: AgentContext): ThreadStoreRequests {
+  if (requests !== undefined) return requests;
+  throw new TypeError(
+    "agent.requests needs a store that keeps requests: this agent's store has no `requests`, or they are switched off.",
+  );
+}
+
+function checkPageSize(limit = 100): number {
+  if (Number.isInteger(limit) && limit >= 1) return limit;
+  throw new TypeError(`limit must be a whole number of 1 or more; got ${limit}.`);
+}

@@ -1,0 +1,56 @@
+import { HoldpointError } from '../errors.ts';
+import { findRights, makeNoRights, type RequestRights } from './input/request-rights.ts';
+import type { AnswerOptions } from './input/parse-input.ts';
+import type { AgentContext } from './run/agent-context.ts';
+import type { ThreadHandles } from './thread-handles.ts';
+import type { ThreadLog } from '../thread/thread-log.ts';
+
+/** A request by its ids. */
+export type RequestReference = Pick<RequestRights, 'requestId' | 'threadId'>;
+
+/** What a person may do with requests, as their threads have them. Reads each thread once, and writes nothing. */
+export async function listRights(
+  context: AgentContext,
+  threads: ThreadHandles,
+  requests: readonly RequestReference[],
+  by: AnswerOptions,
+): Promise<RequestRights[]> {
+  const logs = new Map<string, Promise<ThreadLog>>();
+  return Promise.all(
+    requests.map(async (reference) => {
+      const reading = logs.get(reference.threadId) ?? threads.read(reference.threadId);
+      logs.set(reference.threadId, reading);
+      return findLoggedRights(context, await reading, reference, by);
+    }),
+  );
+}
+
+/** What a person may do with a request, as the log has it. */
+export async function findLoggedRights(
+  context: AgentContext,
+  { state: { threadId, head } }: ThreadLog,
+  { requestId }: Pick<RequestReference, 'requestId'>,
+  by: AnswerOptions,
+): Promise<RequestRights> {
+  const open = head.openRequests.find(({ request }) => request.requestId === requestId);
+  if (open === undefined) return makeNoRights({ requestId, threadId }, 'closed');
+  if (head.parent !== undefined) return makeNoRights({ requestId, threadId }, 'child-thread');
+  return findRights(context, { threadId, head }, open, by);
+}
+
+/** What a person may do with a request of a thread that is read for it. Nothing, if the thread is not this agent's or can't be read. */
+export async function findThreadRights(
+  context: AgentContext,
+  threads: ThreadHandles,
+  reference: RequestReference,
+  by: AnswerOptions,
+): Promise<RequestRights> {
+  let log: ThreadLog;
+  try {
+    log = await threads.read(reference.threadId);
+  } catch (error) {
+    if (!HoldpointError.isInstance(error)) throw error;
+    return makeNoRights(reference, 'closed');
+  }
+  return findLoggedRights(context, log, reference, by);
+}

@@ -1,0 +1,190 @@
+import { createAgent, memoryStore, type RequestListQuery } from 'holdpoint';
+import { describe, expect, test } from 'vitest';
+import { answeredBy } from '../policy/office.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { rowOf, storeOfRows } from '../support/with-rows.ts';
+
+/** An agent with `count` open requests, each in a thread of its own, for the approvers that `approversOf` gives. */
+async function inbox(count: number, approversOf: (index: number) => string[] | undefined) {
+  const { store, rows, reads } = storeOfRows();
+  const { model } = scriptedModel([]);
+  let now = 1_000;
+  const agent = createAgent({
+    model,
+    store,
+    name: 'office',
+    mayAnswer: answeredBy({ owners: ['bob'] }),
+    now: () => (now += 1),
+  });
+  for (let index = 0; index < count; index += 1) {
+    const approvers = approversOf(index);
+    const thread = await agent.thread(`t${index}`);
+    const request = await agent.requestApproval(thread, {
+      text: `Number ${index}?`,
+      ...(approvers && { approvers }),
+    });
+    rows.push(rowOf(request, thread));
+  }
+  const list = async (query: RequestListQuery) => {
+    const { requests, next } = await agent.requests(query);
+    return { texts: requests.map(({ request }) => request?.text.replace(/\D/g, '')), next };
+  };
+  return { agent, store, rows, reads, list };
+}
+
+const dees = (index: number): string[] => (index % 4 === 0 ? ['owners'] : ['dee']);
+
+test('lists what waits for a person, and an answer made of it counts', async () => {
+  const { agent, list } = await inbox(8, dees);
+  const { requests, next } = await agent.requests({ principal: 'bob' });
+  expect(next).toBeUndefined();
+  expect(requests).toMatchObject([
+    { request: { text: 'Number 0?' }, row: { threadId: 't0' }, rights: { mayAnswer: true } },
+    { request: { text: 'Number 4?' }, row: { threadId: 't4' }, rights: { mayAnswer: true } },
+  ]);
+  const [first] = requests;
+  if (first?.request?.type !== 'approval-request') throw new Error('Nothing is listed.');
+  const thread = await agent.thread(first.row.threadId);
+  await agent.respond(first.request.approve(), thread, { principal: 'bob' });
+  expect(thread.decisions).toMatchObject([{ status: 'approved', principal: 'bob' }]);
+  expect((await list({ principal: 'zed' })).texts).toEqual([]);
+});
+
+test('lists everything with the rights of the person, if that is asked for', async () => {
+  const { agent } = await inbox(3, dees);
+  const { requests } = await agent.requests({ principal: 'bob', include: 'all' });
+  expect(requests.map(({ rights: { mayAnswer, refusal } }) => [mayAnswer, refusal])).toEqual([
+    [true, undefined],
+    [false, 'not-approver'],
+    [false, 'not-approver'],
+  ]);
+});
+
+test('the strings for which a person answers narrow what is read from the store', async () => {
+  const { list, reads } = await inbox(40, dees);
+  const narrow = await list({ principal: 'bob', as: ['bob', 'owners'], limit: 20 });
+  expect(narrow.texts).toHaveLength(10);
+  expect(reads.rows).toBe(10);
+  expect(reads.queries).toMatchObject([
+    { approver: ['bob', 'owners'], agent: 'office', state: 'open' },
+  ]);
+  expect(await list({ principal: 'bob', limit: 20 })).toEqual(narrow);
+});
+
+describe('a page', () => {
+  test('goes on where the last one ended, forwards and backwards', async () => {
+    const { list } = await inbox(20, (index) => (index % 3 === 0 ? ['owners'] : ['dee']));
+    const pages: unknown[] = [];
+    const query: RequestListQuery = { principal: 'bob', limit: 2 };
+    for (let page = await list(query); ; page = await list({ ...query, after: page.next })) {
+      pages.push(page.texts);
+      if (page.next === undefined) break;
+    }
+    expect(pages).toEqual([['0', '3'], ['6', '9'], ['12', '15'], ['18']]);
+    const { next: middle } = await list({ principal: 'bob', limit: 4 });
+    const before = await list({ principal: 'bob', limit: 2, before: middle });
+    expect(before.texts).toEqual(['3', '6']);
+    expect((await list({ principal: 'bob', limit: 2, before: before.next })).texts).toEqual(['0']);
+  });
+
+  test('reads at most ten times its limit, and is then short with a place to go on', async () => {
+    const { list, reads } = await inbox(60, (index) => (index === 55 ? ['owners'] : ['dee']));
+    const first = await list({ principal: 'bob', limit: 5 });
+    expect(first.texts).toEqual([]);
+    expect(reads.rows).toBe(50);
+    expect(await list({ principal: 'bob', limit: 5, after: first.next })).toEqual({
+      texts: ['55'],
+      next: undefined,
+    });
+  });
+
+  test('of one row, and of none', async () => {
+    const { list } = await inbox(1, () => ['owners']);
+    expect(await list({ principal: 'bob', limit: 1 })).toMatchObject({ texts: ['0'] });
+    const empty = await inbox(0, () => undefined);
+    expect(await empty.list({ principal: 'bob' })).toEqual({ texts: [], next: undefined });
+  });
+});
+
+describe('a row that is not its request can never be answered:', () => {
+  const changes: [string, (text: string) => string | null][] = [
+    ['erased', () => null],
+    ['empty', () => ''],
+    ['cut off', (text) => text.slice(0, -5)],
+    ['of another request', (text) => text.replace(/"requestId":"./, '"requestId":"_')],
+    ['of another thread', (text) => text.replace('"threadId":"t0"', '"threadId":"t1"')],
+    ['of another kind', (text) => text.replace('approval-request', 'question-request')],
+    ['with a field that no request has', (text) => text.replace('{', '{"approved":true,')],
+    ['a list', (text) => `[${text}]`],
+  ];
+
+  test.each(changes)('%s', async (_what, change) => {
+    const { agent, rows } = await inbox(1, () => undefined);
+    const [row] = rows;
+    if (row?.text === undefined || row.text === null) throw new Error('There is no row.');
+    expect((await agent.requests({ principal: 'bob' })).requests).toHaveLength(1);
+    row.text = change(row.text);
+    expect((await agent.requests({ principal: 'bob' })).requests).toEqual([]);
+    const all = await agent.requests({ principal: 'bob', include: 'all' });
+    expect(all.requests).toEqual([
+      { row, rights: expect.objectContaining({ mayAnswer: false, refusal: 'no-request' }) },
+    ]);
+  });
+
+  test.each(['lost-call', 'stuck-thread'] as const)(
+    'a %s is listed with the others',
+    async (kind) => {
+      const { agent, rows } = await inbox(1, () => undefined);
+      for (const row of rows) row.kind = kind;
+      expect((await agent.requests({ principal: 'bob' })).requests).toEqual([]);
+      expect((await agent.requests({ principal: 'bob', include: 'all' })).requests).toMatchObject([
+        { row: { kind }, rights: { mayAnswer: false, refusal: 'no-request' } },
+      ]);
+    },
+  );
+});
+
+test('what a row promises beyond its thread is refused, and changes nothing', async () => {
+  const { agent, rows } = await inbox(1, () => ['dee']);
+  const [row] = rows;
+  if (row?.text === undefined || row.text === null) throw new Error('There is no row.');
+  row.text = row.text.replace('"dee"', '"owners"');
+  row.approvers = ['owners'];
+  const [listed] = (await agent.requests({ principal: 'bob' })).requests;
+  if (listed?.request?.type !== 'approval-request') throw new Error('Nothing is listed.');
+  const thread = await agent.thread('t0');
+  const { revision } = thread;
+  await expect(
+    agent.respond(listed.request.approve(), thread, { principal: 'bob' }),
+  ).rejects.toMatchObject({ code: 'not-allowed' });
+  expect(thread.revision).toBe(revision);
+  expect(await agent.rights([row], { principal: 'bob' })).toMatchObject([{ mayAnswer: false }]);
+});
+
+test('decided requests are listed with nothing to do', async () => {
+  const { agent, rows } = await inbox(1, () => undefined);
+  for (const row of rows) row.state = 'approved';
+  expect((await agent.requests({ principal: 'bob', state: 'approved' })).requests).toMatchObject([
+    { request: { text: 'Number 0?' }, rights: { mayAnswer: false, refusal: 'closed' } },
+  ]);
+});
+
+async function refused(listing: Promise<unknown>): Promise<string> {
+  return listing.then(
+    () => 'accepted',
+    (error: unknown) => String(error),
+  );
+}
+
+test('a store without requests, and options that are wrong, are refused with what to do', async () => {
+  const { model } = scriptedModel([]);
+  const { agent } = await inbox(0, () => undefined);
+  const without = createAgent({ model, store: { ...memoryStore(), requests: undefined } });
+  expect(await refused(without.requests({ principal: 'bob' }))).toMatch(
+    /store that keeps requests/,
+  );
+  // @ts-expect-error -- what a program without types may pass
+  expect(await refused(agent.requests({ approver: ['bob'] }))).toMatch(/no setting 'approver'/);
+  expect(await refused(agent.requests({ limit: 0 }))).toMatch(/limit must be a whole number/);
+  expect(await refused(agent.requests({ principal: 1n }))).toMatch(/principal must be JSON/);
+});

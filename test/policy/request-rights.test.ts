@@ -1,0 +1,162 @@
+import * as fc from 'fast-check';
+import { type AnswerRefusal, createAgent } from 'holdpoint';
+import { describe, expect, test } from 'vitest';
+import { AgentOffice, ask, pay } from '../support/agent-office.ts';
+import { errorCode } from '../support/error-code.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { askedInOffice } from './office.ts';
+import { cases, findLies } from './rights-world.ts';
+
+const rule = { type: 'user-approval' } as const;
+
+describe('a person may not answer a request:', () => {
+  const refusals: [AnswerRefusal, object, unknown][] = [
+    ['requester', { notRequester: true }, 'ann'],
+    ['requester', { notRequester: true }, { id: 'Ann' }],
+    ['not-approver', { approvers: ['managers'] }, 'bob'],
+    ['unidentified', { quorum: 2 }, undefined],
+    ['unidentified', { quorum: 2 }, ''],
+    ['unidentified', { notRequester: true }, null],
+  ];
+
+  test.each(refusals)('%s (%j, %j)', async (refusal, terms, principal) => {
+    const { agent, thread, request } = await askedInOffice({ ...rule, ...terms });
+    const { revision } = thread;
+    expect(await agent.rights([request], { principal })).toEqual([
+      {
+        requestId: request.requestId,
+        threadId: 't',
+        mayAnswer: false,
+        refusal,
+        mayApprove: false,
+        mayReject: false,
+        mayEdit: false,
+        mayWithdraw: false,
+        mayReassign: false,
+      },
+    ]);
+    expect(await errorCode(agent.respond(request.approve(), thread, { principal }))).toBe(
+      'not-allowed',
+    );
+    expect(thread.revision).toBe(revision);
+  });
+
+  test('already-voted, but may still reject it or take the approval back', async () => {
+    const { agent, thread, request } = await askedInOffice({ ...rule, quorum: 2 });
+    await agent.respond(request.approve(), thread, { principal: 'bob' });
+    expect(await agent.rights(thread, { principal: 'bob' })).toMatchObject([
+      { mayAnswer: false, refusal: 'already-voted', mayReject: true, mayWithdraw: true },
+    ]);
+    expect(await agent.rights(thread, { principal: 'BOB' })).toMatchObject([
+      { mayAnswer: false, refusal: 'already-voted', mayReject: true, mayWithdraw: false },
+    ]);
+    expect(await agent.rights(thread, { principal: 'cy' })).toMatchObject([
+      { mayAnswer: true, mayApprove: true, mayWithdraw: false, mayReassign: true },
+    ]);
+  });
+
+  test('closed, once it has expired, is decided, or is not there', async () => {
+    const { agent, thread, request, clock } = await askedInOffice({ ...rule, expiresAfterMs: 10 });
+    const unknown = { requestId: 'r', threadId: 't' };
+    const by = { principal: 'bob' };
+    expect(await agent.rights([request, unknown], by)).toMatchObject([
+      { mayAnswer: true },
+      { requestId: 'r', mayAnswer: false, refusal: 'closed' },
+    ]);
+    clock.now += 10;
+    expect(await agent.rights([request], by)).toMatchObject([{ refusal: 'closed' }]);
+    clock.now -= 10;
+    await agent.respond(request.reject(), thread, by);
+    expect(await agent.rights([request], by)).toMatchObject([{ refusal: 'closed' }]);
+  });
+
+  test('child-thread, where a sub-agent asks: it is answered above', async () => {
+    const office = new AgentOffice();
+    const buyer = office.payer('buyer', [{ calls: [pay('b1', 'Ann')] }]);
+    const manager = office.agent('manager', [{ calls: [ask('m1', 'buy', 'Pay Ann.')] }], {
+      tools: { buy: office.tool(buyer) },
+    });
+    const thread = await manager.thread('t');
+    await manager.run('Pay Ann.', thread, { principal: 'ann' });
+    const [call] = thread.calls;
+    const child = await buyer.thread(call?.agent?.threadId);
+    expect(await buyer.rights(child, { principal: 'bob' })).toMatchObject([
+      { mayAnswer: false, refusal: 'child-thread' },
+    ]);
+    expect(await manager.rights(thread, { principal: 'bob' })).toMatchObject([{ mayAnswer: true }]);
+  });
+
+  test('missing-tool, where this agent lacks the one whose question it is', async () => {
+    const office = new AgentOffice();
+    const buyer = office.payer('buyer', [{ calls: [pay('b1', 'Ann')] }]);
+    const script = [{ calls: [ask('m1', 'buy', 'Pay Ann.')] }];
+    const manager = office.agent('manager', script, { tools: { buy: office.tool(buyer) } });
+    await manager.run('Pay Ann.', await manager.thread('t'), { principal: 'ann' });
+    const other = office.agent('manager', []);
+    expect(await other.rights(await other.thread('t'), { principal: 'bob' })).toMatchObject([
+      { mayAnswer: false, refusal: 'missing-tool' },
+    ]);
+  });
+});
+
+test('rights of a thread of another agent are refused', async () => {
+  const { agent, request, store } = await askedInOffice(rule);
+  const { model } = scriptedModel([]);
+  const other = createAgent({ model, store, name: 'other' });
+  expect(await errorCode(other.rights([request], { principal: 'bob' }))).toBe('wrong-agent');
+  expect(await agent.rights([], { principal: 'bob' })).toEqual([]);
+});
+
+test('a mayAnswer that throws refuses one request, is reported, and hides no other', async () => {
+  const { agent, thread } = await askedInOffice(rule);
+  const { model } = scriptedModel([]);
+  const failures: string[] = [];
+  const shaky = createAgent({
+    model,
+    name: 'shaky',
+    mayAnswer: ({ request }) => {
+      if (request.text === 'One?') throw new Error('The directory is down.');
+      return true;
+    },
+  });
+  shaky.on('setting-failed', ({ setting, kind }) => failures.push(`${setting} ${kind}`));
+  const asked = await shaky.thread('s');
+  await shaky.requestApproval(asked, { text: 'One?' });
+  await shaky.requestApproval(asked, { text: 'Two?' });
+  expect(await shaky.rights(asked, { principal: 'bob' })).toMatchObject([
+    { mayAnswer: false, refusal: 'not-approver' },
+    { mayAnswer: true },
+  ]);
+  expect(new Set(failures)).toEqual(new Set(['mayAnswer error']));
+  expect(await agent.rights(thread, { principal: 'bob' })).toMatchObject([{ mayAnswer: true }]);
+});
+
+test('the widest standing approval that a person may ask for is that which the agent keeps', async () => {
+  const remember = { scope: 'everyone', match: 'any' } as const;
+  const { agent, thread } = await askedInOffice({ ...rule, remember });
+  expect(await agent.rights(thread, { principal: 'bob' })).toMatchObject([
+    { mayRemember: { scope: 'everyone', match: 'any' } },
+  ]);
+  const { model } = scriptedModel([{ calls: [pay('p1', 'Ann')] }]);
+  const office = new AgentOffice();
+  const forThread = createAgent({
+    model,
+    name: 'nobody-known',
+    tools: { pay: office.pay },
+    toolApproval: { pay: { ...rule, remember: { scope: 'principal', match: 'any' } } },
+  });
+  const nameless = await forThread.thread('t');
+  await forThread.run('Pay', nameless);
+  expect(await forThread.rights(nameless, { principal: 'bob' })).toMatchObject([
+    { mayRemember: { scope: 'thread', match: 'any' } },
+  ]);
+});
+
+test('the question never says yes where an answer is refused, nor no where it is accepted', async () => {
+  await fc.assert(
+    fc.asyncProperty(cases, async (played) => {
+      expect(await findLies(played)).toEqual([]);
+    }),
+    { seed: 29, numRuns: 60, interruptAfterTimeLimit: 50_000 },
+  );
+});
