@@ -45,7 +45,7 @@ export class ThreadHandles {
 
   /** The log of a thread, for reading: nothing is written. Throws `wrong-agent` for a thread of another agent. */
   async read(threadId: string): Promise<ThreadLog> {
-    const { log } = await this.#open(threadId);
+    const log = this.logOf(await this.#open(threadId));
     refuseOtherAgent(log.state, this.#context.name);
     return log;
   }

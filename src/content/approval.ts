@@ -22,6 +22,11 @@ export const approvalRequestSchema = approvalTermsSchema.extend({
   /** The call that will run, with exactly this input. Absent if the request is not about a call. */
   toolCall: toolCallSchema.optional(),
   /**
+   * The JSON Schema of the tool's input, in a request that may be edited: what an edit must fit in a process that does not have the tool.
+   * Absent if it is longer than 256 Ki characters.
+   */
+  inputSchema: z.unknown().optional(),
+  /**
    * Set for the request of a sub-agent: the delegated calls that lead to it, outermost first. `toolCall` is then the sub-agent's own
    * call.
    */

@@ -46,11 +46,12 @@ export function requestDigest(
 
 /* An object, whereas the part before it is an array. Left out of a request that has none of it. */
 function canonicalizePolicy(request: Omit<ApprovalRequest, 'digest'>): string {
-  const { onExpiry, remindAt, follows, requesters } = request;
+  const { onExpiry, remindAt, follows, requesters, inputSchema } = request;
   const terms = pickTerms(request);
-  const hasMore = (onExpiry ?? remindAt ?? follows ?? requesters) !== undefined;
+  const hasMore = (onExpiry ?? remindAt ?? follows ?? requesters ?? inputSchema) !== undefined;
   if (terms === noTerms && !hasMore) return '';
-  return `,${canonicalize(copyPlain({ ...terms, onExpiry, remindAt, follows, requesters }))}`;
+  const more = { onExpiry, remindAt, follows, requesters, inputSchema };
+  return `,${canonicalize(copyPlain({ ...terms, ...more }))}`;
 }
 
 /**

@@ -73,8 +73,8 @@ export const identityMutants: readonly SourceMutant[] = [
   {
     promise: 'the digest covers the requesters',
     file: 'policy/digest.ts',
-    from: 'onExpiry, remindAt, follows, requesters }))',
-    to: 'onExpiry, remindAt, follows }))',
+    from: 'follows, requesters, inputSchema };',
+    to: 'follows, inputSchema };',
     suite: [shared, 'are covered by the digest'],
     sentence: failed,
   },

@@ -76,8 +76,8 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: "an edit of a tool whose schema can't be read is refused",
     file: 'agent/calls/input-validation.ts',
-    from: "'unreadable' in checks\n          ?",
-    to: "'unreadable' in checks\n          ? undefined &&",
+    from: "'unreadable' in checks\n      ?",
+    to: "'unreadable' in checks\n      ? undefined &&",
     suite: [schemas, 'a circle'],
     sentence: failed,
   },

@@ -17,6 +17,7 @@ import {
   type ApprovedCall,
   askAgain,
   askEdited,
+  askUnfit,
   findEditDemands,
   makeUnrunEvents,
 } from './outdated-approval.ts';
@@ -24,6 +25,7 @@ import { closeEvents, makeUnstartedOutcome } from './close-requests.ts';
 import { type CallVerdict, decideCall, type DecisionInput, applyRules } from './decide-calls.ts';
 import type { GrantUse } from './find-grant.ts';
 import { makeOpenedEvent, makeProviderRunner, makeOwnRunner } from './make-request.ts';
+import { whyNotEdited } from './input-validation.ts';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
 
 /** What is recorded about a call together: its start or its end, and what led to it. */
@@ -131,18 +133,36 @@ function checkOwn(input: DecisionInput, approved: ApprovedCall): Awaitable<Threa
   }
   const fault = whyNotStrictJson(call.input);
   if (fault !== undefined) return makeUnrunEvents(approved, describeDamage(fault), input.now());
-  return continueWith(digestShown(request, call, definition.digest), (shown) =>
-    isAsShown(approved, shown)
-      ? startUnlessDenied(input, approved, { definition, at })
-      : askAgain(input, approved, makeOwnRunner(definition)),
-  );
+  return continueWith(digestShown(request, call, definition.digest), (shown) => {
+    if (!isAsShown(approved, shown)) return askAgain(input, approved, makeOwnRunner(definition));
+    const start = call.edit === undefined ? startUnlessDenied : startEdited;
+    return start(input, approved, { definition, at });
+  });
+}
+
+/** The start of a call that was edited, unless its tool does not take the input: who took the edit may not have had the tool. */
+async function startEdited(
+  input: DecisionInput,
+  approved: ApprovedCall,
+  found: FoundTool,
+): Promise<ThreadEvent[]> {
+  const { definition } = found;
+  const why = await whyNotEdited(definition.validation.edit, approved.call.input);
+  if (why !== undefined) return askUnfit(input, approved, why, makeOwnRunner(definition));
+  return startUnlessDenied(input, approved, found);
+}
+
+/** The tool of a call, and when it was found. */
+interface FoundTool {
+  definition: ToolDefinition;
+  at: number;
 }
 
 /** The start of a call that is as shown, unless the rules deny it now, or demand another approval for its edited input. */
 function startUnlessDenied(
   input: DecisionInput,
   approved: ApprovedCall,
-  { definition, at }: { definition: ToolDefinition; at: number },
+  { definition, at }: FoundTool,
 ): Awaitable<ThreadEvent[]> {
   const { call, request } = approved;
   const start = [makeStartEvent(definition, call, at)];

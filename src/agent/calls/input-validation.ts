@@ -1,9 +1,10 @@
 import { asSchema, type Schema, type Tool } from 'ai';
 import { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
+import { copyPlain } from '../../content/json-value.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import { makeOnce } from '../../content/once.ts';
-import { toCanonicalText } from '../../policy/digest.ts';
+import { isEqualJson, toCanonicalText } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { type SchemaCheck, compileSchemaCheck } from './json-schema-check.ts';
 
@@ -44,16 +45,34 @@ export function makeInputValidation(
       const isLeft = 'unreadable' in checks || whyNotStrictJson(input) !== undefined;
       return toValidationResult(input, isLeft ? undefined : checks.call(input));
     },
-    edit(input) {
-      const checks = read();
-      return toValidationResult(
-        input,
-        'unreadable' in checks
-          ? `the schema can't be read, so no edit can be validated: ${checks.unreadable}`
-          : (whyNotStrictJson(input) ?? checks.edit(input)),
-      );
-    },
+    edit: (input) => checkEdited(read(), input),
   };
+}
+
+function checkEdited(checks: Checks, input: unknown): ReturnType<typeof toValidationResult> {
+  return toValidationResult(
+    input,
+    'unreadable' in checks
+      ? `the schema can't be read, so no edit can be validated: ${checks.unreadable}`
+      : (whyNotStrictJson(input) ?? checks.edit(input)),
+  );
+}
+
+/** Validates what a person changed by the JSON Schema that its request carries, where the tool itself is not. */
+export function makeCarriedValidation(inputSchema: unknown): Validate {
+  return (input) => checkEdited(readChecks(toCanonicalText(inputSchema), false), input);
+}
+
+/** Why an input that a person changed is not accepted as it is; `undefined` if it is. */
+export async function whyNotEdited(
+  validate: Validate,
+  input: unknown,
+): Promise<string | undefined> {
+  const parsed = await validate(copyPlain(input));
+  if (!parsed.success) return `it does not match the tool's input schema: ${parsed.error.message}`;
+  if (isEqualJson(copyPlain(parsed.value), input)) return undefined;
+  /* What runs is what was approved: a schema that changes the input would run something else. */
+  return "the tool's input schema would change it; send the input as the tool gets it";
 }
 
 function describeUnreadableSchema(toolName: string, reason: string): SettingFailure {

@@ -3,12 +3,13 @@ import { pickTerms } from '../../content/approval-terms.ts';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { type Requested, describeRequesters, listRequesters } from '../../content/requesters.ts';
 import type { SettingFailure, SettingFault } from '../../content/check-settings.ts';
+import { parseJson } from '../../content/json-value.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { continueWith } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import { type Asked } from '../../policy/tool-approval.ts';
-import { digestProviderApproval, requestDigest } from '../../policy/digest.ts';
+import { digestProviderApproval, requestDigest, toCanonicalText } from '../../policy/digest.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
 import { isSomebody } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -68,6 +69,8 @@ interface AskedCall {
   place: CallPlace;
   /** The digest of what will run the call. */
   runnerDigest: string;
+  /** The JSON Schema of the input that it takes, if that is known. */
+  inputSchema?: unknown;
 }
 
 /**
@@ -98,6 +101,7 @@ export function makeRequest(
     text: text.toWellFormed(),
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
     ...(about === undefined ? {} : { toolCall: about.toolCall }),
+    ...(terms?.editable === undefined ? {} : carrySchema(about?.inputSchema)),
     ...describeRequesters(making),
     createdAt,
     ...computeTimes(createdAt, asked),
@@ -106,6 +110,16 @@ export function makeRequest(
   };
   const digesting = requestDigest(request, about?.place, about?.runnerDigest);
   return continueWith(digesting, (digest) => ({ ...request, digest }));
+}
+
+/* As long as an input may be. */
+const longestSchema = 256 * 1024;
+
+/** The schema of an editable input, as the log keeps it. */
+function carrySchema(inputSchema: unknown): Pick<ApprovalRequest, 'inputSchema'> {
+  const text = inputSchema === undefined ? undefined : toCanonicalText(inputSchema);
+  if (text === undefined || text.length > longestSchema) return {};
+  return { inputSchema: parseJson(text) };
 }
 
 /** When a request expires or is remembered, and what happens then. */
@@ -174,7 +188,9 @@ export function askAbout(
   { toolCall, place, runner }: { toolCall: ToolCall; place: CallPlace; runner: Runner },
 ): ApprovalRequest | Promise<ApprovalRequest> {
   const text = renderAskedText(input, asked, { toolCall, runner });
-  return makeRequest(input, { ...asked, text }, { toolCall, place, runnerDigest: runner.digest });
+  const { digest: runnerDigest, tool } = runner;
+  const about = { toolCall, place, runnerDigest, inputSchema: tool?.inputSchema };
+  return makeRequest(input, { ...asked, text }, about);
 }
 
 /** The event that opens a request about a call. The call itself is in the assistant message and is not repeated. */

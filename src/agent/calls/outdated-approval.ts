@@ -71,6 +71,18 @@ export async function askEdited(
   return askInstead(input, approved, { asked, reason, runner });
 }
 
+/** The events that ask again about an input that was edited to one which the tool does not take: people may edit it again, or reject it. */
+export async function askUnfit(
+  input: DecisionInput,
+  approved: ApprovedCall,
+  why: string,
+  runner: Runner,
+): Promise<ThreadEvent[]> {
+  const reason = `The edited input was not run: ${why}.`;
+  const asked = { ...repeatAsked(approved.request), reason };
+  return askInstead(input, approved, { asked, reason, runner });
+}
+
 /** The events that close a request and ask about its call in another one. */
 async function askInstead(
   input: DecisionInput,

@@ -12,6 +12,7 @@ import { callAt, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { renderEditedText } from '../calls/decide-calls.ts';
+import { makeCarriedValidation, whyNotEdited } from '../calls/input-validation.ts';
 import { makeDefaultText } from '../calls/make-request.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AnswerContext } from './call-may-answer.ts';
@@ -124,18 +125,19 @@ function whyNotEditable(
   return `${named} is not editable; editable fields are ${editable.join(', ')}`;
 }
 
-/** Why the tool's schema does not accept an input as it is; `undefined` if it does. */
+/**
+ * Why an input is not accepted as it is; `undefined` if it is. Without the tool, the schema that the stored request carries decides: the process
+ * that runs the call asks the tool itself.
+ */
 async function whyNotInput(
   tools: ToolDefinitions,
-  { toolCall, ...request }: ApprovalRequest,
+  request: ApprovalRequest,
   input: unknown,
 ): Promise<string | undefined> {
+  const { toolCall, inputSchema } = request;
   if (toolCall === undefined) return 'the request is not about a call';
   const definition = tools.get(toolCall.toolName);
-  if (definition === undefined) throw makeMissingToolError(request, toolCall.toolName);
-  const parsed = await definition.validation.edit(copyPlain(input));
-  if (!parsed.success) return `it does not match the tool's input schema: ${parsed.error.message}`;
-  if (isEqualJson(copyPlain(parsed.value), input)) return undefined;
-  /* What runs is what was approved: a schema that changes the input would run something else. */
-  return "the tool's input schema would change it; send the input as the tool gets it";
+  if (definition !== undefined) return whyNotEdited(definition.validation.edit, input);
+  if (inputSchema === undefined) throw makeMissingToolError(request, toolCall.toolName);
+  return whyNotEdited(makeCarriedValidation(inputSchema), input);
 }

@@ -203,11 +203,12 @@ function readRefusal(error: unknown): AnswerRefusal | undefined {
 }
 
 async function mayEdit(asking: Asking, request: ApprovalRequest): Promise<boolean> {
-  const { editable, toolCall, path } = request;
+  const { editable, toolCall, path, inputSchema } = request;
   if (editable === undefined || toolCall === undefined) return false;
   const { attempts = 0 } = callAt(asking.thread.head, asking.open.place) ?? {};
   if (attempts > 0) return false;
-  if (path === undefined && !(await hasTool(asking, toolCall.toolName))) return false;
+  const isValidated = (path ?? inputSchema) !== undefined;
+  if (!isValidated && !(await hasTool(asking, toolCall.toolName))) return false;
   return mayGiveMore(asking, request);
 }
 

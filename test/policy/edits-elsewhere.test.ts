@@ -1,0 +1,210 @@
+import { jsonSchema, tool } from 'ai';
+import { type AgentOptions, type ApprovalRequest, createAgent, type ThreadStore } from 'holdpoint';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { rechainedJson } from '../support/chained.ts';
+import { errorCode } from '../support/error-code.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { rowOf, storeOfRows } from '../support/with-rows.ts';
+
+const rule = { type: 'user-approval', editable: true } as const;
+const input = { order: 'A-17', euros: 500 };
+const plain = z.object({ order: z.string(), euros: z.number().max(1_000) });
+
+/** An inbox without tools and without rules, on the same store: another process. */
+function inboxOn(store: ThreadStore, options: Partial<AgentOptions> = {}) {
+  const { model } = scriptedModel([]);
+  return createAgent({ model, name: 'shop', store, ...options });
+}
+
+/** A thread in which ann's refund waits, the agent with the tool, and the inbox. */
+async function refund(
+  inputSchema: z.ZodType = plain,
+  { toolApproval = { refund: rule } }: Pick<AgentOptions, 'toolApproval'> = {},
+) {
+  const { store, rows } = storeOfRows();
+  const ran: unknown[] = [];
+  const tools = {
+    refund: tool({
+      description: 'Refunds an order.',
+      inputSchema,
+      execute: (given: unknown) => {
+        ran.push(given);
+        return 'Refunded.';
+      },
+    }),
+  };
+  const { model } = scriptedModel([
+    { calls: [{ id: 'c1', name: 'refund', input }] },
+    { text: 'They got it.' },
+  ]);
+  const worker = createAgent({ model, name: 'shop', store, tools, toolApproval });
+  const working = await worker.thread('t');
+  await worker.run('Refund A-17.', working, { principal: 'ann' });
+  const inbox = inboxOn(store);
+  const thread = await inbox.thread('t');
+  const [request] = thread.activeApprovalRequests;
+  if (request === undefined) throw new Error('Nothing was asked.');
+  return { store, rows, ran, worker, working, inbox, thread, request };
+}
+
+const by = { principal: 'ben' };
+
+describe('a process without the tool', () => {
+  test('takes an edit that fits the schema of the request, and the worker runs it', async () => {
+    const { ran, worker, working, inbox, thread, request } = await refund();
+    expect(request.inputSchema).toMatchObject({ properties: { euros: { maximum: 1_000 } } });
+    expect(await inbox.rights(thread, by)).toMatchObject([{ mayAnswer: true, mayEdit: true }]);
+    const edited = { ...input, euros: 50 };
+    await inbox.respond(request.approve({ input: edited }), thread, by);
+    expect(ran).toEqual([]);
+    expect((await worker.run([], working)).status).toBe('completed');
+    expect(ran).toEqual([edited]);
+  });
+
+  test.each([
+    ['too much', { ...input, euros: 5_000 }],
+    ['a text for a number', { ...input, euros: '50' }],
+    ['nothing', {}],
+    ['a field that the tool does not have', { ...input, iban: 'DE00' }],
+  ])('refuses one that does not, and the request stays open: %s', async (_what, edited) => {
+    const { ran, worker, working, inbox, thread, request } = await refund();
+    const { revision } = thread;
+    const answer = request.approve({ input: edited });
+    expect(await errorCode(inbox.respond(answer, thread, by))).toBe('invalid-answer');
+    expect(thread.revision).toBe(revision);
+    await worker.run(request.approve(), working, by);
+    expect(ran).toEqual([input]);
+  });
+
+  test('keeps to the fields that may be edited', async () => {
+    const toolApproval = { refund: { ...rule, editable: ['euros'] } };
+    const { inbox, thread, request } = await refund(plain, { toolApproval });
+    const answer = request.approve({ input: { ...input, order: 'B-1' } });
+    expect(await errorCode(inbox.respond(answer, thread, by))).toBe('invalid-answer');
+  });
+
+  test('can not take an edit of a request without a schema, as older versions made them', async () => {
+    const { store, worker, working, request: asked } = await refund();
+    const json = rechainedJson(
+      JSON.stringify(working).replace(`,"inputSchema":${JSON.stringify(asked.inputSchema)}`, ''),
+    );
+    await worker.delete(working);
+    const inbox = inboxOn(store);
+    const thread = await inbox.restore(json);
+    const [request] = thread.activeApprovalRequests;
+    if (request === undefined) throw new Error('Nothing is asked.');
+    expect(request.inputSchema).toBeUndefined();
+    expect(await inbox.rights(thread, by)).toMatchObject([{ mayAnswer: true, mayEdit: false }]);
+    const answer = request.approve({ input: { ...input, euros: 50 } });
+    expect(await errorCode(inbox.respond(answer, thread, by))).toBe('missing-tool');
+  });
+});
+
+describe('the worker asks again about an edit that its tool does not take:', () => {
+  const schemas: [string, z.ZodType, object][] = [
+    [
+      'a rule that JSON Schema can not express',
+      plain.refine(({ euros }) => euros % 2 === 0, 'must be even'),
+      { ...input, euros: 51 },
+    ],
+    [
+      'an input that the tool would change',
+      z.object({ order: z.string().transform((text) => text.trim()), euros: z.number() }),
+      { ...input, order: ' A-17 ' },
+    ],
+  ];
+
+  test.each(schemas)('%s', async (_what, schema, edited) => {
+    const { ran, worker, working, inbox, thread, request } = await refund(schema);
+    await inbox.respond(request.approve({ input: edited }), thread, by);
+    const asked = await worker.run([], working);
+    expect(asked.status).toBe('waiting');
+    expect(ran).toEqual([]);
+    const [again] = asked.approvalRequests;
+    if (again === undefined) throw new Error('Nothing is asked.');
+    expect(again.requestId).not.toBe(request.requestId);
+    expect(again).toMatchObject({ editable: true, toolCall: { input: edited } });
+    expect(again.reason).toMatch(/The edited input was not run: .*input schema/);
+    expect(working.decisions).toMatchObject([{ status: 'invalidated' }]);
+    /* A yes to it as it is does not make it fit. */
+    const same = await worker.run(again.approve(), working, by);
+    expect(ran).toEqual([]);
+    const [third] = same.approvalRequests;
+    if (third === undefined) throw new Error('Nothing is asked.');
+    const fitting = { ...input, euros: 50 };
+    await inbox.respond(third.approve({ input: fitting }), thread, by);
+    expect((await worker.run([], working)).status).toBe('completed');
+    expect(ran).toEqual([fitting]);
+    expect(working.calls[0]?.edit?.original).toEqual(input);
+  });
+});
+
+describe('a schema that somebody forged changes nothing:', () => {
+  const everything = {};
+  const edited = { ...input, euros: 5_000 };
+  const forge = (text: string, { inputSchema }: ApprovalRequest): string =>
+    text.replace(JSON.stringify(inputSchema), JSON.stringify(everything));
+
+  test('in an answer', async () => {
+    const { inbox, thread, request, ran } = await refund();
+    const { revision } = thread;
+    const answer: unknown = { ...request.approve({ input: edited }), inputSchema: everything };
+    // @ts-expect-error -- what a client may send
+    expect(await errorCode(inbox.respond(answer, thread, by))).toBe('invalid-answer');
+    expect(thread.revision).toBe(revision);
+    expect(ran).toEqual([]);
+  });
+
+  test('in a row', async () => {
+    const { inbox, thread, request, rows } = await refund();
+    const row = rowOf(request, thread);
+    rows.push({ ...row, text: forge(row.text ?? '', request) });
+    const [listed] = (await inbox.requests(by)).requests;
+    if (listed?.request?.type !== 'approval-request') throw new Error('Nothing is listed.');
+    expect(listed.request.inputSchema).toEqual(everything);
+    const answer = listed.request.approve({ input: edited });
+    expect(await errorCode(inbox.respond(answer, thread, by))).toBe('invalid-answer');
+  });
+
+  test.each([
+    ['a plain yes', {}],
+    ['an edit that the tool would take', { input: { ...input, euros: 50 } }],
+    ['an edit that it would not', { input: edited }],
+  ])('in the log itself: the digest covers it, and %s starts nothing', async (_what, said) => {
+    const { store, worker, working, ran, request: asked } = await refund();
+    const json = rechainedJson(forge(JSON.stringify(working), asked));
+    await worker.delete(working);
+    const inbox = inboxOn(store);
+    const thread = await inbox.restore(json);
+    const [request] = thread.activeApprovalRequests;
+    await inbox.respond(request?.approve(said) ?? [], thread, by);
+    const next = await worker.run([], await worker.thread('t'));
+    expect(ran).toEqual([]);
+    expect(next.approvalRequests).toMatchObject([
+      { inputSchema: { properties: { euros: { maximum: 1_000 } } } },
+    ]);
+  });
+});
+
+describe('only a request that may be edited carries a schema:', () => {
+  test.each([
+    ['a plain one', 'user-approval' as const],
+    ['one that may be remembered', { type: 'user-approval', remember: true } as const],
+  ])('%s does not', async (_what, status) => {
+    const { request } = await refund(plain, { toolApproval: { refund: status } });
+    expect(request).not.toHaveProperty('inputSchema');
+  });
+
+  test('and not one that is longer than an input may be', async () => {
+    const { model } = scriptedModel([{ calls: [{ id: 'c1', name: 'pick', input: {} }] }]);
+    const pick = tool({
+      inputSchema: jsonSchema({ type: 'object', description: 'x'.repeat(300_000) }),
+      execute: () => 'Picked.',
+    });
+    const agent = createAgent({ model, tools: { pick }, toolApproval: { pick: rule } });
+    const { approvalRequests } = await agent.run('Pick.', await agent.thread());
+    expect(approvalRequests).toHaveLength(1);
+    expect(approvalRequests[0]).not.toHaveProperty('inputSchema');
+  });
+});
