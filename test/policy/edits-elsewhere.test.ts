@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { rechainedJson } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
-import { rowOf, storeOfRows } from '../support/with-rows.ts';
+import { watchRows } from '../support/watched-rows.ts';
 
 const rule = { type: 'user-approval', editable: true } as const;
 const input = { order: 'A-17', euros: 500 };
@@ -22,7 +22,8 @@ async function refund(
   inputSchema: z.ZodType = plain,
   { toolApproval = { refund: rule } }: Pick<AgentOptions, 'toolApproval'> = {},
 ) {
-  const { store, rows } = storeOfRows();
+  const watched = watchRows();
+  const { store } = watched;
   const ran: unknown[] = [];
   const tools = {
     refund: tool({
@@ -45,7 +46,7 @@ async function refund(
   const thread = await inbox.thread('t');
   const [request] = thread.activeApprovalRequests;
   if (request === undefined) throw new Error('Nothing was asked.');
-  return { store, rows, ran, worker, working, inbox, thread, request };
+  return { store, watched, ran, worker, working, inbox, thread, request };
 }
 
 const by = { principal: 'ben' };
@@ -157,9 +158,8 @@ describe('a schema that somebody forged changes nothing:', () => {
   });
 
   test('in a row', async () => {
-    const { inbox, thread, request, rows } = await refund();
-    const row = rowOf(request, thread);
-    rows.push({ ...row, text: forge(row.text ?? '', request) });
+    const { inbox, thread, request, watched } = await refund();
+    watched.forge = (row) => ({ ...row, text: forge(row.text ?? '', request) });
     const [listed] = (await inbox.requests(by)).requests;
     if (listed?.request?.type !== 'approval-request') throw new Error('Nothing is listed.');
     expect(listed.request.inputSchema).toEqual(everything);

@@ -8,7 +8,6 @@ import {
   type UserApproval,
 } from 'holdpoint';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
-import { rowOf, storeOfRows } from '../support/with-rows.ts';
 
 /** People, each as an app may pass them: one person in several forms, and nobody in several. */
 const principals = [
@@ -97,8 +96,7 @@ type Case = typeof cases extends fc.Arbitrary<infer CASE> ? CASE : never;
 
 /** The same request each time: the thread in which it waits, after what was done with it. `undefined` if nothing is asked. */
 async function askedAgain({ terms, asker, isBelow, isNamed, before, ...rest }: Case) {
-  const { store, rows } = storeOfRows();
-  const office = new AgentOffice(store);
+  const office = new AgentOffice();
   const mayAnswer = new Map<string, MayAnswer | undefined>(Object.entries(mayAnswers)).get(
     rest.mayAnswer,
   );
@@ -140,7 +138,7 @@ async function askedAgain({ terms, asker, isBelow, isNamed, before, ...rest }: C
     await done.catch(() => {});
   }
   const [request] = thread.activeApprovalRequests;
-  return request && { agent: top, thread, request, rows };
+  return request && { agent: top, thread, request };
 }
 
 /** What was recorded about a request by something that a person did, and the code of the error if it was refused. */
@@ -174,7 +172,6 @@ export async function findLies(played: Case): Promise<string[]> {
   if (rights === undefined) return ['no rights'];
   const lies: string[] = [];
   if ((await agent.thread(thread.id)).revision !== revision) lies.push('the question wrote');
-  asked.rows.push(rowOf(request, thread));
   const { requests } = await agent.requests({ ...by, include: 'all' });
   const listed = requests.map((each) => each.rights);
   if (!isDeepStrictEqual(listed, [rights])) lies.push(`the row says ${JSON.stringify(listed)}`);
