@@ -1,7 +1,15 @@
-import { createAgent, memoryStore, type RequestListQuery } from 'holdpoint';
+import { tool } from 'ai';
+import {
+  type Agent,
+  createAgent,
+  memoryStore,
+  type RequestListQuery,
+  type ThreadStore,
+} from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { answeredBy } from '../policy/office.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import { book, cityInput, memoryWorld, travelTools } from '../support/travel-world.ts';
 import { watchRows } from '../support/watched-rows.ts';
 
 /** An agent with `count` open requests, each in a thread of its own, for the approvers that `approversOf` gives. */
@@ -110,7 +118,7 @@ describe('a row that is not its request can never be answered:', () => {
     ['erased', () => null],
     ['empty', () => ''],
     ['cut off', (text) => text.slice(0, -5)],
-    ['of another request', (text) => text.replace(/"requestId":"./, '"requestId":"_')],
+    ['of another request', (text) => text.replace('"requestId":"', '"requestId":"x')],
     ['of another thread', (text) => text.replace('"threadId":"t0"', '"threadId":"t1"')],
     ['of another kind', (text) => text.replace('approval-request', 'question-request')],
     ['with a field that no request has', (text) => text.replace('{', '{"approved":true,')],
@@ -189,4 +197,59 @@ test('a store without requests, and options that are wrong, are refused with wha
   expect(await refused(agent.requests({ approver: ['bob'] }))).toMatch(/no setting 'approver'/);
   expect(await refused(agent.requests({ limit: 0 }))).toMatch(/limit must be a whole number/);
   expect(await refused(agent.requests({ principal: 1n }))).toMatch(/principal must be JSON/);
+});
+
+/** What waits for bob, found among the threads that wait, as inboxes were written before there were rows. */
+async function findByThreads(agent: Agent, store: ThreadStore, owns: (id: string) => boolean) {
+  const summaries = await store.list({ status: 'waiting', order: 'oldest' });
+  const own = summaries.filter(({ threadId }) => owns(threadId));
+  const threads = await Promise.all(own.map(async ({ threadId }) => agent.thread(threadId)));
+  return threads.flatMap(({ activeRequests }) => activeRequests);
+}
+
+describe('an inbox has', () => {
+  test('a request beside a call that is still running', async () => {
+    const running = Promise.withResolvers<void>();
+    const done = Promise.withResolvers<string>();
+    const { store } = watchRows();
+    const world = memoryWorld([
+      { calls: [{ id: 'c0', name: 'slow', input: { city: 'Oslo' } }, book('c1', 'Paris')] },
+      { text: 'Booked.' },
+    ]);
+    const slow = tool({
+      inputSchema: cityInput,
+      execute: () => {
+        running.resolve();
+        return done.promise;
+      },
+    });
+    const agent = world.agent({ store, tools: { ...travelTools(world.ran), slow } });
+    const run = agent.run('Book', await agent.thread('t'), { principal: 'ann' });
+    await running.promise;
+    const { requests } = await agent.requests({ principal: 'bob', as: ['bob'] });
+    expect(requests).toMatchObject([
+      { request: { toolCall: { toolName: 'book' } }, rights: { mayAnswer: true } },
+    ]);
+    expect(await findByThreads(agent, store, () => true)).toEqual([]);
+    const answers = requests.flatMap(({ request }) =>
+      request?.type === 'approval-request' ? [request.approve()] : [],
+    );
+    await agent.respond(answers, await agent.thread('t'), { principal: 'bob' });
+    done.resolve('Looked.');
+    expect((await run).status).toBe('completed');
+    expect(world.ran).toMatchObject([{ name: 'book' }]);
+  });
+
+  test('your page, however many other threads wait before yours', async () => {
+    const { agent, watched, list } = await inbox(151, (index) =>
+      index === 150 ? ['owners'] : ['dee'],
+    );
+    expect(await list({ principal: 'bob', as: ['bob', 'owners'] })).toEqual({
+      texts: ['150'],
+      next: undefined,
+    });
+    expect(watched.read).toBe(1);
+    const { store } = watched;
+    expect(await findByThreads(agent, store, (id) => id === 't150')).toEqual([]);
+  });
 });
