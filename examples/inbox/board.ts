@@ -24,8 +24,6 @@ const conversationSchema = z.object({
 
 const entrySchema = z.object({
   request: z.discriminatedUnion('type', [approvalRequestSchema, questionRequestSchema]),
-  /** When it was asked; the same for all requests of a step, which keep the model's order. */
-  askedAt: z.number(),
   /** The title of its conversation. */
   title: z.string(),
   status: z.enum(['waiting', 'answered', 'expired', 'cancelled', 'invalidated']),
@@ -40,7 +38,10 @@ export const boardSchema = z.object({
   viewer: z.string(),
   /** Newest first. */
   conversations: z.array(conversationSchema),
-  /** Requests that are waiting, riskiest first, and then the latest ones that ended; of equal risk, newest first. */
+  /**
+   * Requests that wait for this person, riskiest first, and then those that ended last; of equal risk, those of the conversation that asked
+   * last, in the model's order.
+   */
   entries: z.array(entrySchema),
 });
 

@@ -1,8 +1,7 @@
-import { z } from 'zod';
-
-export const personSchema = z.object({ name: z.string() });
-/** The person who sent a request. */
-export type Person = z.infer<typeof personSchema>;
+/** The person who sent a request. Their name is their principal. */
+export interface Person {
+  name: string;
+}
 
 const namePattern = /^[A-Za-z]{1,30}$/;
 

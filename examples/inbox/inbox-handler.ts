@@ -2,7 +2,7 @@ import { type Agent, createPostHandler, type ThreadStore } from 'holdpoint';
 import { z } from 'zod';
 import { answerSchema } from './board.ts';
 import type { ChangeStream } from './change-stream.ts';
-import { owns, personOf, personSchema } from './identity.ts';
+import { owns, personOf } from './identity.ts';
 import { boardReader } from './read-board.ts';
 
 const postSchema = z.strictObject({
@@ -40,13 +40,12 @@ function createAnswerHandler(agent: Agent): (request: Request) => Promise<Respon
     agent,
     authorize: ({ request, threadId }) => {
       const person = personOf(request);
-      return person && owns(person, threadId) ? { principal: person } : undefined;
+      return person && owns(person, threadId) ? { principal: person.name } : undefined;
     },
     channel: 'inbox',
     schema: postSchema,
     async handle({ body: { threadId, answer, viewer }, by }) {
-      const { name } = personSchema.parse(by.principal);
-      if (viewer !== undefined && viewer !== name)
+      if (viewer !== undefined && viewer !== by.principal)
         return refusal(403, 'other-viewer', `The page was loaded for ${viewer}; load it again.`);
       await agent.respond(answer, await agent.thread(threadId), by);
       return undefined;

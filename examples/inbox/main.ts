@@ -6,7 +6,7 @@ import { createUiHandler } from 'holdpoint/ui';
 import { runWorker } from 'holdpoint/worker';
 import { buildPage } from './build-page.ts';
 import { ChangeStream } from './change-stream.ts';
-import { owns, personOf, personSchema } from './identity.ts';
+import { owns, personOf } from './identity.ts';
 import { createInboxHandler } from './inbox-handler.ts';
 import { approvalRules } from './office/approval-rules.ts';
 import { Ledger } from './office/ledger.ts';
@@ -28,7 +28,8 @@ const agent = createAgent({
     'do not ask for approval in your text. Answer in plain text, without Markdown, in one to three sentences.',
   tools: officeTools(new Ledger(join(folder, 'ledger.jsonl'))),
   toolApproval: approvalRules,
-  principalId: (principal) => personSchema.parse(principal).name,
+  mayAnswer: ({ principal, request }) =>
+    typeof principal === 'string' && owns({ name: principal }, request.threadId),
   /* The ledger does each thing once per key, so a call that was interrupted by a crash can be started again. */
   toolRecovery: {
     payInvoice: { idempotent: true },
@@ -45,7 +46,9 @@ const handleChat = createUiHandler({
   agent,
   authorize: ({ request, threadId }) => {
     const person = personOf(request);
-    return person && owns(person, threadId) ? { principal: person, channel: 'chat' } : undefined;
+    return person && owns(person, threadId)
+      ? { principal: person.name, channel: 'chat' }
+      : undefined;
   },
 });
 const server = await serveFetch(

@@ -1,118 +1,143 @@
-import { type Agent, type AgentThread, hidePrincipals, type ThreadStore } from 'holdpoint';
+import {
+  type Agent,
+  type AgentThread,
+  hidePrincipals,
+  type ListedRequest,
+  type RequestListQuery,
+  type ThreadStore,
+  type ThreadSummary,
+} from 'holdpoint';
 import type { Board, BoardEntry, ConversationLine } from './board.ts';
-import { ownerPrefix, owns, type Person, personSchema } from './identity.ts';
+import { ownerPrefix, owns, type Person } from './identity.ts';
 
-interface ThreadPart {
-  conversation: ConversationLine;
-  entries: BoardEntry[];
-}
+/** A person's conversations by id. */
+type Conversations = ReadonlyMap<string, { summary: ThreadSummary; thread: AgentThread }>;
 
 const mostEnded = 12;
 
-/** Creates a function that reads a person's board from their threads. */
+/** Creates a function that reads a person's board: their requests from the rows of the store, and their conversations from the threads. */
 export function boardReader({ agent, store }: { agent: Agent; store: ThreadStore }) {
-  const parts = new Map<string, ThreadPart & { revision: number }>();
+  const threads = new Map<string, AgentThread>();
 
   return async function readBoard(person: Person): Promise<Board> {
-    const read: ThreadPart[] = [];
+    const conversations = new Map<string, { summary: ThreadSummary; thread: AgentThread }>();
+    for (const summary of await listOwn(person)) {
+      const { threadId, revision } = summary;
+      conversations.set(threadId, { summary, thread: await findThread(threadId, revision) });
+    }
+    const of = { principal: person.name, requester: person.name };
+    const waiting = await listAll({ ...of, order: 'risk' });
+    const decided = { ...of, state: 'decided', order: 'decided', limit: mostEnded } as const;
+    const { requests: ended } = await agent.requests(decided);
+    return {
+      viewer: person.name,
+      conversations: [...conversations.values()]
+        .map(toLine)
+        .toSorted((one, other) => other.updatedAt - one.updatedAt),
+      entries: [
+        ...order(waiting, conversations).flatMap((each) => toEntry(each, conversations)),
+        ...ended.flatMap((each) => toEntry(each, conversations)),
+      ],
+    };
+  };
+
+  /** The person's threads, which are one range of ids. */
+  async function listOwn(person: Person): Promise<ThreadSummary[]> {
+    const found: ThreadSummary[] = [];
     for (let after = { threadId: ownerPrefix(person), updatedAt: 0 }; ;) {
       const page = await store.list({ after });
       const own = page.filter(({ threadId }) => owns(person, threadId));
-      for (const { threadId, revision } of own) read.push(await readPart(threadId, revision));
+      found.push(...own);
       const last = page.at(-1);
-      if (last === undefined || own.length < page.length) return boardOf(person, read);
+      if (last === undefined || own.length < page.length) return found;
       after = last;
     }
-  };
+  }
 
-  async function readPart(threadId: string, revision: number): Promise<ThreadPart> {
-    const known = parts.get(threadId);
+  /** All pages of what waits for the person. */
+  async function listAll(query: RequestListQuery): Promise<ListedRequest[]> {
+    const { requests, next: after } = await agent.requests(query);
+    if (after === undefined) return requests;
+    return [...requests, ...(await listAll({ ...query, after }))];
+  }
+
+  async function findThread(threadId: string, revision: number): Promise<AgentThread> {
+    const known = threads.get(threadId);
     if (known?.revision === revision) return known;
     const thread = await agent.thread(threadId);
-    const part = partOf(thread);
-    parts.set(threadId, { ...part, revision: thread.revision });
-    return part;
+    threads.set(threadId, thread);
+    return thread;
   }
 }
 
-function boardOf({ name }: Person, parts: readonly ThreadPart[]): Board {
-  const entries = parts
-    .flatMap((part) => part.entries)
-    .toSorted((one, other) => other.askedAt - one.askedAt);
-  const waiting = entries
-    .filter(({ status }) => status === 'waiting')
-    .toSorted((one, other) => rankOf(other) - rankOf(one));
-  const ended = entries.filter(({ status }) => status !== 'waiting').slice(0, mostEnded);
-  return {
-    viewer: name,
-    conversations: parts
-      .map(({ conversation }) => conversation)
-      .toSorted((one, other) => other.updatedAt - one.updatedAt),
-    entries: [...waiting, ...ended],
-  };
+function toLine({
+  summary,
+  thread,
+}: {
+  summary: ThreadSummary;
+  thread: AgentThread;
+}): ConversationLine {
+  const { threadId, updatedAt, openRequests: waiting } = summary;
+  return { threadId, title: titleOf(thread), updatedAt, waiting };
+}
+
+/** The riskiest first; of equal risk, those of the conversation that asked last, in the model's order. */
+function order(waiting: readonly ListedRequest[], conversations: Conversations): ListedRequest[] {
+  const latest = new Map<string, number>();
+  for (const { threadId, createdAt } of waiting.map(({ row }) => row)) {
+    latest.set(threadId, Math.max(createdAt, latest.get(threadId) ?? 0));
+  }
+  const latestOf = ({ row }: ListedRequest): number => latest.get(row.threadId) ?? 0;
+  const placeOf = ({ row: { threadId, requestId } }: ListedRequest): number =>
+    conversations
+      .get(threadId)
+      ?.thread.activeRequests.findIndex((request) => request.requestId === requestId) ?? 0;
+  return waiting.toSorted(
+    (one, other) =>
+      rankOf(other) - rankOf(one) ||
+      latestOf(other) - latestOf(one) ||
+      placeOf(one) - placeOf(other),
+  );
 }
 
 /** How risky a request is. A risk that nobody named is between low and high. */
-function rankOf({ request }: BoardEntry): number {
-  const { risk = 'medium' } = request.type === 'approval-request' ? request : {};
-  return ['low', 'medium', 'high', 'critical'].indexOf(risk);
+function rankOf({ row: { risk } }: ListedRequest): number {
+  return ['low', 'medium', 'high', 'critical'].indexOf(risk ?? 'medium');
 }
 
-function partOf(thread: AgentThread): ThreadPart {
-  const title = titleOf(thread);
-  const entries = entriesOf(thread, title);
-  return {
-    conversation: {
-      threadId: thread.id,
-      title,
-      updatedAt: thread.events.at(-1)?.at ?? 0,
-      waiting: entries.filter(({ status }) => status === 'waiting').length,
+/** The entry of a request; none for a lost call. Who answered is named; principals are for the server alone. */
+function toEntry({ row, request }: ListedRequest, conversations: Conversations): BoardEntry[] {
+  const { requestId, threadId, state, decidedBy, decidedAt = 0 } = row;
+  const thread = conversations.get(threadId)?.thread;
+  if (request === undefined || thread === undefined) return [];
+  const response = thread.decisions.find((each) => each.request.requestId === requestId)?.response;
+  const outcome = thread.calls.find((call) => call.requestId === requestId)?.outcome;
+  return [
+    {
+      request: hidePrincipals(request),
+      title: titleOf(thread),
+      status: statusOf(state),
+      ...(response && { answer: { response, name: decidedBy ?? 'somebody', at: decidedAt } }),
+      ...(outcome && { outcome }),
     },
-    entries,
-  };
+  ];
 }
 
-/** The requests of a thread. The event of a request does not contain the call; `thread.calls` has it. A sub-agent's request contains the call. */
-function entriesOf(thread: AgentThread, title: string): BoardEntry[] {
-  const entries = new Map<string, BoardEntry>();
-  let steppedAt = 0;
-  for (const event of thread.events) {
-    if (event.type === 'step-finished') steppedAt = event.at;
-    if (event.type === 'request-opened') {
-      const { request } = event;
-      entries.set(request.requestId, {
-        request: { ...request },
-        askedAt: event.place === undefined ? event.at : steppedAt,
-        title,
-        status: 'waiting',
-      });
-    } else if (event.type === 'request-answered') {
-      const entry = entries.get(event.response.requestId);
-      const name = personSchema.safeParse(event.principal).data?.name ?? 'somebody';
-      if (entry === undefined) continue;
-      entry.status = 'answered';
-      entry.answer = { response: event.response, name, at: event.at };
-    } else if (event.type === 'request-closed') {
-      const entry = entries.get(event.requestId);
-      if (entry !== undefined) entry.status = event.cause;
-    }
+function statusOf(state: ListedRequest['row']['state']): BoardEntry['status'] {
+  switch (state) {
+    case 'open':
+      return 'waiting';
+    case 'expired':
+    case 'cancelled':
+    case 'invalidated':
+      return state;
+    case 'approved':
+    case 'rejected':
+    case 'answered':
+    case 'dismissed':
+    case 'settled':
+      return 'answered';
   }
-  for (const { requestId = '', toolCallId, toolName, input, outcome } of thread.calls) {
-    const entry = entries.get(requestId);
-    if (entry === undefined) continue;
-    entry.request.toolCall = { toolCallId, toolName, input };
-    if (outcome !== undefined) entry.outcome = outcome;
-  }
-  /* An open request has the votes and the edit so far. */
-  for (const request of thread.activeRequests) {
-    const entry = entries.get(request.requestId);
-    if (entry !== undefined) entry.request = { ...request };
-  }
-  /* Who answered is named; their principals are for the server alone. */
-  return [...entries.values()].map((entry) => ({
-    ...entry,
-    request: hidePrincipals(entry.request),
-  }));
 }
 
 function titleOf(thread: AgentThread): string {

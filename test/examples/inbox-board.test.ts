@@ -4,7 +4,6 @@ import { boardReader } from '../../examples/inbox/read-board.ts';
 import { ChangeStream } from '../../examples/inbox/change-stream.ts';
 import { createInboxHandler } from '../../examples/inbox/inbox-handler.ts';
 import { boardSchema } from '../../examples/inbox/board.ts';
-import { personSchema } from '../../examples/inbox/identity.ts';
 import { newsroom } from '../support/newsroom.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 
@@ -15,7 +14,7 @@ test('the inbox lists what the steps of a custom agent ask, and how it was answe
   const thread = await agent.thread('Ann.t');
   const readBoard = boardReader({ agent, store });
   const entries = async () => boardSchema.parse(await readBoard(person)).entries;
-  const { userInputRequests } = await agent.run('Announce it.', thread, { principal: person });
+  const { userInputRequests } = await agent.run('Announce it.', thread, { principal: person.name });
   expect(await entries()).toMatchObject([
     { title: 'Announce it.', status: 'waiting', request: { key: 'tone', text: 'Which tone?' } },
   ]);
@@ -26,7 +25,7 @@ test('the inbox lists what the steps of a custom agent ask, and how it was answe
     status: 'answered' as const,
     answers,
   }));
-  await agent.run(responses, thread, { principal: person });
+  await agent.run(responses, thread, { principal: person.name });
   const listed = await entries();
   expect(listed.map(({ request, status }) => `${request.key} ${status}`).toSorted()).toEqual([
     'publish waiting',
@@ -39,10 +38,11 @@ test('the inbox lists what the steps of a custom agent ask, and how it was answe
 
 test('the inbox lists the riskiest first, with who may answer and who has approved', async () => {
   const store = memoryStore();
-  const { model } = scriptedModel([]);
+  const { model } = scriptedModel([{ text: 'Hello.' }]);
   const agent = createAgent({ model, store, mayAnswer: () => true });
   const person = { name: 'Ann' };
   const thread = await agent.thread('Ann.t');
+  await agent.run('Hi.', thread, { principal: 'Ann' });
   const readBoard = boardReader({ agent, store });
   for (const risk of ['low', undefined, 'critical', 'high'] as const) {
     await agent.requestApproval(thread, {
@@ -62,19 +62,17 @@ test('the inbox lists the riskiest first, with who may answer and who has approv
   ]);
   const [first] = thread.activeApprovalRequests.filter(({ risk }) => risk === 'critical');
   if (first === undefined) throw new Error('Nothing is asked.');
-  await agent.respond(first.approve(), thread, { principal: 'ann' });
+  await agent.respond(first.approve(), thread, { principal: 'Ben' });
   expect((await entries())[0]).toMatchObject({
     status: 'waiting',
-    request: { approvers: ['owners'], quorum: 2, votes: [{ person: 'ann' }] },
+    request: { approvers: ['owners'], quorum: 2, votes: [{ person: 'Ben' }] },
   });
 });
-
-const principalId = (principal: unknown): string => personSchema.parse(principal).name;
 
 test('an answer that a form of another site could send is refused, and nothing is recorded', async () => {
   const store = memoryStore();
   const { model } = scriptedModel([]);
-  const agent = createAgent({ model, store, principalId });
+  const agent = createAgent({ model, store });
   const thread = await agent.thread('Ben.t');
   const { requestId } = await agent.requestApproval(thread, { text: 'May I?' });
   const handle = createInboxHandler({ agent, store, changes: new ChangeStream(agent) });
@@ -97,7 +95,7 @@ test('an answer that a form of another site could send is refused, and nothing i
 test('an answer of a page that was loaded for somebody else is refused, and nothing is recorded', async () => {
   const store = memoryStore();
   const { model } = scriptedModel([]);
-  const agent = createAgent({ model, store, principalId });
+  const agent = createAgent({ model, store });
   const thread = await agent.thread('Ben.t');
   const { requestId } = await agent.requestApproval(thread, { text: 'May I?' });
   const handle = createInboxHandler({ agent, store, changes: new ChangeStream(agent) });

@@ -14,7 +14,7 @@ test('the board of the inbox has what a sub-agent asks once, with its own call a
   });
   const person = { name: 'Ada' };
   const thread = await manager.thread(`${ownerPrefix(person)}1`);
-  const first = await manager.run('Pay Ann.', thread);
+  const first = await manager.run('Pay Ann.', thread, { principal: person.name });
   const second = await manager.run(first.approvalRequests[0]?.approve() ?? [], thread);
   const readBoard = boardReader({ agent: manager, store: office.store });
   const board = async () => boardSchema.parse(JSON.parse(JSON.stringify(await readBoard(person))));
