@@ -24,10 +24,10 @@ test('a file of libsql is a store for any number of clients', async ({ skip }) =
     const clients: { close(): void }[] = [];
     const results = await playStore(async () => {
       const url = `file:${join(at, `${(files += 1)}.sqlite`)}`;
-      return () => {
+      return (hooks) => {
         const client = createClient({ url });
         clients.push(client);
-        return sqliteStoreOn(libsqlDriver(client), { snapshots: true });
+        return sqliteStoreOn(libsqlDriver(client), { ...hooks, snapshots: true });
       };
     });
     for (const client of clients) client.close();

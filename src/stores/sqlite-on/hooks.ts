@@ -3,7 +3,10 @@ import type { SqliteStatement, SqliteValue } from './sqlite-driver.ts';
 
 /** What becomes durable with an append, or not at all. */
 export interface SqliteTransaction {
-  /** Adds a statement to the append's batch, with a value for each `?`. It runs when the hook has returned; a statement that fails takes the append with it. */
+  /**
+   * Adds a statement to the append's batch, with a value for each `?`. It runs when the hook has returned; one that fails takes the append
+   * with it. Put what varies into `values`, as some stores keep each text prepared.
+   */
   run(text: string, values?: readonly SqliteValue[]): void;
 }
 

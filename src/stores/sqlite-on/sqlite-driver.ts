@@ -19,7 +19,7 @@ export interface SqliteDriver {
   query(statement: SqliteStatement): readonly SqliteRow[] | Promise<readonly SqliteRow[]>;
   /**
    * Runs the statements in their order in one transaction that no other writer comes between (`begin immediate`), and returns the rows of
-   * each. It is durable when it returns. If a statement fails, it throws, and nothing is written.
+   * each. It is durable when it returns. If a statement fails, it throws an error whose message contains SQLite's own, and nothing is written.
    */
   batch(
     statements: readonly SqliteStatement[],

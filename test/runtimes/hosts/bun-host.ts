@@ -21,11 +21,11 @@ const results = {
   plays: await playAll(),
   'bun:sqlite': await playStore(async () => {
     const file = newFile();
-    return () => sqliteStoreOn(bunDriver(openBun(file)), { snapshots: true });
+    return (hooks) => sqliteStoreOn(bunDriver(openBun(file)), { ...hooks, snapshots: true });
   }),
   'sqliteStore in Bun': await playStore(async () => {
     const file = newFile();
-    return () => sqliteStore(file);
+    return (hooks) => sqliteStore(file, hooks);
   }),
 };
 console.log(JSON.stringify(results));

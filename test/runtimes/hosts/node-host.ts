@@ -10,7 +10,7 @@ const results = {
   plays: await playAll(),
   sqliteStore: await playStore(async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'holdpoint-runtime-')), 'threads.sqlite');
-    return () => sqliteStore(file);
+    return (hooks) => sqliteStore(file, hooks);
   }),
 };
 console.log(JSON.stringify(results));

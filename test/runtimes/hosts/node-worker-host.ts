@@ -14,7 +14,7 @@ export class Threads extends DurableObject {
     const { storage } = this.ctx;
     const results = await playStore(async () => {
       await storage.deleteAll();
-      return () => sqliteStoreOn(durableObjectDriver(storage), { snapshots: true });
+      return (hooks) => sqliteStoreOn(durableObjectDriver(storage), { ...hooks, snapshots: true });
     });
     return Response.json(results);
   }
@@ -30,7 +30,7 @@ export default {
       plays: await playAll(),
       D1: await playStore(async () => {
         for (const table of tables) await DB.exec(`drop table if exists holdpoint_${table}`);
-        return () => sqliteStoreOn(d1Driver(DB));
+        return (hooks) => sqliteStoreOn(d1Driver(DB), hooks);
       }),
       'a Durable Object': await inObject.json(),
     });

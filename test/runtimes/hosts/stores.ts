@@ -1,10 +1,11 @@
-import type { ThreadStore } from 'holdpoint';
+import { HoldpointError, type ThreadStore } from 'holdpoint';
+import type { SqliteHooks } from 'holdpoint/stores/sqlite-on';
 import { storeConformance } from 'holdpoint/testing/store';
 import { type Check, equal, played } from './played.ts';
 import { cycle } from './plays.ts';
 
 /** Gives an empty database, as a function that opens a store on it. */
-type Fresh = () => Promise<() => ThreadStore>;
+type Fresh = () => Promise<(hooks?: SqliteHooks) => ThreadStore>;
 
 /** One append, made twice: the second fails at its grant, whose id exists, after its entry has been inserted. */
 async function failInside(store: ThreadStore): Promise<void> {
@@ -34,6 +35,27 @@ async function failInside(store: ThreadStore): Promise<void> {
   equal([failed, await store.read('b'), (await store.list({})).length], [true, [], 1]);
 }
 
+/** Two appends to one end of a log, of which each would name its thread by a hook. Databases word the failure of the second one in ways of their own. */
+async function hook(open: Awaited<ReturnType<Fresh>>): Promise<void> {
+  const store = open({
+    onWake: ({ threadId }, { run }) =>
+      run("insert into holdpoint_request_consumers (name, position) values ('woken ' || ?, 7)", [
+        threadId,
+      ]),
+  });
+  const append = async (threadId: string): Promise<string> => {
+    const summary = { threadId, revision: 1, hash: 'hash', failures: 0, updatedAt: 1 };
+    const entries = [{ revision: 1, text: '{}' }];
+    const idle = { ...summary, status: 'idle', openRequests: 0 } as const;
+    return store.append(threadId, { revision: 0, hash: '' }, entries, idle).then(
+      () => 'appended',
+      (error: unknown) => String(HoldpointError.isInstance(error) ? error.code : error),
+    );
+  };
+  equal([await append('a'), await append('a')], ['appended', 'revision-conflict']);
+  equal([(await store.read('a')).length, await append('b')], [1, 'appended']);
+}
+
 const cases: Record<string, (fresh: Fresh) => Promise<void>> = {
   ...Object.fromEntries(
     storeConformance.map(({ name, check }) => [
@@ -45,6 +67,8 @@ const cases: Record<string, (fresh: Fresh) => Promise<void>> = {
     ]),
   ),
   'an append that fails inside leaves nothing': async (fresh) => failInside((await fresh())()),
+  'what a hook adds is written with its append, or not at all': async (fresh) =>
+    hook(await fresh()),
   'a cycle': async (fresh) => cycle((await fresh())()),
 };
 
