@@ -5,6 +5,7 @@ import { createAgent, type ThreadNotice, type ThreadStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { type SqliteHooks, sqliteStoreOn } from 'holdpoint/stores/sqlite-on';
 import { describe, expect, test } from 'vitest';
+import { appendOnce } from '../../src/thread/thread-log.ts';
 import { errorCode } from '../support/error-code.ts';
 import { nodeDriver } from '../support/node-driver.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
@@ -132,6 +133,21 @@ describe('a hook of a SQLite store', () => {
     expect(await store.head('t')).toBeUndefined();
     expect(await store.requests?.count({})).toBe(0);
     expect(jobs()).toEqual([]);
+  });
+
+  test('adds its rows once where the reply of the append is lost and it is made again', async () => {
+    const { store, jobs } = storeWithJobs(noting);
+    const lossy: ThreadStore = {
+      ...store,
+      async append(...input) {
+        await store.append(...input);
+        throw new Error('The reply is lost.');
+      },
+    };
+    const append = { end: plainEnd(0), entry: plainEntry(1), summary: plainSummary('t') };
+    expect(await appendOnce(lossy, 't', append)).toBe(true);
+    expect(await store.read('t')).toHaveLength(1);
+    expect(jobs()).toEqual(['t is idle']);
   });
 
   test('fails a run with its error, and does not repeat the append for ever', async () => {
