@@ -141,7 +141,7 @@ export const withRequests = (
   )`;
 
 /** Adds the rows that do not exist, of threads that do. */
-export const fillRequests: PostgresQuery = {
+export const fillMissing: PostgresQuery = {
   text: `
   with ${readValues(1, '')}, filled as (
     ${insertRows} where exists (select from holdpoint_threads where holdpoint_threads.thread_id = changed.thread_id)

@@ -2,7 +2,7 @@ import type { RequestFilter, ThreadStoreRequests } from '../../thread/thread-sto
 import { makeRequestReads, type RequestDialect } from '../sql/request-queries.ts';
 import type { PostgresQuery } from './pool.ts';
 import { makeFeed } from './request-feed.ts';
-import { fillRequests, listRequestValues, toKey, toStorable } from './request-rows.ts';
+import { fillMissing, listRequestValues, toKey, toStorable } from './request-rows.ts';
 import { repeatConflicts, type StatementRunner } from './statement-runner.ts';
 import { numberParameters } from './statements.ts';
 
@@ -29,7 +29,7 @@ export function makePostgresRequests({ run }: StatementRunner): ThreadStoreReque
 
     async fill(rows) {
       const opened = rows.map((request) => ({ type: 'opened' as const, request }));
-      await repeatConflicts(async () => run(fillRequests, listRequestValues(opened)));
+      await repeatConflicts(async () => run(fillMissing, listRequestValues(opened)));
     },
 
     async erase(requestId) {
