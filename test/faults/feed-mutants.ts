@@ -20,7 +20,7 @@ export const feedMutants: readonly SourceMutant[] = [
     file: feed,
     from: 'select pg_advisory_xact_lock(7163384706), ${waitForDisk};',
     to: 'select ${waitForDisk};',
-    suite: ['stores/postgres-feed.deep', 'when commits come in another order'],
+    suite: [requests, 'while another waits to give them'],
     sentence: failed,
   },
   {

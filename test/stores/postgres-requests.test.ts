@@ -46,6 +46,9 @@ async function appendUntil(...input: Parameters<typeof appendRows>): Promise<voi
 const openTo = async (store: ThreadStore, ...approver: string[]) =>
   (await requestsOf(store).list({ state: 'open', approver })).map(({ requestId }) => requestId);
 
+/** Finds a statement that waits for another transaction. */
+const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
 /** What an append writes beside its requests. */
 const besides = [
   { name: 'nothing else', beside: {} },
@@ -195,7 +198,6 @@ describe('a deleted thread', () => {
     await holder.query('begin');
     await holder.query(`select from holdpoint_threads where thread_id = 't' for key share`);
     const deleting = store.delete('t', plainEnd(1));
-    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
     await fillIn(requests, plainRow('r', { approvers: ['ada'] }));
     await holder.query('commit');
@@ -318,6 +320,36 @@ describe('the feed', () => {
     const [second] = await requests.changes({ after: 0 });
     expect(second?.position).toBeGreaterThan(first?.position ?? Infinity);
     expect(await requests.deleteChanges({ before: 0 })).toBe(0);
+  });
+
+  test('has the positions that one reader gives while another waits to give them', async () => {
+    const { pool, store, requests } = await oneStore();
+    const texts: string[] = [];
+    const recorded = requestsOf(
+      postgresStore({
+        connect: async () => pool.connect(),
+        async query(query) {
+          texts.push(query.text);
+          return pool.query(query);
+        },
+      }),
+    );
+    await appendRows(store, 't', [opened('first')]);
+    const [first] = await recorded.changes({ after: 0 });
+    await appendRows(store, 't', [opened('r'), opened('s')], 2);
+    const giver = await pool.connect();
+    await giver.query('begin');
+    await giver.query(texts.find((text) => text.includes('nextval')) ?? '');
+    const given = await giver.query(
+      `select position from holdpoint_request_changes where request_id in ('r', 's') order by position`,
+    );
+    const reading = requests.changes({ after: first?.position ?? 0 });
+    await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
+    await giver.query('commit');
+    giver.release();
+    expect((await reading).map(({ position }) => String(position))).toEqual(
+      given.rows.map(({ position }) => position),
+    );
   });
 
   test('leaves out none that a reader is giving a position to while others are deleted', async () => {
