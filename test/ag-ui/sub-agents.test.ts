@@ -1,3 +1,4 @@
+import type { AgentOptions } from 'holdpoint';
 import { createAgUiHandler } from 'holdpoint/ag-ui';
 import { questionTools } from 'holdpoint/tools';
 import { expect, test } from 'vitest';
@@ -13,9 +14,13 @@ const asking: ScriptedStep[] = [
 ];
 
 /** A client of an agent that has another pay, whose calls have the ids of its own. */
-function site(script: ScriptedStep[] = [{ calls: [pay('c1', 'Ann\u202E')] }, { text: 'Paid.' }]) {
+function site(
+  script: ScriptedStep[] = [{ calls: [pay('c1', 'Ann\u202E')] }, { text: 'Paid.' }],
+  options: Partial<AgentOptions> = {},
+) {
   const office = new AgentOffice();
-  const buyer = office.payer('buyer', script, { tools: { pay: office.pay, ...questionTools() } });
+  const tools = { pay: office.pay, ...questionTools() };
+  const buyer = office.payer('buyer', script, { tools, ...options });
   const calls = [ask('c1', 'buy', 'Pay her.')];
   const manager = office.agent('manager', [{ calls }, { text: 'Done.' }], {
     tools: { buy: office.tool(buyer) },
@@ -50,6 +55,15 @@ test('an approval of a sub-agent is an interrupt with who asks and the inner cal
   );
   expect(called.map((call) => call.function.name)).toEqual(['buy']);
   expect(agent.messages.some(({ role }) => role === 'tool')).toBe(false);
+});
+
+test("an edit of a sub-agent's call has the schema of the tool below, not that of the client's agent", async () => {
+  const rule = { pay: { type: 'user-approval', editable: true } } as const;
+  const { say } = site(undefined, { toolApproval: rule });
+  const { interrupts } = Object(endOf(await say('Pay Ann.')));
+  expect(interrupts).toMatchObject([
+    { responseSchema: { properties: { input: { properties: { to: { type: 'string' } } } } } },
+  ]);
 });
 
 test('the answer reaches the sub-agent, and its reply is the result of the call', async () => {

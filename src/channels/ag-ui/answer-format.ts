@@ -60,9 +60,12 @@ const demandedReason = {
   ],
 };
 
-/** The tool's schema; with named fields, the others are fixed to what is shown. */
-function makeEditSchema({ editable, toolCall }: ApprovalRequest, inputSchema: unknown): unknown {
-  const whole = inputSchema ?? {};
+/** The schema that the request carries, or else the tool's; with named fields, the others are fixed to what is shown. */
+function makeEditSchema(
+  { editable, toolCall, inputSchema: carried }: ApprovalRequest,
+  inputSchema: unknown,
+): unknown {
+  const whole = carried ?? inputSchema ?? {};
   if (editable === undefined || editable === true) return whole;
   const fields = Object.entries(fieldsSchema.catch({}).parse(toolCall?.input));
   const fixed = fields.filter(([name]) => !editable.includes(name));
