@@ -144,7 +144,9 @@ async function findApprovalRights(
     mayEdit: await mayEdit(asking, request),
     ...(mayRemember === undefined ? {} : { mayRemember }),
     mayWithdraw: mayWithdraw(asking, request),
-    mayReassign: await mayReassign(asking, request),
+    /* It takes the right to approve. */
+    mayReassign:
+      (mayApprove || refusal === 'already-voted') && (await mayReassign(asking, request)),
   };
 }
 
