@@ -161,7 +161,7 @@ async function listRow(
   if (request === undefined) return { row, rights: makeNoRights(row, 'no-request') };
   const shown = request.type === 'approval-request' ? withAnswers(request) : request;
   if (row.state !== 'open') return { row, request: shown, rights: makeNoRights(row, 'closed') };
-  const rights = needsThread(request)
+  const rights = needsThread(request, await context.definedTools())
     ? await findThreadRights(context, threads, row, by)
     : await findRights(context, makeThread(request), { request }, by);
   return { row, request: shown, rights };
@@ -182,12 +182,18 @@ function parseRow({
 }
 
 /**
- * Whether the request alone does not say who may answer it: a sub-agent decides about its own, and a request of an older version does not
- * say for whom its thread works.
+ * Whether the request alone does not say who may answer it: a sub-agent decides about its own, the answer to a question may need a tool that is
+ * not here, and a request of an older version does not say for whom its thread works.
  */
-function needsThread(request: UserInputRequest): boolean {
+function needsThread(
+  request: UserInputRequest,
+  tools: Pick<ReadonlyMap<string, unknown>, 'has'>,
+): boolean {
   if (request.path !== undefined) return true;
-  if (request.type !== 'approval-request') return false;
+  if (request.type === 'question-request') {
+    const { toolCall } = request;
+    return toolCall !== undefined && !tools.has(toolCall.toolName);
+  }
   return request.notRequester === true && request.requesters === undefined;
 }
 

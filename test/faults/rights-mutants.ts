@@ -60,4 +60,12 @@ export const rightsMutants: readonly SourceMutant[] = [
     suite: ['agent/agent-requests', 'goes on where the last one ended'],
     sentence: failed,
   },
+  {
+    promise: 'a question waits for its tool, in a list too',
+    file: 'agent/list-requests.ts',
+    from: 'return toolCall !== undefined && !tools.has(toolCall.toolName);',
+    to: 'return toolCall === null;',
+    suite: ['policy/request-rights', 'waits for a process that has its tool'],
+    sentence: failed,
+  },
 ];

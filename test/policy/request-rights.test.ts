@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { type AnswerRefusal, createAgent } from 'holdpoint';
+import { questionTools } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
@@ -96,6 +97,62 @@ describe('a person may not answer a request:', () => {
     expect(await other.rights(await other.thread('t'), { principal: 'bob' })).toMatchObject([
       { mayAnswer: false, refusal: 'missing-tool' },
     ]);
+  });
+});
+
+describe('a question', () => {
+  const script = [
+    {
+      calls: [
+        { id: 'q1', name: 'user_choice', input: { question: 'Which?', options: '["A", "B"]' } },
+      ],
+    },
+    { text: 'It is A.' },
+  ];
+
+  test('is answered or dismissed, and nothing else', async () => {
+    const agent = new AgentOffice().agent('asker', script, {
+      tools: questionTools(),
+      mayAnswer: ({ principal, request }) =>
+        principal === 'bob' && request.type === 'question-request',
+    });
+    const thread = await agent.thread('t');
+    await agent.run('Ask.', thread, { principal: 'ann' });
+    const [question] = thread.activeRequests;
+    if (question?.type !== 'question-request') throw new Error('Nothing is asked.');
+    const { requestId, allowDismiss } = question;
+    const no = { mayApprove: false, mayEdit: false, mayWithdraw: false, mayReassign: false };
+    const rights = { requestId, threadId: 't', mayAnswer: true, mayReject: allowDismiss, ...no };
+    expect(await agent.rights(thread, { principal: 'bob' })).toEqual([rights]);
+    const { requests } = await agent.requests({ principal: 'bob' });
+    expect(requests).toMatchObject([{ request: { requestId }, rights }]);
+    expect(await agent.rights(thread, { principal: 'cy' })).toMatchObject([
+      { mayAnswer: false, refusal: 'not-approver', mayReject: false },
+    ]);
+    expect((await agent.requests({ principal: 'cy' })).requests).toEqual([]);
+  });
+
+  test('waits for a process that has its tool', async () => {
+    const office = new AgentOffice();
+    const asker = office.agent('asker', script, { tools: questionTools() });
+    await asker.run('Ask.', await asker.thread('t'), { principal: 'ann' });
+    const inbox = office.agent('asker', []);
+    const thread = await inbox.thread('t');
+    const by = { principal: 'bob' };
+    expect(await inbox.rights(thread, by)).toMatchObject([{ refusal: 'missing-tool' }]);
+    expect((await inbox.requests({ ...by, include: 'all' })).requests).toMatchObject([
+      { rights: { mayAnswer: false, refusal: 'missing-tool' } },
+    ]);
+    const [question] = thread.activeRequests;
+    if (question?.type !== 'question-request') throw new Error('Nothing is asked.');
+    const { requestId, fields } = question;
+    const answers = fields.map(({ key, options }) => ({
+      key,
+      optionIds: options.slice(0, 1).map(({ id }) => id),
+    }));
+    const given = { type: 'question-response', requestId, status: 'answered', answers } as const;
+    expect(await errorCode(inbox.respond(given, thread, by))).toBe('missing-tool');
+    expect((await asker.requests(by)).requests).toHaveLength(1);
   });
 });
 
