@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { FeedChange } from '../../src/thread/thread-store-requests.ts';
 import { type PostgresPool, postgresStore } from 'holdpoint/stores/postgres';
 import type { Pool } from 'pg';
@@ -194,4 +195,32 @@ describe.each(levels)('the feed in %s', (level) => {
       expect(end === -1 ? [] : own.slice(end + 1)).toEqual([]);
     }
   });
+});
+
+test('an append whose connection is cut at any time has written its rows and its changes, or has written nothing', async () => {
+  const database = await server.createDatabase();
+  const admin = server.pool(database);
+  const writer = postgresStore(server.pool(database, { application_name: 'cut' }));
+  const requests = requestsOf(postgresStore(admin));
+  await requests.count({});
+  for (let round = 0; round < 40; round += 1) {
+    const ids = Array.from({ length: 30 }, (_, index) => `${round} ${index}`);
+    const appending = errorCode(
+      appendRows(
+        writer,
+        `t${round}`,
+        ids.map((id) => opened(id, { approvers: ['ada', 'bob'] })),
+      ),
+    );
+    for (let turns = 0; turns < round; turns += 1) await turn();
+    await cut(admin, 'cut');
+    const code = await appending;
+    const written = (await postgresStore(admin).read(`t${round}`)).length;
+    expect(code === 'no error' && written === 0).toBe(false);
+    expect(await requests.count({ threadId: `t${round}` })).toBe(written * ids.length);
+    const all = await requests.count({});
+    expect(await requests.count({ state: 'open', approver: ['bob'] })).toBe(all);
+  }
+  const changes = await requests.changes({ after: 0, limit: 10_000 });
+  expect(changes).toHaveLength(await requests.count({}));
 });
