@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..', '..');
 test.each([
   ['docs/stores.md', 'a store', 'test/support/map-store.ts'],
   ['docs/stores.md', 'a driver', 'test/support/node-driver.ts'],
-  ['docs/guides/webhooks.md', 'a program', 'test/support/send-webhooks.ts'],
+  ['docs/guides/webhooks.md', 'a program', 'test/support/send-webhooks-process.ts'],
   ['docs/guides/webhooks.md', 'its receiver', 'test/support/webhook-receiver.ts'],
   ['docs/runtimes.md', 'a Durable Object', 'test/runtimes/hosts/thread-object.ts'],
 ])('%s shows %s as it is tested', (page, _, file) => {

@@ -15,7 +15,7 @@ import { webhookReceiver } from '../support/webhook-receiver.ts';
 
 /* The program of docs/guides/webhooks.md, as processes of its own. */
 
-const program = join(import.meta.dirname, '..', 'support', 'send-webhooks.ts');
+const program = join(import.meta.dirname, '..', 'support', 'send-webhooks-process.ts');
 const secret = `whsec_${Buffer.from('s'.repeat(32)).toString('base64')}`;
 
 const cleanUps: (() => unknown)[] = [];

@@ -5,7 +5,7 @@ import { createAgent, type ThreadNotice, type ThreadStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { type SqliteHooks, sqliteStoreOn } from 'holdpoint/stores/sqlite-on';
 import { describe, expect, test } from 'vitest';
-import { appendOnce } from '../../src/thread/thread-log.ts';
+import { appendOnce } from '../../src/thread/append-once.ts';
 import { errorCode } from '../support/error-code.ts';
 import { nodeDriver } from '../support/node-driver.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';

@@ -3,7 +3,7 @@ import type { RequestFilter, RequestQuery } from '../../src/thread/thread-store-
 import type { Question } from './many-threads.ts';
 
 /** How many requests are open, and how many are decided. */
-export const requestCount = 100_000;
+const requestCount = 100_000;
 
 const counted = `
   with recursive counted (n) as (

@@ -3,7 +3,7 @@ import type { ThreadStatus, ThreadSummary } from '../../thread/thread-store.ts';
 import type { RequestChange } from '../../thread/thread-store-requests.ts';
 
 /** What `onWake` is told of an append. */
-export interface ThreadWake {
+interface ThreadWake {
   threadId: string;
   /** The name of the agent that the thread belongs to; absent for an agent without a name. */
   agent?: string;

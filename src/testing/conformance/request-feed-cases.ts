@@ -125,16 +125,19 @@ export const requestFeedCases: readonly StoreConformanceCase[] = [
       let writing = writers.length;
       const written = Promise.all(
         writers.map(async (writer, index) => {
-          const ids = await openMany(writer, `writer ${index} `, 12);
-          writing -= 1;
-          return ids;
+          try {
+            return await openMany(writer, `writer ${index} `, 12);
+          } finally {
+            writing -= 1;
+          }
         }),
       );
       const met: FeedChange[] = [];
-      for (let isLast = false; !isLast;) {
-        isLast = writing === 0;
-        met.push(...(await requests.changes({ after: met.at(-1)?.position ?? 0, limit: 5 })));
-        if (isLast) isLast = met.length >= 36;
+      for (let isOver = false; !isOver;) {
+        const isWritten = writing === 0;
+        const page = await requests.changes({ after: met.at(-1)?.position ?? 0, limit: 5 });
+        met.push(...page);
+        isOver = isWritten && page.length === 0;
         await pause(0);
       }
       const ids = (await written).flat();
