@@ -16,7 +16,10 @@ create table if not exists holdpoint_grants (
 );
 ${createGrantIndex}`;
 
-/** Creates the tables, for apps that do so in a migration. Can be run again. */
+/**
+ * Creates the tables, for apps that do so in a migration. Can be run again. The store's role must be allowed to read and write all of them, and to
+ * use the sequence `holdpoint_request_positions`.
+ */
 export const postgresSchema = `
 create table if not exists holdpoint_entries (
   thread_id text collate "C" not null,
