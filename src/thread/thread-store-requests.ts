@@ -116,7 +116,7 @@ export interface FeedChange {
   type: RequestChange['type'] | 'deleted';
   requestId: string;
   threadId: string;
-  /** The row as it is now; absent if it was deleted. */
+  /** The row as it is now; absent if it was deleted, and of a `deleted` change. */
   request?: StoredRequest;
 }
 

@@ -280,8 +280,8 @@ const feeds = fc.constant<Step>(async ({ requests }, written) => {
     [...new Set(positions)].toSorted((one, other) => one - other),
   );
   deepStrictEqual(sortDeletions(changes), sortDeletions(written.feed));
-  for (const { requestId, request } of changes)
-    deepStrictEqual(request, written.rows.get(requestId));
+  for (const { type, requestId, request } of changes)
+    deepStrictEqual(request, type === 'deleted' ? undefined : written.rows.get(requestId));
 });
 
 /** Changes as text. Which of the requests of one deletion comes first is not said. */

@@ -35,7 +35,7 @@ export class RequestFeed {
   read(after: number, limit: number): FeedChange[] {
     const start = this.#changes.findLastIndex(({ position }) => position <= after) + 1;
     return this.#changes.slice(start, start + limit).map(({ madeAt: _, ...change }) => {
-      const request = this.#findRow(change.requestId);
+      const request = change.type === 'deleted' ? undefined : this.#findRow(change.requestId);
       return { ...change, ...(request === undefined ? {} : { request }) };
     });
   }
