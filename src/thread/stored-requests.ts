@@ -185,7 +185,7 @@ function makeRequestRow(
     kind: isApproval ? 'approval' : 'question',
     toolName: makeStorable(toolCall?.toolName),
     ...describeRequested(request),
-    approvers: [...new Set(named.map((name) => makeStorable(name)))],
+    approvers: [...new Set(named.map((name) => makeStorable(name.slice(0, longestName))))],
     risk,
     createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),
@@ -295,18 +295,26 @@ function makeTroubleRow(
 }
 
 function describeRequested(requested: Requested): Pick<StoredRequest, 'tenant' | 'requesters'> {
-  const { requestedBy } = requested;
-  const tenant: unknown =
-    typeof requestedBy === 'object' && requestedBy !== null && Object.hasOwn(requestedBy, 'tenant')
-      ? Reflect.get(requestedBy, 'tenant')
-      : undefined;
   const names = listRequesters(requested).map(namePrincipal);
   const known = names.filter((name) => name !== undefined).map((name) => makeStorable(name));
   return {
-    tenant: makeStorable(typeof tenant === 'string' ? tenant : undefined),
+    tenant: readTenant(requested.requestedBy),
     requesters: [...new Set(known)],
   };
 }
+
+function readTenant(principal: unknown): string | null {
+  if (typeof principal !== 'object' || principal === null || !Object.hasOwn(principal, 'tenant'))
+    return null;
+  const tenant: unknown = Reflect.get(principal, 'tenant');
+  /* One that would have to be cut or changed to be stored could become another tenant's. */
+  const isStorable =
+    typeof tenant === 'string' && tenant.length <= longestName && makeStorable(tenant) === tenant;
+  return isStorable ? tenant : null;
+}
+
+/* What databases can have an index for, in characters. */
+const longestName = 256;
 
 /* What no database takes as text would make the thread impossible to append to. */
 function makeStorable(text: string): string;

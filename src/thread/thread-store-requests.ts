@@ -21,7 +21,10 @@ export interface StoredRequest {
   threadId: string;
   /** The name of the agent that the thread belongs to; `null` for an agent without a name. */
   agent: string | null;
-  /** The `tenant` of the principal for whom the agent works, if it is a string; otherwise `null`. */
+  /**
+   * The `tenant` of the principal for whom the agent works, if it is a string of at most 256 characters, without NUL and lone surrogates;
+   * otherwise `null`.
+   */
   tenant: string | null;
   kind: RequestKind;
   /** The tool of the call that it is about; `null` if it is about none. */
@@ -31,7 +34,7 @@ export interface StoredRequest {
    * `email`, or its JSON. The log is without the agent's `principalId`.
    */
   requesters: readonly string[];
-  /** The names, roles and teams of which one must answer, those to whom it was reassigned included. Empty: not limited by name. */
+  /** The names, roles and teams of which one must answer, those to whom it was reassigned included. Only the first 256 characters of each. Empty: not limited by name. */
   approvers: readonly string[];
   risk: Risk | null;
   /** In milliseconds since 1970, like all times here. */

@@ -91,8 +91,16 @@ export const feedMutants: readonly SourceMutant[] = [
   {
     promise: 'a name that is longer than an index can hold keeps no request from being written',
     file: rows,
-    from: 'toStorable(text.slice(0, 256))',
+    from: 'toStorable(text.slice(0, longestKey))',
     to: 'toStorable(text)',
+    suite: [requests, 'of names that it can not'],
+    sentence: failed,
+  },
+  {
+    promise: 'a tenant that is longer than an index can hold is none, and not another one',
+    file: rows,
+    from: 'tenant === null || tenant.length > longestKey ? null : toStorable(tenant)',
+    to: 'tenant === null ? null : toKey(tenant)',
     suite: [requests, 'of names that it can not'],
     sentence: failed,
   },

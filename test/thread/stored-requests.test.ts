@@ -121,15 +121,31 @@ test('a thread that another agent takes over has rows of that agent', async () =
 test('what a database does not take as text is replaced in a row', async () => {
   const { store, agent, thread, request } = await asking();
   await agent.respond(request.reject(), thread, { principal: 'a\0b' });
-  await agent.run('Hi', thread, { principal: { id: 'a\0b', tenant: 'a\0b' } });
+  await agent.run('Hi', thread, { principal: { id: 'a\0b', tenant: 'acme' } });
   await agent.requestApproval(thread, { text: 'Well?', approvers: ['a\0b'] });
   const text = 'a\uFFFDb';
   expect([...store.rows.values()]).toMatchObject([
     { decidedBy: text },
-    { requesters: ['ann', text], tenant: text, approvers: [text] },
+    { requesters: ['ann', text], tenant: 'acme', approvers: [text] },
   ]);
   await expectRowsOf(store, thread);
 });
+
+test.each(['a\0b', 'x'.repeat(257), 7])(
+  'a tenant that would have to be changed to be stored is none, and not another one: %j',
+  async (tenant) => {
+    const store = rowStore();
+    const { model } = scriptedModel([{ text: 'Done.' }]);
+    const agent = createAgent({ model, store, mayAnswer });
+    const thread = await agent.thread('t');
+    await agent.run('Hi', thread, { principal: { id: 'a', tenant } });
+    const approvers = [`${'y'.repeat(256)}z`];
+    await agent.requestApproval(thread, { text: 'Well?', approvers });
+    const [row] = store.rows.values();
+    expect(row).toMatchObject({ tenant: null, approvers: ['y'.repeat(256)] });
+    await expectRowsOf(store, thread);
+  },
+);
 
 test('a lost call is a row until it is settled, with what a person needs to settle it', async () => {
   const store = rowStore();

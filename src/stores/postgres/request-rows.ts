@@ -79,7 +79,8 @@ function replaceUnstorable(request: StoredRequest): StoredRequest {
   const { tenant, toolName, decidedBy, requesters, approvers } = request;
   return {
     ...request,
-    tenant: tenant === null ? null : toKey(tenant),
+    /* One that is cut could be another tenant's. */
+    tenant: tenant === null || tenant.length > longestKey ? null : toStorable(tenant),
     toolName: toolName === null ? null : toStorable(toolName),
     decidedBy: decidedBy === null ? null : toStorable(decidedBy),
     requesters: requesters.map(toStorable),
@@ -87,9 +88,11 @@ function replaceUnstorable(request: StoredRequest): StoredRequest {
   };
 }
 
-/** A text of which Postgres can have an index, together with others. */
-export function toKey(text: string): string {
-  return toStorable(text.slice(0, 256));
+/* Postgres limits the length of what it has an index for. No row that a thread makes has a longer one. */
+const longestKey = 256;
+
+function toKey(text: string): string {
+  return toStorable(text.slice(0, longestKey));
 }
 
 /** A text that Postgres can store, also as a part of JSON that it reads. */

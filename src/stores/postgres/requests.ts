@@ -2,7 +2,7 @@ import type { RequestFilter, ThreadStoreRequests } from '../../thread/thread-sto
 import { makeRequestReads, type RequestDialect } from '../sql/request-queries.ts';
 import type { PostgresQuery } from './pool.ts';
 import { makeFeed } from './request-feed.ts';
-import { fillMissing, listRequestValues, toKey, toStorable } from './request-rows.ts';
+import { fillMissing, listRequestValues, toStorable } from './request-rows.ts';
 import { repeatConflicts, type StatementRunner } from './statement-runner.ts';
 import { numberParameters } from './statements.ts';
 
@@ -46,8 +46,8 @@ function toStorableFilter<FILTER extends RequestFilter>(filter: FILTER): FILTER 
   const { tenant, approver, toolName, requester } = filter;
   return {
     ...filter,
-    ...(typeof tenant === 'string' ? { tenant: toKey(tenant) } : {}),
-    ...(approver === undefined ? {} : { approver: approver.map(toKey) }),
+    ...(typeof tenant === 'string' ? { tenant: toStorable(tenant) } : {}),
+    ...(approver === undefined ? {} : { approver: approver.map(toStorable) }),
     ...(toolName === undefined ? {} : { toolName: toStorable(toolName) }),
     ...(requester === undefined ? {} : { requester: toStorable(requester) }),
   };
