@@ -23,18 +23,19 @@ interface KeptThread {
 
 /** What a store in memory keeps. */
 export interface MemoryStoreOptions {
-  /** `false`: keeps no rows of requests and no feed of their changes. */
-  requests?: false;
+  /** Whether open and decided requests are kept as rows, with a feed of their changes. Default true. */
+  requests?: boolean;
 }
 
 /**
  * Keeps threads in the memory of this process: for tests, and for agents whose threads are stored as JSON elsewhere. It copies what it
  * is given, and the entries and requests that it returns are frozen.
  */
-export function memoryStore(options: MemoryStoreOptions = {}): ThreadStore {
+export function memoryStore({
+  requests: keepsRequests = true,
+}: MemoryStoreOptions = {}): ThreadStore {
   const threads = new Map<string, KeptThread>();
   const grants = new MemoryGrants();
-  const keepsRequests = options.requests !== false;
   const requests = keepsRequests ? new MemoryRequests((id) => threads.has(id)) : undefined;
   const notices = new Notices();
   const deadlines = new Deadlines((summary) => threads.get(summary.threadId)?.summary === summary);

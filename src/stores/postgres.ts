@@ -76,8 +76,8 @@ export interface PostgresStoreOptions {
    * a job that sends a mail. Like `onWake` in all else, and called before it, in the same transaction.
    */
   onRequests?: OnRequests;
-  /** `false`: keeps no rows of requests and no feed of their changes. Default: the store has `requests`, in tables that the first use creates. */
-  requests?: false;
+  /** Whether open and decided requests are kept as rows, with a feed of their changes. Default true. */
+  requests?: boolean;
 }
 
 /** A store in a Postgres database. It does not end the pool. */

@@ -82,7 +82,10 @@ function parseChange(row: PostgresResult['rows'][number]): FeedChange {
     type: data.type,
     requestId: data.changed_request,
     threadId: data.changed_thread,
-    ...(row['request_id'] === null ? {} : { request: parseRequestRow(row) }),
+    /* The thread of a `deleted` one may have come back, with a row of the same id. */
+    ...(data.type === 'deleted' || row['request_id'] === null
+      ? {}
+      : { request: parseRequestRow(row) }),
   };
 }
 
