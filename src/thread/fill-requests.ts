@@ -23,7 +23,7 @@ export interface FilledRequests {
 
 /**
  * Adds the requests of threads that were written before the store kept any. Run it once, when all processes that use the store keep
- * requests; meanwhile agents and workers may go on. It changes no row that exists, so it can be run again, such as after it was stopped. It
+ * requests; meanwhile agents and workers may go on. It changes no row that exists, apart from open ones whose request is decided, so it can be run again, such as after it was stopped. It
  * reads every log. Rejects with a `TypeError` for a store that keeps no requests, and with the store's errors.
  *
  * @example

@@ -140,7 +140,7 @@ export interface ThreadStoreRequests {
   get(requestId: string): Promise<StoredRequest | undefined>;
   /**
    * Adds rows of threads that were written before the store kept any, and tells the feed of those that are open. A row that exists stays as it
-   * is. A thread that does not exist, because it was deleted meanwhile, gets none.
+   * is, except that an open one is closed if the given one is decided: processes of an older version close none. A thread that does not exist, because it was deleted meanwhile, gets none.
    */
   fill(rows: readonly StoredRequest[]): Promise<void>;
   /**

@@ -133,6 +133,13 @@ const fills = fc
       written.rows.set(row.requestId, structuredClone(row));
       if (row.state === 'open') written.tell('opened', row);
     }
+    for (const row of added) {
+      const known = written.rows.get(row.requestId);
+      const isStale = known?.state === 'open' && known.threadId === row.threadId;
+      if (row.state === 'open' || !isStale) continue;
+      written.rows.set(row.requestId, structuredClone(row));
+      written.tell('closed', row);
+    }
   });
 
 const erasures = places.map((place): Step => async ({ requests }, { rows: known }) => {

@@ -67,6 +67,12 @@ export class MemoryRequests implements ThreadStoreRequests {
       this.#keep(row);
       if (row.state === 'open') this.#feed.add('opened', row);
     }
+    for (const row of rows) {
+      const known = this.#openRows.get(row.requestId);
+      if (row.state === 'open' || known?.threadId !== row.threadId) continue;
+      this.#keep(row);
+      this.#feed.add('closed', row);
+    }
   }
 
   async erase(requestId: string): Promise<boolean> {

@@ -157,6 +157,21 @@ export const fillMissing: PostgresQuery = {
   where state = 'open' and request_id in (select request_id from filled) order by number`,
 };
 
+/** Closes the open rows that are decided. */
+export const closeStale: PostgresQuery = {
+  text: `
+  with ${readValues(1, '')}, closed as (
+    ${insertRows} where state <> 'open' and exists (
+      select from holdpoint_requests as stale where stale.request_id = changed.request_id and stale.thread_id = changed.thread_id and stale.state = 'open')
+    on conflict (request_id) do update set ${replaceRequest} where holdpoint_requests.state = 'open' returning request_id
+  ), former_approvers as (
+    delete from holdpoint_request_approvers as former using closed where former.request_id = closed.request_id
+  )
+  ${insertChanges}
+  select 'closed', request_id, thread_id, ${now} from changed
+  where request_id in (select request_id from closed) order by number`,
+};
+
 /** The part of the deletion of a thread that tells the feed of its open requests. */
 export const deleteRequests = `, told as (
     ${insertChanges}

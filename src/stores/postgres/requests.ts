@@ -2,7 +2,7 @@ import type { RequestFilter, ThreadStoreRequests } from '../../thread/thread-sto
 import { makeRequestReads, type RequestDialect } from '../sql/request-queries.ts';
 import type { PostgresQuery } from './pool.ts';
 import { makeFeed } from './request-feed.ts';
-import { fillMissing, listRequestValues, toStorable } from './request-rows.ts';
+import { closeStale, fillMissing, listRequestValues, toStorable } from './request-rows.ts';
 import { repeatConflicts, type StatementRunner } from './statement-runner.ts';
 import { numberParameters } from './statements.ts';
 
@@ -29,7 +29,9 @@ export function makePostgresRequests({ run }: StatementRunner): ThreadStoreReque
 
     async fill(rows) {
       const opened = rows.map((request) => ({ type: 'opened' as const, request }));
-      await repeatConflicts(async () => run(fillMissing, listRequestValues(opened)));
+      const values = listRequestValues(opened);
+      await repeatConflicts(async () => run(fillMissing, values));
+      await repeatConflicts(async () => run(closeStale, values));
     },
 
     async erase(requestId) {

@@ -93,6 +93,11 @@ const fillStatements = makeChangeStatements(`
   not exists (select 1 from holdpoint_requests where request_id = ?)
   and exists (select 1 from holdpoint_threads where thread_id = ?)`);
 
+/* The condition of an open row that `fill` closes. */
+const closeStatements = makeChangeStatements(
+  "exists (select 1 from holdpoint_requests where request_id = ? and thread_id = ? and state = 'open')",
+);
+
 /* A text of the same length is written in place: see the deletion of a thread. */
 const overwriteBody =
   'update holdpoint_requests set body = substr(hex(zeroblob(octet_length(body) / 2 + 1)), 1, octet_length(body)) where';
@@ -132,11 +137,17 @@ export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {
     ...makeRequestFeed(driver),
 
     async fill(rows) {
-      const statements = rows.flatMap((request) => {
-        const type = request.state === 'open' ? 'opened' : undefined;
-        const condition = [request.requestId, request.threadId];
-        return listRowStatements(fillStatements, { type, request }, condition);
-      });
+      const change = (
+        sql: ChangeStatements,
+        request: StoredRequest,
+        type?: RequestChange['type'],
+      ): SqliteStatement[] =>
+        listRowStatements(sql, { type, request }, [request.requestId, request.threadId]);
+      const isOpen = ({ state }: StoredRequest): boolean => state === 'open';
+      const statements = [
+        ...rows.flatMap((row) => change(fillStatements, row, isOpen(row) ? 'opened' : undefined)),
+        ...rows.flatMap((row) => (isOpen(row) ? [] : change(closeStatements, row, 'closed'))),
+      ];
       if (statements.length > 0) await driver.batch(statements);
     },
 

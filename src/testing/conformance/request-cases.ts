@@ -240,6 +240,13 @@ export const requestCases: readonly StoreConformanceCase[] = [
       await fillRows(requests, []);
       await fillRows(requests, [makeRow('deleted', { threadId: 'unknown' })]);
       strictEqual(await requests.get('deleted'), undefined);
+      /* An older version has decided it, and has written no row. */
+      const closed = makeApproved(makeRow('c', { approvers: ['ada'] }));
+      await fillRows(reopen().requests, [closed, makeApproved(makeRow('b', { votes: 7 }))]);
+      deepStrictEqual(await requests.get('c'), closed);
+      deepStrictEqual(await requests.get('b'), makeApproved(makeRow('b')));
+      deepStrictEqual(await listRequestIds(requests, { state: 'open', approver: ['ada'] }), ['a']);
+      await expectFeed(requests, ['opened a', 'closed b', 'opened c', 'closed c']);
     },
   ),
   requestCase(
