@@ -143,7 +143,6 @@ export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {
         type?: RequestChange['type'],
       ): SqliteStatement[] =>
         listRowStatements(sql, { type, request }, [request.requestId, request.threadId]);
-      const isOpen = ({ state }: StoredRequest): boolean => state === 'open';
       const statements = [
         ...rows.flatMap((row) => change(fillStatements, row, isOpen(row) ? 'opened' : undefined)),
         ...rows.flatMap((row) => (isOpen(row) ? [] : change(closeStatements, row, 'closed'))),
@@ -163,4 +162,8 @@ export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {
       return erased?.length === 1;
     },
   };
+}
+
+function isOpen({ state }: StoredRequest): boolean {
+  return state === 'open';
 }
