@@ -1,5 +1,11 @@
 import { jsonSchema, tool } from 'ai';
-import { type AgentOptions, type ApprovalRequest, createAgent, type ThreadStore } from 'holdpoint';
+import {
+  type AgentOptions,
+  type ApprovalRequest,
+  createAgent,
+  memoryStore,
+  type ThreadStore,
+} from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { rechainedJson } from '../support/chained.ts';
@@ -138,6 +144,55 @@ describe('the worker asks again about an edit that its tool does not take:', () 
     expect((await worker.run([], working)).status).toBe('completed');
     expect(ran).toEqual([fitting]);
     expect(working.calls[0]?.edit?.original).toEqual(input);
+  });
+});
+
+const mayAnswer: AgentOptions['mayAnswer'] = ({ principal, request }) =>
+  request.type === 'approval-request' && request.approvers?.includes(String(principal)) === true;
+
+describe('an edited input that is asked about again is on the terms that the rule has for it:', () => {
+  const even = z.object({ euros: z.number() }).refine(({ euros }) => euros % 2 === 0, 'not even');
+  const toolApproval: AgentOptions['toolApproval'] = {
+    refund: ({ euros }: { euros: number }) => ({
+      type: 'user-approval',
+      editable: true,
+      approvers: [euros > 600 ? 'cfo' : 'clerk'],
+    }),
+  };
+  const ran: unknown[] = [];
+  const execute = (given: unknown): void => void ran.push(given);
+
+  /** The clerk edits a refund of 500 in an inbox; then a worker looks at it whose tool has this description. */
+  async function editedByClerk(edited: { euros: number }, description: string) {
+    ran.length = 0;
+    const store = memoryStore();
+    const work = (described: string) => {
+      const tools = { refund: tool({ description: described, inputSchema: even, execute }) };
+      const call = { id: 'c1', name: 'refund', input: { euros: 500 } };
+      const { model } = scriptedModel(described === 'Refunds.' ? [{ calls: [call] }] : []);
+      return createAgent({ model, name: 'shop', store, tools, toolApproval, mayAnswer });
+    };
+    const first = work('Refunds.');
+    const { approvalRequests } = await first.run('Refund.', await first.thread('t'));
+    const inbox = inboxOn(store, { mayAnswer });
+    const answers = approvalRequests.map((request) => request.approve({ input: edited }));
+    await inbox.respond(answers, await inbox.thread('t'), { principal: 'clerk' });
+    const worker = work(description);
+    const thread = await worker.thread('t');
+    const [again] = (await worker.run([], thread)).approvalRequests;
+    if (again === undefined) throw new Error('Nothing is asked.');
+    return { worker, thread, again };
+  }
+
+  test.each([
+    ['the tool does not take it', { euros: 701 }, 'Refunds.', { input: { euros: 700 } }],
+    ['the tool has changed', { euros: 700 }, 'Refunds money.', {}],
+  ])('%s', async (_what, edited, description, said) => {
+    const { worker, thread, again } = await editedByClerk(edited, description);
+    expect(again).toMatchObject({ approvers: ['cfo'], toolCall: { input: edited } });
+    const answering = worker.run(again.approve(said), thread, { principal: 'clerk' });
+    expect(await errorCode(answering)).toBe('not-allowed');
+    expect(ran).toEqual([]);
   });
 });
 

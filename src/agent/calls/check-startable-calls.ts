@@ -134,7 +134,9 @@ function checkOwn(input: DecisionInput, approved: ApprovedCall): Awaitable<Threa
   const fault = whyNotStrictJson(call.input);
   if (fault !== undefined) return makeUnrunEvents(approved, describeDamage(fault), input.now());
   return continueWith(digestShown(request, call, definition.digest), (shown) => {
-    if (!isAsShown(approved, shown)) return askAgain(input, approved, makeOwnRunner(definition));
+    if (!isAsShown(approved, shown)) {
+      return askAgain(input, approved, makeOwnRunner(definition), definition);
+    }
     const start = call.edit === undefined ? startUnlessDenied : startEdited;
     return start(input, approved, { definition, at });
   });
@@ -148,7 +150,7 @@ async function startEdited(
 ): Promise<ThreadEvent[]> {
   const { definition } = found;
   const why = await whyNotEdited(definition.validation.edit, approved.call.input);
-  if (why !== undefined) return askUnfit(input, approved, why, makeOwnRunner(definition));
+  if (why !== undefined) return askUnfit(input, approved, { why, definition });
   return startUnlessDenied(input, approved, found);
 }
 

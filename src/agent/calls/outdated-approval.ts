@@ -13,6 +13,7 @@ import {
   askAbout,
   repeatAsked,
   makeOpenedEvent,
+  makeOwnRunner,
   refuseUnanswerable,
   type Runner,
 } from './make-request.ts';
@@ -31,10 +32,26 @@ export async function askAgain(
   input: DecisionInput,
   approved: ApprovedCall,
   runner: Runner,
+  definition?: ToolDefinition,
 ): Promise<ThreadEvent[]> {
   const reason = 'What was approved is not what would run: the call or the tool has changed since.';
-  const asked = { ...repeatAsked(approved.request), reason };
+  const asked = { ...(await findAsked(input.rules, approved, definition)), reason };
   return askInstead(input, approved, { asked, reason, runner });
+}
+
+/**
+ * What to ask again: the same, or what the rule demands for an edited input. A later edit is compared with the input that is then asked about,
+ * so that must be on its own terms.
+ */
+async function findAsked(
+  rules: RuleInput,
+  { call, request }: ApprovedCall,
+  definition: ToolDefinition | undefined,
+): Promise<Asked> {
+  if (definition === undefined || request.edit === undefined) return repeatAsked(request);
+  const decision = await applyRules(rules, definition, call);
+  const demanded = await findEditDemands(rules, definition, { call, request, decision });
+  return demanded ?? repeatAsked(request);
 }
 
 /**
@@ -75,11 +92,11 @@ export async function askEdited(
 export async function askUnfit(
   input: DecisionInput,
   approved: ApprovedCall,
-  why: string,
-  runner: Runner,
+  { why, definition }: { why: string; definition: ToolDefinition },
 ): Promise<ThreadEvent[]> {
   const reason = `The edited input was not run: ${why}.`;
-  const asked = { ...repeatAsked(approved.request), reason };
+  const runner = makeOwnRunner(definition);
+  const asked = { ...(await findAsked(input.rules, approved, definition)), reason };
   return askInstead(input, approved, { asked, reason, runner });
 }
 
