@@ -144,8 +144,8 @@ export interface ThreadStoreRequests {
    */
   fill(rows: readonly StoredRequest[]): Promise<void>;
   /**
-   * Erases the text of a decided row, for good: a later `fill` does not bring it back. The log still has the request. Resolves with false for
-   * an open row and for an unknown one.
+   * Erases the text of a decided row, for good: neither a later `fill` nor a later change, such as of an approval that expires before its call
+   * starts, brings it back. The log still has the request. Resolves with false for an open row and for an unknown one.
    */
   erase(requestId: string): Promise<boolean>;
   /** The changes after a position (0: from the beginning), oldest first, at most `limit` (default 100). */

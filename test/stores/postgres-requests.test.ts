@@ -468,7 +468,7 @@ describe('a database of an older version', () => {
 });
 
 describe('erase', () => {
-  test('takes the text of a decided row, and filling in does not bring it back', async () => {
+  test('takes the text of a decided row, and neither filling in nor a change brings it back', async () => {
     const { store, requests } = await oneStore();
     await appendRows(store, 't', [opened('r'), closed('done')]);
     expect(await requests.erase('r')).toBe(false);
@@ -476,5 +476,8 @@ describe('erase', () => {
     expect(await requests.erase('done')).toBe(true);
     await fillIn(requests, closed('done').request);
     expect(await requests.get('done')).toEqual({ ...closed('done').request, text: null });
+    await appendRows(store, 't', [closed('done'), closed('r')], 2);
+    expect(await requests.get('done')).toEqual({ ...closed('done').request, text: null });
+    expect(await requests.get('r')).toEqual(closed('r').request);
   });
 });

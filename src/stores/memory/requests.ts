@@ -26,7 +26,9 @@ export class MemoryRequests implements ThreadStoreRequests {
   /** Makes the changes of an append. */
   apply(changes: readonly RequestChange[]): void {
     for (const { type, request } of changes) {
-      this.#keep(request);
+      /* An approval that is erased may still be closed, if its call has not started. */
+      const isErased = this.#rows.get(request.requestId)?.text === null;
+      this.#keep(isErased ? { ...request, text: null } : request);
       this.#feed.add(type, request);
     }
   }

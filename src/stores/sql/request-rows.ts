@@ -33,13 +33,15 @@ const columns = [
 
 export const requestColumns = columns.join(', ');
 
+const keptBody = 'case when holdpoint_requests.body is not null then excluded.body end';
+
 /** A `?` for each of `requestColumns`. */
 export const requestPlaceholders = columns.map(() => '?').join(', ');
 
-/** The `set` of an upsert, which replaces all of a row. */
+/** The `set` of an upsert, which replaces all of a row, but brings back no text that was erased. */
 export const replaceRequest = columns
   .slice(1)
-  .map((name) => `${name} = excluded.${name}`)
+  .map((name) => `${name} = ${name === 'body' ? keptBody : `excluded.${name}`}`)
   .join(', ');
 
 /** The columns of `holdpoint_request_approvers`. Those after the first are the request's own. */

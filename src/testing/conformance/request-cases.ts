@@ -264,6 +264,9 @@ export const requestCases: readonly StoreConformanceCase[] = [
       deepStrictEqual(await requests.list({ approver: ['ada'], state: 'approved' }), [erased]);
       const [, told] = await requests.changes({ after: 0 });
       deepStrictEqual(told?.request, erased);
+      const expired: StoredRequest = { ...decided, state: 'expired', decidedBy: null };
+      await write(store, close(expired));
+      deepStrictEqual(await reopen().requests.get('b'), { ...expired, text: null });
     },
   ),
 ];
