@@ -334,3 +334,28 @@ describe('requests in SQLite', () => {
     },
   );
 });
+
+test('a process that finds nothing more to take, as another one has acknowledged it meanwhile, holds no lease', async () => {
+  const driver = nodeDriver(new DatabaseSync(':memory:'));
+  const [first, second] = [sqliteStoreOn(driver).requests, sqliteStoreOn(driver).requests];
+  const consumer = 'mail';
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const slow = sqliteStoreOn({
+    query: driver.query,
+    async batch(statements) {
+      const work = meanwhile;
+      meanwhile = undefined;
+      await work?.();
+      return driver.batch(statements);
+    },
+  });
+  await appendRequests(slow, 't', opens(plainRequest('a')));
+  meanwhile = async () => {
+    const taken = await first?.take({ consumer, at: 1, until: 10 });
+    await first?.acknowledge({ consumer, token: taken?.token ?? '' });
+  };
+  expect(await slow.requests?.take({ consumer, at: 1, until: 1_000 })).toBe(undefined);
+  await appendRequests(slow, 'u', opens(plainRequest('b')));
+  const next = await second?.take({ consumer, at: 2, until: 10 });
+  expect(next?.changes.map(({ requestId }) => requestId)).toEqual(['b']);
+});

@@ -40,12 +40,14 @@ const hasChanges = `
 const addConsumer =
   'insert into holdpoint_request_consumers (name, position) values (?, 0) on conflict do nothing';
 
+/* Not if another process has taken and acknowledged them meanwhile: a lease of nothing would keep what comes next from everybody. */
 const takeLease = `
   update holdpoint_request_consumers as consumer
   set token = ?, lease_until = ?, taken_to = (
     select max(position) from (
       select position from holdpoint_request_changes where position > consumer.position order by position limit ?))
-  where name = ? and (lease_until is null or lease_until <= ?)`;
+  where name = ? and (lease_until is null or lease_until <= ?)
+    and exists (select 1 from holdpoint_request_changes where position > consumer.position)`;
 
 const readTaken = `
   ${selectChanges}
