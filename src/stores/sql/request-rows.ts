@@ -91,8 +91,8 @@ interface ColumnTypes {
   text: string;
   /** Of a time in milliseconds. */
   time: string;
-  /** Of a position in the feed. */
-  position: string;
+  /** Of a number of people, which a rule may choose as large as it likes, and of a position in the feed. */
+  count: string;
   /** What follows a table's columns. */
   suffix: string;
   /** What follows those of `holdpoint_request_approvers`, whose rows are small and found by their key. Default `suffix`. */
@@ -106,7 +106,7 @@ interface ColumnTypes {
 export function makeRequestSchema({
   text,
   time,
-  position,
+  count,
   suffix,
   suffixOfApprovers = suffix,
   ofThread,
@@ -126,8 +126,8 @@ create table if not exists holdpoint_requests (
   created_at ${time} not null,
   expires_at ${time} not null,
   remind_at ${time},
-  votes integer not null,
-  quorum integer not null,
+  votes ${count} not null,
+  quorum ${count} not null,
   state ${text} not null,
   decided_by text,
   decided_at ${time} not null,
@@ -152,8 +152,8 @@ ${createOpenIndexes(requestIndexes.named, 'holdpoint_request_approvers', 'approv
 ${createOpenIndexes(requestIndexes.namedOfTenant, 'holdpoint_request_approvers', 'tenant, approver, ', 'where tenant is not null')}
 create table if not exists holdpoint_request_consumers (
   name ${text} primary key not null,
-  position ${position} not null,
-  taken_to ${position},
+  position ${count} not null,
+  taken_to ${count},
   token ${text},
   lease_until ${time}
 )${suffix};

@@ -24,7 +24,7 @@ import type { SqliteDriver, SqliteStatement, SqliteValue } from './sqlite-driver
 const rowTables = makeRequestSchema({
   text: 'text',
   time: 'real',
-  position: 'integer',
+  count: 'integer',
   suffix: ' strict',
   suffixOfApprovers: ' strict, without rowid',
   ofThread: '',

@@ -142,6 +142,18 @@ export const requestCases: readonly StoreConformanceCase[] = [
     },
   ),
   requestCase(
+    'a request may need as many approvals as a rule can say, and expire as late',
+    async ({ store, requests, reopen }) => {
+      const most = { quorum: Number.MAX_SAFE_INTEGER, expiresAt: 1e300, remindAt: 1e299 };
+      const row = makeRow('a', most);
+      const decided = { ...makeApproved(row), votes: Number.MAX_SAFE_INTEGER };
+      await write(store, open(row));
+      deepStrictEqual(await requests.list({ state: 'open' }), [row]);
+      await write(store, close(decided));
+      deepStrictEqual(await reopen().requests.get('a'), decided);
+    },
+  ),
+  requestCase(
     'text in a row is kept and found as it is, whatever it contains',
     async ({ store, requests, reopen }) => {
       const rows = hostileTexts.map(makeHostile);
