@@ -38,19 +38,21 @@ export async function findLoggedRights(
   return findRights(context, { threadId, head }, open, by);
 }
 
-/** What a person may do with a request of a thread that is read for it. Nothing, if the thread is not this agent's or can't be read. */
+/**
+ * What a person may do with a request of a thread that is read for it. Nothing, if the thread or that of the sub-agent which asks is not this
+ * agent's or can't be read: one damaged thread must not hide all requests.
+ */
 export async function findThreadRights(
   context: AgentContext,
   threads: ThreadHandles,
   reference: RequestReference,
   by: AnswerOptions,
 ): Promise<RequestRights> {
-  let log: ThreadLog;
   try {
-    log = await threads.read(reference.threadId);
+    const log = await threads.read(reference.threadId);
+    return await findLoggedRights(context, log, reference, by);
   } catch (error) {
     if (!HoldpointError.isInstance(error)) throw error;
     return makeNoRights(reference, 'closed');
   }
-  return findLoggedRights(context, log, reference, by);
 }

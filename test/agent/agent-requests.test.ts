@@ -6,6 +6,7 @@ import {
   type RequestListQuery,
   type ThreadStore,
 } from 'holdpoint';
+import { agentTool } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { answeredBy } from '../policy/office.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -176,6 +177,34 @@ test('decided requests are listed with nothing to do', async () => {
   await agent.respond(answers, thread, { principal: 'bob' });
   expect((await agent.requests({ principal: 'bob', state: 'approved' })).requests).toMatchObject([
     { request: { text: 'Number 0?' }, rights: { mayAnswer: false, refusal: 'closed' } },
+  ]);
+});
+
+test('the damaged thread of a sub-agent hides no other requests', async () => {
+  const { store } = watchRows();
+  const worlds = [
+    memoryWorld([{ calls: [book('c1', 'Oslo')] }]),
+    memoryWorld([{ calls: [{ id: 'd1', name: 'travel', input: { prompt: 'Book Oslo.' } }] }]),
+  ] as const;
+  /** An agent whose sub-agent reads its thread anew, as another process does. */
+  const open = () => {
+    const worker = worlds[0].agent({ store, name: 'worker' });
+    const tools = { travel: agentTool(worker, { description: 'Books.' }) };
+    return worlds[1].agent({ store, name: 'office', tools, toolApproval: {} });
+  };
+  const agent = open();
+  await agent.run('Book', await agent.thread('above'));
+  await agent.requestApproval(await agent.thread('other'), { text: 'And this?' });
+  const read = store.read.bind(store);
+  store.read = async (threadId, after) =>
+    (await read(threadId, after)).map(({ revision, text }) => ({
+      revision,
+      text: threadId === 'above' ? text : text.replace('Oslo', 'Rome'),
+    }));
+  const { requests } = await open().requests({ principal: 'bob', include: 'all' });
+  expect(requests).toMatchObject([
+    { row: { threadId: 'above' }, rights: { mayAnswer: false, refusal: 'closed' } },
+    { row: { threadId: 'other' }, rights: { mayAnswer: true } },
   ]);
 });
 
