@@ -48,11 +48,17 @@ export async function findThreadRights(
   reference: RequestReference,
   by: AnswerOptions,
 ): Promise<RequestRights> {
+  let log: ThreadLog | undefined;
   try {
-    const log = await threads.read(reference.threadId);
+    log = await threads.read(reference.threadId);
     return await findLoggedRights(context, log, reference, by);
   } catch (error) {
-    if (!HoldpointError.isInstance(error)) throw error;
-    return makeNoRights(reference, 'closed');
+    if (HoldpointError.isInstance(error)) return makeNoRights(reference, 'closed');
+    /* The store can't be read: that is no matter of one thread. */
+    if (log === undefined) throw error;
+    const problem = 'That of a sub-agent threw an error.';
+    const { threadId } = reference;
+    context.report({ threadId, setting: 'mayAnswer', kind: 'error', problem, error });
+    return makeNoRights(reference, 'not-approver');
   }
 }

@@ -1,6 +1,7 @@
 import { tool } from 'ai';
 import {
   type Agent,
+  type AgentOptions,
   createAgent,
   memoryStore,
   type RequestListQuery,
@@ -180,32 +181,55 @@ test('decided requests are listed with nothing to do', async () => {
   ]);
 });
 
-test('the damaged thread of a sub-agent hides no other requests', async () => {
+/** A request of a sub-agent, whose `mayAnswer` may throw, and one of the agent's own; `open` opens them as another process does. */
+async function below(mayAnswer?: AgentOptions['mayAnswer']) {
   const { store } = watchRows();
   const worlds = [
     memoryWorld([{ calls: [book('c1', 'Oslo')] }]),
     memoryWorld([{ calls: [{ id: 'd1', name: 'travel', input: { prompt: 'Book Oslo.' } }] }]),
   ] as const;
-  /** An agent whose sub-agent reads its thread anew, as another process does. */
   const open = () => {
-    const worker = worlds[0].agent({ store, name: 'worker' });
+    const worker = worlds[0].agent({ store, name: 'worker', ...(mayAnswer && { mayAnswer }) });
     const tools = { travel: agentTool(worker, { description: 'Books.' }) };
     return worlds[1].agent({ store, name: 'office', tools, toolApproval: {} });
   };
   const agent = open();
   await agent.run('Book', await agent.thread('above'));
   await agent.requestApproval(await agent.thread('other'), { text: 'And this?' });
-  const read = store.read.bind(store);
-  store.read = async (threadId, after) =>
-    (await read(threadId, after)).map(({ revision, text }) => ({
-      revision,
-      text: threadId === 'above' ? text : text.replace('Oslo', 'Rome'),
-    }));
-  const { requests } = await open().requests({ principal: 'bob', include: 'all' });
-  expect(requests).toMatchObject([
-    { row: { threadId: 'above' }, rights: { mayAnswer: false, refusal: 'closed' } },
-    { row: { threadId: 'other' }, rights: { mayAnswer: true } },
-  ]);
+  return { store, open };
+}
+
+describe('one request does not hide the others:', () => {
+  test('the thread of a sub-agent is damaged', async () => {
+    const { store, open } = await below();
+    const read = store.read.bind(store);
+    store.read = async (threadId, after) =>
+      (await read(threadId, after)).map(({ revision, text }) => ({
+        revision,
+        text: threadId === 'above' ? text : text.replace('Oslo', 'Rome'),
+      }));
+    const { requests } = await open().requests({ principal: 'bob', include: 'all' });
+    expect(requests).toMatchObject([
+      { row: { threadId: 'above' }, rights: { mayAnswer: false, refusal: 'closed' } },
+      { row: { threadId: 'other' }, rights: { mayAnswer: true } },
+    ]);
+  });
+
+  test("a sub-agent's mayAnswer throws, which is reported", async () => {
+    const error = new Error('The directory is down.');
+    const { open } = await below(() => {
+      throw error;
+    });
+    const agent = open();
+    const failures: unknown[] = [];
+    agent.on('setting-failed', (failure) => failures.push(failure));
+    const { requests } = await agent.requests({ principal: 'bob', include: 'all' });
+    expect(requests).toMatchObject([
+      { row: { threadId: 'above' }, rights: { mayAnswer: false, refusal: 'not-approver' } },
+      { row: { threadId: 'other' }, rights: { mayAnswer: true } },
+    ]);
+    expect(failures).toMatchObject([{ threadId: 'above', setting: 'mayAnswer', error }]);
+  });
 });
 
 async function refused(listing: Promise<unknown>): Promise<string> {
