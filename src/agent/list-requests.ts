@@ -7,6 +7,7 @@ import {
   type UserInputRequestContent,
   userInputRequestSchema,
 } from '../content/user-input.ts';
+import { toStoredName } from '../thread/stored-requests.ts';
 import type {
   RequestPlace,
   RequestQuery,
@@ -94,7 +95,7 @@ export async function listRequests(
     state,
     at: context.now(),
     agent: context.name ?? null,
-    ...(approver === undefined ? {} : { approver }),
+    ...(approver === undefined ? {} : { approver: approver.map(toStoredName) }),
     limit,
   };
   const found: ListedRequest[] = [];

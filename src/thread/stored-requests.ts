@@ -185,7 +185,7 @@ function makeRequestRow(
     kind: isApproval ? 'approval' : 'question',
     toolName: makeStorable(toolCall?.toolName),
     ...describeRequested(request),
-    approvers: [...new Set(named.map((name) => makeStorable(name.slice(0, longestName))))],
+    approvers: [...new Set(named.map(toStoredName))],
     risk,
     createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),
@@ -311,6 +311,11 @@ function readTenant(principal: unknown): string | null {
   const isStorable =
     typeof tenant === 'string' && tenant.length <= longestName && makeStorable(tenant) === tenant;
   return isStorable ? tenant : null;
+}
+
+/** A name as rows have it among their approvers. */
+export function toStoredName(name: string): string {
+  return makeStorable(name.slice(0, longestName));
 }
 
 /* What databases can have an index for, in characters. */

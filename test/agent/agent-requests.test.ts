@@ -199,6 +199,19 @@ async function below(mayAnswer?: AgentOptions['mayAnswer']) {
   return { store, open };
 }
 
+test.each(['long'.repeat(100), 'with\0NUL'])(
+  'finds the requests of a person by a name that rows have in another form',
+  async (name) => {
+    const { model } = scriptedModel([]);
+    const mayAnswer: AgentOptions['mayAnswer'] = ({ request }) =>
+      request.type === 'approval-request' && request.approvers?.includes(name) === true;
+    const agent = createAgent({ model, store: memoryStore(), mayAnswer });
+    await agent.requestApproval(await agent.thread('t'), { text: 'This?', approvers: [name] });
+    const { requests } = await agent.requests({ principal: 'bob', as: ['bob', name] });
+    expect(requests).toMatchObject([{ rights: { mayAnswer: true } }]);
+  },
+);
+
 describe('one request does not hide the others:', () => {
   test('the thread of a sub-agent is damaged', async () => {
     const { store, open } = await below();
