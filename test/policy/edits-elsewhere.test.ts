@@ -120,6 +120,14 @@ describe('the worker asks again about an edit that its tool does not take:', () 
       z.object({ order: z.string().transform((text) => text.trim()), euros: z.number() }),
       { ...input, order: ' A-17 ' },
     ],
+    [
+      'an input that makes its validation throw',
+      plain.refine(({ euros }) => {
+        if (euros === 51) throw new Error('No such rate.');
+        return true;
+      }),
+      { ...input, euros: 51 },
+    ],
   ];
 
   test.each(schemas)('%s', async (_what, schema, edited) => {

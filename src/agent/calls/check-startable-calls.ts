@@ -1,6 +1,11 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { isKeptByStore } from '../../content/approval-terms.ts';
-import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import {
+  type CallPlace,
+  pickToolCall,
+  type ToolCallOutcome,
+  type ToolCallRecord,
+} from '../../content/tool-call.ts';
 import { type Awaitable, continueWith, mapTogether } from '../../content/waiting.ts';
 import { isEqualJson, digestShown } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
@@ -149,7 +154,16 @@ async function startEdited(
   found: FoundTool,
 ): Promise<ThreadEvent[]> {
   const { definition } = found;
-  const why = await whyNotEdited(definition.validation.edit, approved.call.input);
+  const { call } = approved;
+  /* An edit that makes it throw would keep every run from going on. */
+  const fail = (error: unknown): string => {
+    const setting = `tools.${definition.name}.inputSchema`;
+    const problem = 'It threw an error about an input that a person had edited.';
+    const { threadId, report } = input;
+    report({ threadId, setting, kind: 'error', problem, toolCall: pickToolCall(call), error });
+    return "the tool's input schema failed";
+  };
+  const why = await whyNotEdited(definition.validation.edit, call.input).catch(fail);
   if (why !== undefined) return askUnfit(input, approved, { why, definition });
   return startUnlessDenied(input, approved, found);
 }
