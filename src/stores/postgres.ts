@@ -30,7 +30,7 @@ import {
   makeGrantEndedError,
   makeSqlGrants,
 } from './sql/grants.ts';
-import { type AppendHooks, listHookCalls } from './sql/hooks.ts';
+import { type AppendHooks, listHookCalls, refuseUnusedHook } from './sql/hooks.ts';
 import {
   filterPart,
   makeConflictError,
@@ -117,7 +117,7 @@ export function postgresStore(
   const runOnGrants = async (statement: GrantStatement): Promise<PostgresResult['rows']> =>
     (await grantRunner.run(numberParameters(statement))).rows;
   const { listenPool = pool, requests: keepsRequests = true } = options;
-  if (!keepsRequests) refuseHook(options);
+  refuseUnusedHook(options, keepsRequests);
   const listening = shareListening(listenPool);
   return {
     async read(threadId, afterRevision = 0) {
@@ -217,11 +217,6 @@ async function append(
     throw makeGrantEndedError(beside.grants.used);
   }
   throw makeConflictError(threadId, expected);
-}
-
-function refuseHook({ onRequests }: PostgresStoreOptions): void {
-  if (onRequests === undefined) return;
-  throw new TypeError('onRequests is never called with `requests: false`. Leave out one of them.');
 }
 
 function refuseTooSmall({ options }: PostgresPool): void {

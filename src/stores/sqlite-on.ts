@@ -5,7 +5,7 @@ import type {
   ThreadStoreSnapshots,
 } from '../thread/thread-store.ts';
 import { makeSqlGrants } from './sql/grants.ts';
-import { listHookCalls } from './sql/hooks.ts';
+import { listHookCalls, refuseUnusedHook } from './sql/hooks.ts';
 import { filterPart, makePageQuery, runOnce, threadIndexes } from './sql/thread-rows.ts';
 import { callHooks, type SqliteHooks } from './sqlite-on/hooks.ts';
 import { makeRequests } from './sqlite-on/request-rows.ts';
@@ -68,6 +68,7 @@ export function sqliteStoreOn(
   driver: SqliteDriver,
   { createSchema = true, snapshots = false, requests = true, ...hooks }: SqliteStoreOnOptions = {},
 ): SqliteStoreOn {
+  refuseUnusedHook(hooks, requests);
   const ready = createSchema ? createSchemaFirst(driver) : driver;
   return {
     async read(threadId, afterRevision = 0) {

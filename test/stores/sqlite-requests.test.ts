@@ -359,3 +359,12 @@ test('a process that finds nothing more to take, as another one has acknowledged
   const next = await second?.take({ consumer, at: 2, until: 10 });
   expect(next?.changes.map(({ requestId }) => requestId)).toEqual(['b']);
 });
+
+test('a store without requests takes no hook that is for them alone', () => {
+  const driver = nodeDriver(new DatabaseSync(':memory:'));
+  const hooks: SqliteHooks = { onRequests: () => {} };
+  expect(() => sqliteStoreOn(driver, { ...hooks, requests: false })).toThrow(TypeError);
+  expect(() => sqliteStore(':memory:', { ...hooks, requests: false })).toThrow(/never called/);
+  expect(sqliteStoreOn(driver, { ...hooks }).requests).toBeDefined();
+  expect(sqliteStoreOn(driver, { onWake: () => {}, requests: false }).requests).toBeUndefined();
+});

@@ -63,6 +63,15 @@ function makeWake({
   };
 }
 
+/** Throws a `TypeError` for a hook of requests that a store does not keep: it would never be called. */
+export function refuseUnusedHook<TRANSACTION>(
+  { onRequests }: AppendHooks<TRANSACTION>,
+  keepsRequests: boolean,
+): void {
+  if (keepsRequests || onRequests === undefined) return;
+  throw new TypeError('onRequests is never called with `requests: false`. Leave out one of them.');
+}
+
 /* Wrapped, because its code must not be taken for that of the append: a unique index of the hook's table is no concurrent append. */
 export function makeHookError(name: string, cause: unknown): Error {
   return new Error(`${name} failed, so nothing was appended: ${readErrorText(cause)}`, { cause });
