@@ -137,15 +137,9 @@ export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {
     ...makeRequestFeed(driver),
 
     async fill(rows) {
-      const change = (
-        sql: ChangeStatements,
-        request: StoredRequest,
-        type?: RequestChange['type'],
-      ): SqliteStatement[] =>
-        listRowStatements(sql, { type, request }, [request.requestId, request.threadId]);
       const statements = [
-        ...rows.flatMap((row) => change(fillStatements, row, isOpen(row) ? 'opened' : undefined)),
-        ...rows.flatMap((row) => (isOpen(row) ? [] : change(closeStatements, row, 'closed'))),
+        ...rows.flatMap((row) => fillRow(fillStatements, row, isOpen(row) ? 'opened' : undefined)),
+        ...rows.flatMap((row) => (isOpen(row) ? [] : fillRow(closeStatements, row, 'closed'))),
       ];
       if (statements.length > 0) await driver.batch(statements);
     },
@@ -162,6 +156,14 @@ export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {
       return erased?.length === 1;
     },
   };
+}
+
+function fillRow(
+  sql: ChangeStatements,
+  request: StoredRequest,
+  type?: RequestChange['type'],
+): SqliteStatement[] {
+  return listRowStatements(sql, { type, request }, [request.requestId, request.threadId]);
 }
 
 function isOpen({ state }: StoredRequest): boolean {
