@@ -106,7 +106,11 @@ const appends = fc
     await append;
     written.revisions.set(threadId, revision + 1);
     for (const { type, request } of requests) {
-      written.rows.set(request.requestId, structuredClone(request));
+      const isErased = written.rows.get(request.requestId)?.text === null;
+      written.rows.set(request.requestId, {
+        ...structuredClone(request),
+        ...(isErased ? { text: null } : {}),
+      });
       written.tell(type, request);
       /* The store has a copy. */
       Object.assign(request, { votes: 99, state: 'rejected' });
