@@ -141,7 +141,8 @@ const fills = fc
       const known = written.rows.get(row.requestId);
       const isStale = known?.state === 'open' && known.threadId === row.threadId;
       if (row.state === 'open' || !isStale) continue;
-      written.rows.set(row.requestId, structuredClone(row));
+      const text = known.text === null ? null : row.text;
+      written.rows.set(row.requestId, { ...structuredClone(row), text });
       written.tell('closed', row);
     }
   });

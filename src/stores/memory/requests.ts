@@ -26,9 +26,7 @@ export class MemoryRequests implements ThreadStoreRequests {
   /** Makes the changes of an append. */
   apply(changes: readonly RequestChange[]): void {
     for (const { type, request } of changes) {
-      /* An approval that is erased may still be closed, if its call has not started. */
-      const isErased = this.#rows.get(request.requestId)?.text === null;
-      this.#keep(isErased ? { ...request, text: null } : request);
+      this.#keep(request);
       this.#feed.add(type, request);
     }
   }
@@ -115,9 +113,10 @@ export class MemoryRequests implements ThreadStoreRequests {
   }
 
   #keep(request: StoredRequest): void {
-    const row = sealRow(request);
-    const { requestId, threadId } = row;
+    const { requestId, threadId } = request;
     const before = this.#rows.get(requestId);
+    /* An approval that is erased may still be closed, if its call has not started. */
+    const row = sealRow(before?.text === null ? { ...request, text: null } : request);
     if (before !== undefined) this.#remove(before);
     this.#rows.set(requestId, row);
     if (row.state === 'open') this.#openRows.set(requestId, row);
