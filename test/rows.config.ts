@@ -8,7 +8,11 @@ openRunFolder();
 const conditions = ['holdpoint-source'];
 const { inSharedProcess, inOwnProcess } = testFiles('test.ts');
 /* Here rows are changed behind the back of their log. */
-const exclude = ['test/thread/stored-requests.test.ts'];
+const exclude = [
+  'test/agent/agent-requests.test.ts',
+  'test/policy/edits-elsewhere.test.ts',
+  'test/thread/stored-requests.test.ts',
+];
 
 /** Every `*.test.ts` without Postgres, where the rows of each thread are compared with its log after each test. */
 export default defineConfig({
