@@ -75,8 +75,22 @@ export function applyEvents(draft: HeadDraft, events: readonly ThreadEvent[]): v
   }
 }
 
-/** Applies an entry of the log to `state`. Throws `log-tampered`, and changes nothing, if it can't follow. */
-export function applyEntry(state: ThreadState, content: EntryContent): void {
+/** Events that follow a thread's state, and the head that the thread then has. */
+export interface Appended {
+  state: Readonly<ThreadState>;
+  events: readonly ThreadEvent[];
+  head: ThreadHead;
+}
+
+/**
+ * Applies an entry of the log to `state`. Throws `log-tampered`, and changes nothing, if it can't follow. `onApplied` is called while the
+ * state is still the one before.
+ */
+export function applyEntry(
+  state: ThreadState,
+  content: EntryContent,
+  onApplied?: (appended: Appended) => void,
+): void {
   const { threadId } = state;
   const { events } = content;
   const [first] = events;
@@ -92,7 +106,9 @@ export function applyEntry(state: ThreadState, content: EntryContent): void {
   }
   const draft = new HeadDraft(state.head, state.endedRequests);
   applyEvents(draft, events);
-  adopt(state, content, draft.finish());
+  const head = draft.finish();
+  onApplied?.({ state, events, head });
+  adopt(state, content, head);
 }
 
 /** The head to which the events of a thread, from the first one, add up; none of its messages and calls is past. */

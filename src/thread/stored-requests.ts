@@ -3,8 +3,7 @@ import { namePrincipal } from '../content/request-text.ts';
 import { listRequesters, type Requested } from '../content/requesters.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
-import { adopt, applyEvents } from './apply-events.ts';
-import { HeadDraft } from './events/head-draft.ts';
+import { type Appended, applyEntry } from './apply-events.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import {
   type EndedRequest,
@@ -26,13 +25,6 @@ import type {
 
 /* What needs a person, as rows for the store. They are derived from the log alone, so that they can be compared with it and rebuilt from it. */
 
-/** Events that follow a thread's state, and the head that the thread then has. */
-interface Appended {
-  state: Readonly<ThreadState>;
-  events: readonly ThreadEvent[];
-  head: ThreadHead;
-}
-
 /**
  * What events change in the rows of a thread; `undefined` if nothing. A sub-agent's requests are rows of the outermost thread, which repeats
  * them. Its lost calls are rows of its own thread, in which they are settled.
@@ -41,6 +33,14 @@ export function listRequestChanges(appended: Appended): RequestChange[] | undefi
   const requests = appended.head.parent === undefined ? compareRequests(appended) : [];
   const changes = [...requests, ...compareTroubles(appended)];
   return changes.length === 0 ? undefined : changes;
+}
+
+/** Adds to `changes` what each append changes that is applied. */
+export function collectChanges(changes: RequestChange[]): (appended: Appended) => void {
+  return (appended) => {
+    const changed = listRequestChanges(appended);
+    if (changed !== undefined) changes.push(...changed);
+  };
 }
 
 /** A thread's log. */
@@ -52,25 +52,24 @@ export function replayChanges({ threadId, entries, events }: Log): RequestChange
   const state = makeEmptyThread(threadId);
   for (const { revision, hash } of entries) {
     const content = { events: events.slice(state.events.length, revision), hash };
-    const draft = new HeadDraft(state.head, state.endedRequests);
-    applyEvents(draft, content.events);
-    const head = draft.finish();
-    changes.push(...(listRequestChanges({ state, events: content.events, head }) ?? []));
-    adopt(state, content, head);
+    applyEntry(state, content, collectChanges(changes));
   }
   return changes;
 }
 
 /** The rows of a thread by request id, from its log. */
 export function replayRequests(log: Log): Map<string, StoredRequest> {
-  return new Map(replayChanges(log).map(({ request }) => [request.requestId, request]));
+  return mapById(replayChanges(log));
 }
 
-/** The rows of a thread that a store gets as a whole, as the changes of one append. */
-export function listAllRequests(log: Log): RequestChange[] | undefined {
-  const rows = [...replayRequests(log).values()];
-  if (rows.length === 0) return undefined;
-  return rows.map((request) => ({
+function mapById(changes: readonly RequestChange[]): Map<string, StoredRequest> {
+  return new Map(changes.map(({ request }) => [request.requestId, request]));
+}
+
+/** The changes of all appends of a thread, for a store that gets it as a whole: as those of one append; `undefined` if there are none. */
+export function joinChanges(changes: readonly RequestChange[]): RequestChange[] | undefined {
+  if (changes.length === 0) return undefined;
+  return [...mapById(changes).values()].map((request) => ({
     type: request.state === 'open' ? 'opened' : 'closed',
     request,
   }));

@@ -2,7 +2,7 @@ import { isKeptByStore } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
 import { HoldpointError } from '../errors.ts';
 import { appendOnce, isConflict, listBeside } from './append-once.ts';
-import { adopt, applyEntry } from './apply-events.ts';
+import { adopt, type Appended, applyEntry } from './apply-events.ts';
 import { readEntry, verifyEntry, writeEntry } from './log-entry.ts';
 import { type Decide, Proposal, type ThreadOrigin } from './proposal.ts';
 import { SerialWork } from '../content/waiting.ts';
@@ -17,7 +17,13 @@ import {
   verifySnapshot,
 } from './thread-snapshot.ts';
 import { makeEmptyThread, type ThreadState } from './thread-state.ts';
-import { findRowFault, listAllRequests, listRequestChanges } from './stored-requests.ts';
+import {
+  collectChanges,
+  findRowFault,
+  joinChanges,
+  listRequestChanges,
+} from './stored-requests.ts';
+import type { RequestChange } from './thread-store-requests.ts';
 import type { GrantChange, LogEnd, LogEntry, ThreadStore } from './thread-store.ts';
 import { appendTraced } from './tracing/trace-append.ts';
 import { isTraced } from './tracing/trace-operations.ts';
@@ -133,15 +139,16 @@ export class ThreadLog {
       const { store, refuse, now, onAppended } = this.#options;
       /* Applied first: a log whose events are inconsistent must not reach the store. */
       const count = store.snapshots === undefined ? 0 : countBeforeSnapshot(entries);
-      await this.#apply(entries.slice(0, count));
+      const changes: RequestChange[] = [];
+      const onApplied = store.requests && collectChanges(changes);
+      await this.#apply(entries.slice(0, count), onApplied);
       const snapshot = await retakeSnapshot(this.state, entries[count]);
-      await this.#apply(entries.slice(count));
+      await this.#apply(entries.slice(count), onApplied);
       if (snapshot === undefined) this.state.snapshotSize = 0;
       refuse(this.state);
       const { threadId, head } = this.state;
       const summary = summarizeThread(threadId, head, { end: this.#end(), now: now() });
-      const requests = store.requests && listAllRequests(this.state);
-      const beside = listBeside({ snapshot, requests });
+      const beside = listBeside({ snapshot, requests: joinChanges(changes) });
       await store.append(threadId, { revision: 0, hash: '' }, entries, summary, ...beside);
       onAppended(this.state.events.slice());
     });
@@ -224,10 +231,13 @@ export class ThreadLog {
   }
 
   /** Verifies entries and applies them to the state. */
-  async #apply(entries: readonly LogEntry[]): Promise<void> {
+  async #apply(
+    entries: readonly LogEntry[],
+    onApplied?: (appended: Appended) => void,
+  ): Promise<void> {
     for (const entry of entries) {
       const verified = verifyEntry(entry, this.#end());
-      applyEntry(this.state, verified instanceof Promise ? await verified : verified);
+      applyEntry(this.state, verified instanceof Promise ? await verified : verified, onApplied);
     }
   }
 

@@ -395,8 +395,8 @@ export const keptMutants: readonly SourceMutant[] = [
   {
     promise: 'a thread that is restored has its rows',
     file: 'thread/thread-log.ts',
-    from: 'store.requests && listAllRequests(this.state)',
-    to: 'undefined',
+    from: 'requests: joinChanges(changes)',
+    to: 'requests: undefined',
     suite: [rows, 'rows of a log that is restored'],
     sentence: failed,
   },
