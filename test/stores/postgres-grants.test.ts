@@ -8,6 +8,7 @@ import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plai
 import { appendGrants, createGrants, plainGrant, uses, usesLeft } from '../support/plain-grants.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { waitUntil } from '../support/waiting.ts';
+import { recordTexts } from '../support/watched-pool.ts';
 
 const server = sharedPostgres();
 afterAll(async () => server[Symbol.asyncDispose]());
@@ -237,14 +238,8 @@ describe('a database of an older version', () => {
 test('an append without grants is the same one statement as before, about the same two tables', async () => {
   const pool = server.pool(await server.createDatabase());
   await postgresStore(pool).read('t');
-  const texts: string[] = [];
-  const store = postgresStore({
-    connect: async () => pool.connect(),
-    async query(query) {
-      texts.push(query.text);
-      return pool.query(query);
-    },
-  });
+  const { pool: recording, texts } = recordTexts(pool);
+  const store = postgresStore(recording);
   for (const revision of [1, 2]) await appendPlain(store, 't', { revision });
   expect(texts).toHaveLength(3);
   expect(texts.join('\n')).not.toContain('grant');

@@ -1,21 +1,14 @@
 import type { HoldpointErrorCode, ThreadStore } from 'holdpoint';
 import { type PostgresPool, postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
 import { afterAll, describe, expect, test } from 'vitest';
+import { describeChanges, fillRows } from '../../src/testing/conformance/requests-in-case.ts';
 import { errorCode } from '../support/error-code.ts';
 import { listening } from '../support/listening.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
 import { createGrants, plainGrant, uses, usesLeft } from '../support/plain-grants.ts';
-import {
-  appendRows,
-  closed,
-  fillIn,
-  holdCommits,
-  lines,
-  opened,
-  plainRow,
-  requestsOf,
-} from '../support/row-requests.ts';
+import { appendRows, closed, opened, plainRow, requestsOf } from '../support/row-requests.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
+import { holdCommits, recordTexts } from '../support/watched-pool.ts';
 
 const server = sharedPostgres();
 afterAll(async () => server[Symbol.asyncDispose]());
@@ -87,7 +80,10 @@ describe('an append that changes requests', () => {
       expect(await store.read('t')).toHaveLength(2);
       expect(await store.snapshots?.read('t')).toBe(beside.snapshot);
       expect(await usesLeft(store)).toEqual(beside.grants === undefined ? { g: 2 } : {});
-      expect(lines(await store.requests?.changes({ after: 0 }))).toEqual(['opened r', 'closed r']);
+      expect(describeChanges(await store.requests?.changes({ after: 0 }))).toEqual([
+        'opened r',
+        'closed r',
+      ]);
     },
   );
 
@@ -100,7 +96,7 @@ describe('an append that changes requests', () => {
     const append = store.append('t', plainEnd(1), [plainEntry(2)], summary, beside);
     expect(await errorCode(append)).toBe('grant-ended');
     expect(await requests.get('r')).toEqual(plainRow('r'));
-    expect(lines(await requests.changes({ after: 0 }))).toEqual(['opened r']);
+    expect(describeChanges(await requests.changes({ after: 0 }))).toEqual(['opened r']);
   });
 
   test('finds a request by those whom it names now: a new one, nobody, and no more when it is closed', async () => {
@@ -151,14 +147,8 @@ describe('an append that changes requests', () => {
   test('leaves appends without any as they were: one statement, about the tables of threads alone', async () => {
     const { pool } = await oneStore();
     await postgresStore(pool).read('t');
-    const texts: string[] = [];
-    const store = postgresStore({
-      connect: async () => pool.connect(),
-      async query(query) {
-        texts.push(query.text);
-        return pool.query(query);
-      },
-    });
+    const { pool: recording, texts } = recordTexts(pool);
+    const store = postgresStore(recording);
     for (const revision of [1, 2]) await appendPlain(store, 't', { revision });
     expect(texts).toHaveLength(3);
     expect(texts.join('\n')).not.toContain('holdpoint_request');
@@ -188,7 +178,7 @@ describe('a deleted thread', () => {
     expect((await requests.list({})).map(({ requestId }) => requestId)).toEqual(['s']);
     const approvers = await pool.query('select request_id from holdpoint_request_approvers');
     expect(approvers.rows).toEqual([{ request_id: 's' }]);
-    expect(lines(await requests.changes({ after: 3 }))).toEqual(['deleted r']);
+    expect(describeChanges(await requests.changes({ after: 3 }))).toEqual(['deleted r']);
   });
 
   test('takes also the rows that were filled in while it waited', async () => {
@@ -200,12 +190,12 @@ describe('a deleted thread', () => {
     await holder.query(`select from holdpoint_threads where thread_id = 't' for key share`);
     const deleting = store.delete('t', plainEnd(1));
     await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
-    await fillIn(requests, plainRow('r', { approvers: ['ada'] }));
+    await fillRows(requests, [plainRow('r', { approvers: ['ada'] })]);
     await holder.query('commit');
     holder.release();
     await deleting;
     expect(await requests.count({})).toBe(0);
-    await fillIn(requests, plainRow('r'));
+    await fillRows(requests, [plainRow('r')]);
     expect(await requests.count({})).toBe(0);
   });
 });
@@ -224,13 +214,13 @@ describe.each(levels)('the feed in %s', (level) => {
     await held.reached;
     await appendUntil(postgresStore(other), 'early', [opened('early')]);
     const read = await reader.changes({ after: 0 });
-    expect(lines(read)).toEqual(['opened early']);
+    expect(describeChanges(read)).toEqual(['opened early']);
     held.letGo();
     await first;
     const after = read.at(-1)?.position ?? 0;
-    expect(lines(await reader.changes({ after }))).toEqual(['opened late']);
+    expect(describeChanges(await reader.changes({ after }))).toEqual(['opened late']);
     const all = await reader.changes({ after: 0 });
-    expect(lines(all)).toEqual(['opened early', 'opened late']);
+    expect(describeChanges(all)).toEqual(['opened early', 'opened late']);
   });
 
   test('is the same for readers that read at once, while others append', async () => {
@@ -295,19 +285,8 @@ describe('the feed', () => {
     const { pool, store, requests } = await oneStore();
     await appendRows(store, 't', [opened('r')]);
     const [first] = await requests.changes({ after: 0 });
-    const texts: string[] = [];
-    const idle = requestsOf(
-      postgresStore(
-        {
-          connect: async () => pool.connect(),
-          async query(query) {
-            texts.push(query.text);
-            return pool.query(query);
-          },
-        },
-        { createSchema: false },
-      ),
-    );
+    const { pool: recording, texts } = recordTexts(pool);
+    const idle = requestsOf(postgresStore(recording, { createSchema: false }));
     expect(await idle.changes({ after: first?.position ?? 0 })).toEqual([]);
     expect(texts).toHaveLength(1);
   });
@@ -325,16 +304,8 @@ describe('the feed', () => {
 
   test('has the positions that one reader gives while another waits to give them', async () => {
     const { pool, store, requests } = await oneStore();
-    const texts: string[] = [];
-    const recorded = requestsOf(
-      postgresStore({
-        connect: async () => pool.connect(),
-        async query(query) {
-          texts.push(query.text);
-          return pool.query(query);
-        },
-      }),
-    );
+    const { pool: recording, texts } = recordTexts(pool);
+    const recorded = requestsOf(postgresStore(recording));
     await appendRows(store, 't', [opened('first')]);
     const [first] = await recorded.changes({ after: 0 });
     await appendRows(store, 't', [opened('r'), opened('s')], 2);
@@ -362,7 +333,7 @@ describe('the feed', () => {
     expect(await requests.deleteChanges({ before: Number.MAX_SAFE_INTEGER })).toBe(1);
     await holder.query('commit');
     holder.release();
-    expect(lines(await requests.changes({ after: 0 }))).toEqual(['opened r']);
+    expect(describeChanges(await requests.changes({ after: 0 }))).toEqual(['opened r']);
   });
 });
 
@@ -434,7 +405,7 @@ describe('a database of an older version', () => {
   test('gets the tables when a request is first written, read or deleted', async () => {
     const firstUses: ((store: ThreadStore) => Promise<unknown>)[] = [
       async (store) => appendRows(store, 't', [opened('r')], 2),
-      async (store) => fillIn(requestsOf(store), plainRow('r')),
+      async (store) => fillRows(requestsOf(store), [plainRow('r')]),
       async (store) => store.requests?.list({}),
       async (store) => store.requests?.take({ consumer: 'mailer', at: 1, until: 2 }),
       async (store) => store.delete('t', plainEnd(1)),
@@ -474,7 +445,7 @@ describe('erase', () => {
     expect(await requests.erase('r')).toBe(false);
     expect(await requests.erase('nobody knows')).toBe(false);
     expect(await requests.erase('done')).toBe(true);
-    await fillIn(requests, closed('done').request);
+    await fillRows(requests, [closed('done').request]);
     expect(await requests.get('done')).toEqual({ ...closed('done').request, text: null });
     await appendRows(store, 't', [closed('done'), closed('r')], 2);
     expect(await requests.get('done')).toEqual({ ...closed('done').request, text: null });

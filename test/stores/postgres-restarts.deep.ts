@@ -1,10 +1,11 @@
+import { describeChanges } from '../../src/testing/conformance/requests-in-case.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listening } from '../support/listening.ts';
 import { appendPlain } from '../support/plain-entries.ts';
 import { PostgresServer } from '../support/postgres-server.ts';
-import { appendRows, lines, opened, requestsOf } from '../support/row-requests.ts';
+import { appendRows, opened, requestsOf } from '../support/row-requests.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 
@@ -42,7 +43,7 @@ test('what a reader of the feed was told survives a crash of the server, even wh
   await appendRows(store, 't', [opened('c')], 2);
   const after = await requests.changes({ after: 0 });
   expect(after.slice(0, 2)).toEqual(told);
-  expect(lines(after)).toEqual(['opened a', 'opened b', 'opened c']);
+  expect(describeChanges(after)).toEqual(['opened a', 'opened b', 'opened c']);
   const taken = await requests.take({ consumer: 'mailer', at: 1, until: 9, limit: 2 });
   await hasty.query('create table unflushed ()');
   await server.crash();
@@ -50,7 +51,7 @@ test('what a reader of the feed was told survives a crash of the server, even wh
   await requests.acknowledge({ consumer: 'mailer', token: taken?.token ?? '' });
   await server.crash();
   const next = await requests.take({ consumer: 'mailer', at: 2, until: 9 });
-  expect(lines(next?.changes)).toEqual(['opened c']);
+  expect(describeChanges(next?.changes)).toEqual(['opened c']);
 });
 
 test('the server is restarted between request and answer: the thread goes on', async () => {

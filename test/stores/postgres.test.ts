@@ -5,9 +5,10 @@ import { type PostgresStore, postgresSchema, postgresStore } from 'holdpoint/sto
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stories } from '../stories/stories.ts';
+import { describeChanges } from '../../src/testing/conformance/requests-in-case.ts';
 import { errorCode } from '../support/error-code.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
-import { appendRows, lines, opened } from '../support/row-requests.ts';
+import { appendRows, opened } from '../support/row-requests.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { inMemoryKit, scriptedModel } from '../support/scripted-model.ts';
 import { book, type Ran, travelTools, travelWorld } from '../support/travel-world.ts';
@@ -128,7 +129,7 @@ describe('the schema', () => {
     await appendTo(store, 1);
     expect(await store.head('t')).toEqual(plainSummary('t', { revision: 2 }));
     await appendRows(store, 't', [opened('r')], 3);
-    expect(lines(await store.requests?.changes({ after: 0 }))).toEqual(['opened r']);
+    expect(describeChanges(await store.requests?.changes({ after: 0 }))).toEqual(['opened r']);
     await store.delete('t', plainEnd(3));
     expect(await store.head('t')).toBe(undefined);
   });

@@ -10,7 +10,7 @@ import { errorCode } from '../support/error-code.ts';
 import { nodeDriver } from '../support/node-driver.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
 import { createGrants, plainGrant, uses, usesLeft } from '../support/plain-grants.ts';
-import { appendRequests, approves, opens, plainRequest } from '../support/plain-requests.ts';
+import { appendRows, closed, opened, plainRow } from '../support/row-requests.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 import { withSqliteStore } from '../support/with-sqlite-store.ts';
@@ -41,14 +41,17 @@ const noting: SqliteHooks = {
 describe('a hook of a SQLite store', () => {
   test('writes with the append that opens or closes a request, or after which no run holds the thread', async () => {
     const { store, jobs } = storeWithJobs(noting);
-    await appendRequests(store, 't', opens(plainRequest('a'), plainRequest('b')));
+    const waiting = plainSummary('t', { status: 'waiting' });
+    await store.append('t', plainEnd(0), [plainEntry(1)], waiting, {
+      requests: [opened('a'), opened('b')],
+    });
     const running = plainSummary('t', { revision: 2, status: 'running' });
     await store.append('t', plainEnd(1), [plainEntry(2)], running, {
-      requests: approves(plainRequest('a')),
+      requests: [closed('a')],
     });
     await appendPlain(store, 't', { revision: 3 });
-    const opened = ['opened a', 'opened b', 't is waiting'];
-    expect(jobs()).toEqual([...opened, 'closed a', 't is idle']);
+    const first = ['opened a', 'opened b', 't is waiting'];
+    expect(jobs()).toEqual([...first, 'closed a', 't is idle']);
   });
 
   test('is called by a store in a file too, and its wake has when the thread is due', async () => {
@@ -86,7 +89,7 @@ describe('a hook of a SQLite store', () => {
       plainEnd(expected),
       [plainEntry(expected + 1)],
       plainSummary('t', { revision: expected + 1 }),
-      { requests: opens(plainRequest('a')), grants: uses(...grantIds) },
+      { requests: [opened('a')], grants: uses(...grantIds) },
     );
     expect(await errorCode(appending)).toBe(code);
     expect(jobs()).toEqual(before);
@@ -127,7 +130,7 @@ describe('a hook of a SQLite store', () => {
     ],
   ])('takes the append with it when %s', async (_, hooks, message) => {
     const { store, jobs } = storeWithJobs(hooks);
-    const appending = appendRequests(store, 't', opens(plainRequest('a')));
+    const appending = appendRows(store, 't', [opened('a')]);
     await expect(appending).rejects.toThrow(message);
     expect(await store.read('t')).toEqual([]);
     expect(await store.head('t')).toBeUndefined();
@@ -188,7 +191,7 @@ describe('a hook of a SQLite store', () => {
       { onWake: () => {}, onRequests: () => {} },
     );
     await appendPlain(store, 't');
-    await appendRequests(store, 't', opens(plainRequest('a')), 2);
+    await appendRows(store, 't', [opened('a')], 2);
     expect(sizes.slice(1)).toEqual([2, 5]);
   });
 });
@@ -197,9 +200,9 @@ describe('requests in SQLite', () => {
   test('are written with the append, or not at all', async () => {
     const store = sqliteStoreOn(nodeDriver(new DatabaseSync(':memory:')));
     await appendPlain(store, 't');
-    const open = plainRequest('a', { approvers: ['ada'] });
-    for (const changes of [opens(open), approves(open)]) {
-      const stale = appendRequests(store, 't', changes);
+    const named = { approvers: ['ada'] };
+    for (const change of [opened('a', named), closed('a', named)]) {
+      const stale = appendRows(store, 't', [change]);
       expect(await errorCode(stale)).toBe('revision-conflict');
     }
     expect(await store.requests?.count({})).toBe(0);
@@ -210,9 +213,11 @@ describe('requests in SQLite', () => {
 
   test('stay open when the append that would close them is not made, for those who are named too', async () => {
     const store = sqliteStoreOn(nodeDriver(new DatabaseSync(':memory:')));
-    const open = plainRequest('a', { approvers: ['ada'] });
-    await appendRequests(store, 't', opens(open));
-    expect(await errorCode(appendRequests(store, 't', approves(open)))).toBe('revision-conflict');
+    const named = { approvers: ['ada'] };
+    const open = plainRow('a', named);
+    await appendRows(store, 't', [opened('a', named)]);
+    const closing = appendRows(store, 't', [closed('a', named)]);
+    expect(await errorCode(closing)).toBe('revision-conflict');
     expect(await store.requests?.list({ state: 'open', approver: ['ada'] })).toEqual([open]);
     await store.delete('t', plainEnd(7)).catch(() => {});
     expect(await store.requests?.list({ state: 'open', approver: ['ada'] })).toEqual([open]);
@@ -223,7 +228,7 @@ describe('requests in SQLite', () => {
     const store = sqliteStoreOn(nodeDriver(new DatabaseSync(':memory:')));
     await appendPlain(store, 't');
     await store.delete('t', plainEnd(1));
-    await store.requests?.fill([plainRequest('a', { approvers: ['ada'] })]);
+    await store.requests?.fill([plainRow('a', { approvers: ['ada'] })]);
     expect(await store.requests?.count({})).toBe(0);
     expect(await store.requests?.changes({ after: 0 })).toEqual([]);
     expect(await store.requests?.list({ state: 'open', approver: ['ada'] })).toEqual([]);
@@ -232,7 +237,7 @@ describe('requests in SQLite', () => {
   test('are left out with requests: false, but deleted with their thread', async () => {
     const driver = nodeDriver(new DatabaseSync(':memory:'));
     const store = sqliteStoreOn(driver);
-    await appendRequests(store, 't', opens(plainRequest('a')));
+    await appendRows(store, 't', [opened('a')]);
     const without: ThreadStore = sqliteStoreOn(driver, { requests: false });
     expect(without.requests).toBeUndefined();
     await without.delete('t', plainEnd(1));
@@ -245,9 +250,9 @@ describe('requests in SQLite', () => {
 
   test('of a changed thread have no row with an approver who is no longer named', async () => {
     const store = sqliteStoreOn(nodeDriver(new DatabaseSync(':memory:')));
-    await appendRequests(store, 't', opens(plainRequest('a', { approvers: ['ada', 'ada'] })));
-    const request = plainRequest('a', { approvers: ['bob'] });
-    await appendRequests(store, 't', [{ type: 'changed', request }], 2);
+    await appendRows(store, 't', [opened('a', { approvers: ['ada', 'ada'] })]);
+    const request = plainRow('a', { approvers: ['bob'] });
+    await appendRows(store, 't', [{ type: 'changed', request }], 2);
     expect(await store.requests?.list({ state: 'open', approver: ['ada'] })).toEqual([]);
     expect(await store.requests?.list({ state: 'open', approver: ['bob'] })).toEqual([request]);
   });
@@ -256,9 +261,9 @@ describe('requests in SQLite', () => {
     await withSqliteStore(async (store) => {
       const heard: (ThreadNotice | undefined)[] = [];
       const stop = store.subscribe((notice) => heard.push(notice));
-      await appendRequests(store, 't', opens(plainRequest('a'), plainRequest('b')));
+      await appendRows(store, 't', [opened('a'), opened('b')]);
       const running = plainSummary('t', { revision: 2, status: 'running', nextDeadline: 5 });
-      const requests = approves(plainRequest('a'));
+      const requests = [closed('a')];
       await store.append('t', plainEnd(1), [plainEntry(2)], running, { requests });
       await Promise.resolve();
       expect(heard).toEqual([
@@ -272,7 +277,7 @@ describe('requests in SQLite', () => {
   test('are taken by one of two processes that look at the same moment', async () => {
     const driver = nodeDriver(new DatabaseSync(':memory:'));
     const one = sqliteStoreOn(driver);
-    await appendRequests(one, 't', opens(plainRequest('a')));
+    await appendRows(one, 't', [opened('a')]);
     const take = { consumer: 'mail', at: 1, until: 2 };
     const meanwhile: unknown[] = [];
     const other = sqliteStoreOn({
@@ -295,9 +300,9 @@ describe('requests in SQLite', () => {
       for (const table of ['requests', 'request_approvers', 'request_changes', 'request_consumers'])
         database.exec(`drop table holdpoint_${table}`);
       database.close();
-      using opened = sqliteStore(path);
-      await appendRequests(opened, 't', opens(plainRequest('a')), 2);
-      expect(await opened.requests?.count({ state: 'open' })).toBe(1);
+      using reopened = sqliteStore(path);
+      await appendRows(reopened, 't', [opened('a')], 2);
+      expect(await reopened.requests?.count({ state: 'open' })).toBe(1);
     });
   });
 
@@ -312,16 +317,13 @@ describe('requests in SQLite', () => {
         const ids = Array.from({ length: 40 }, (_each, round) => `secret ${round}`);
         /* Of sizes that split and merge pages. */
         for (const [round, id] of ids.entries()) {
-          const other = plainRequest(`other ${round}`, { text: 'x'.repeat((round * 131) % 1_500) });
-          await appendRequests(
-            store,
-            `other ${round}`,
-            opens({ ...other, threadId: `other ${round}` }),
-          );
+          const other = `other ${round}`;
+          await appendRows(store, other, [
+            opened(other, { text: 'x'.repeat((round * 131) % 1_500) }),
+          ]);
           const text = `${marker} ${'x'.repeat((round * 977) % 3_000)}`;
-          const request = plainRequest(id, { threadId: id, text });
-          await appendRequests(store, id, opens(request));
-          if (!isOpen) await appendRequests(store, id, approves(request), 2);
+          await appendRows(store, id, [opened(id, { text })]);
+          if (!isOpen) await appendRows(store, id, [closed(id, { text })], 2);
         }
         expect(holders()).not.toEqual([]);
         for (const id of ids) {
@@ -349,13 +351,13 @@ test('a process that finds nothing more to take, as another one has acknowledged
       return driver.batch(statements);
     },
   });
-  await appendRequests(slow, 't', opens(plainRequest('a')));
+  await appendRows(slow, 't', [opened('a')]);
   meanwhile = async () => {
     const taken = await first?.take({ consumer, at: 1, until: 10 });
     await first?.acknowledge({ consumer, token: taken?.token ?? '' });
   };
   expect(await slow.requests?.take({ consumer, at: 1, until: 1_000 })).toBe(undefined);
-  await appendRequests(slow, 'u', opens(plainRequest('b')));
+  await appendRows(slow, 'u', [opened('b')]);
   const next = await second?.take({ consumer, at: 2, until: 10 });
   expect(next?.changes.map(({ requestId }) => requestId)).toEqual(['b']);
 });
