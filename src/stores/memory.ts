@@ -75,6 +75,7 @@ export function memoryStore({
       thread.summary = summary;
       threads.set(threadId, thread);
       deadlines.add(summary);
+      if (!notices.hasSubscribers) return;
       const notice = makeNotice(summary, beside.requests);
       if (notice !== undefined) notices.notify(notice);
     },
