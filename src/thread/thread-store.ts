@@ -19,12 +19,22 @@ export interface LogEnd {
   readonly hash: string;
 }
 
+/** The statuses of threads. */
+export const threadStatuses = [
+  'idle',
+  'waiting',
+  'due',
+  'running',
+  'indeterminate',
+  'stuck',
+] as const;
+
 /**
  * The status of a thread. `idle`: ready for a message. `waiting`: for an answer, or for a result from outside. `due`: nobody is asked, and its
  * next step needs a run, at once or, after a failed run, at `nextDeadline`. `running`: a run holds it. `indeterminate`: a call was started and
  * its outcome is unknown. `stuck`: too many runs in a row have failed, and the run is not retried.
  */
-export type ThreadStatus = 'idle' | 'waiting' | 'due' | 'running' | 'indeterminate' | 'stuck';
+export type ThreadStatus = (typeof threadStatuses)[number];
 
 /** What a store knows about a thread without reading its log, for inboxes and workers. */
 export interface ThreadSummary extends LogEnd {

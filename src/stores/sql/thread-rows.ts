@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { HoldpointError } from '../../errors.ts';
-import type {
-  LogEnd,
-  LogEntry,
-  ThreadSummary,
-  ThreadFilter,
-  ThreadQuery,
+import {
+  type LogEnd,
+  type LogEntry,
+  type ThreadFilter,
+  type ThreadQuery,
+  threadStatuses,
+  type ThreadSummary,
 } from '../../thread/thread-store.ts';
 
 /**
@@ -48,7 +49,7 @@ export function runOnce(work: () => Promise<unknown>): () => Promise<unknown> {
 const rowSchema = z.object({
   thread_id: z.string(),
   agent: z.string(),
-  status: z.enum(['idle', 'waiting', 'running', 'indeterminate', 'stuck']).catch('indeterminate'),
+  status: z.enum(threadStatuses).catch('indeterminate'),
   revision: z.coerce.number(),
   hash: z.string(),
   open_requests: z.coerce.number(),

@@ -1,14 +1,13 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
-import type {
-  ThreadFilter,
-  ThreadQuery,
-  ThreadStore,
-  ThreadSummary,
-  ThreadStatus,
+import {
+  type ThreadFilter,
+  type ThreadQuery,
+  threadStatuses,
+  type ThreadStore,
+  type ThreadSummary,
 } from '../../thread/thread-store.ts';
 import { end, appendInCase, listIds, type StoreConformanceCase } from './conformance-case.ts';
 
-const statuses: ThreadStatus[] = ['idle', 'waiting', 'running', 'indeterminate', 'stuck'];
 const agents = [undefined, 'booking', 'billing'];
 
 /* Every status with every agent, some with a deadline; four have the same time, so that their order depends on the id. */
@@ -19,7 +18,7 @@ async function fill(store: ThreadStore): Promise<ThreadSummary[]> {
     const more = {
       ...(agent === undefined ? {} : { agent }),
       ...(place % 4 === 0 ? { nextDeadline: (place * 7) % 30 } : {}),
-      status: statuses[place % 5] ?? 'idle',
+      status: threadStatuses[place % 6] ?? 'idle',
       updatedAt: Math.floor(((place * 11) % 30) / 4),
     };
     filled.push(await appendInCase(store, `t${(place * 17) % 30}`, more));
@@ -27,7 +26,7 @@ async function fill(store: ThreadStore): Promise<ThreadSummary[]> {
   return filled;
 }
 
-const filters: ThreadFilter[] = ([undefined, ...statuses] as const).flatMap((status) =>
+const filters: ThreadFilter[] = ([undefined, ...threadStatuses] as const).flatMap((status) =>
   [undefined, null, 'booking', 'nobody'].flatMap((agent) =>
     [undefined, 12].flatMap((dueBefore) =>
       [undefined, 3].map((updatedBefore) => ({
