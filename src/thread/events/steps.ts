@@ -120,11 +120,19 @@ export function applyStepFinished(
   head.calls = listProposedCalls(event.message, event.step);
   if (head.calls.length === 0) return;
   head.isAnswered = false;
+  if (head.calls.some(({ toolCallId, toolName }) => !isText(toolCallId) || !isText(toolName))) {
+    throw makeTamperedError(event, 'one of its calls has no id or no name');
+  }
   const toolCallIds = head.calls.map(({ toolCallId }) => toolCallId);
   if (new Set(toolCallIds).size < toolCallIds.length) {
     throw makeTamperedError(event, 'two of its calls have the same id');
   }
   newlyPast.toolCallIds.push(...toolCallIds);
+}
+
+/* Of a message only the outline is validated. */
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
 }
 
 function isObject(value: unknown): boolean {
