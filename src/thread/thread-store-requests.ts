@@ -101,9 +101,9 @@ export interface RequestQuery extends RequestFilter {
    */
   order?: 'oldest' | 'newest' | 'expires' | 'risk' | 'decided';
   /** Only rows after this place in the order: the last row of a page, for the next one. It need not exist any more. */
-  after?: RequestPlace;
+  after?: RequestPlace | undefined;
   /** Only rows before this place, nearest to it: the first row of a page, for the previous one. Not together with `after`. */
-  before?: RequestPlace;
+  before?: RequestPlace | undefined;
   /** The maximum number of rows. Default 100. */
   limit?: number;
 }
