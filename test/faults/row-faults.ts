@@ -25,7 +25,12 @@ export async function findRowFaults(
 ): Promise<string[]> {
   const { requests } = store;
   if (requests === undefined) return [];
-  const changes = logs.map((entries) => changesOf(threadId, entries));
+  let changes: RequestChange[][];
+  try {
+    changes = logs.map((entries) => changesOf(threadId, entries));
+  } catch (error) {
+    return [`The log of the thread can't be read again: ${String(error)}`];
+  }
   const rows = changes.map(lastRows);
   const told = changes.flatMap((each, nth) => {
     const isDeleted = nth < changes.length - 1;
