@@ -6,8 +6,7 @@ import { shareListening } from './postgres/listening.ts';
 import type { PostgresPool, PostgresResult } from './postgres/pool.ts';
 import { makePostgresRequests } from './postgres/requests.ts';
 import {
-  ignoreConflict,
-  isSerializationFailure,
+  isUniqueViolation,
   makeStatementRunner,
   type StatementRunner,
 } from './postgres/statement-runner.ts';
@@ -163,7 +162,7 @@ export function postgresStore(
       const deleting = keepsRequests
         ? runner.using('requests').run(deleteThreadWithRequests, values)
         : run(deleteThreadQuery, values);
-      const { rows } = await deleting.catch(ignoreConflict);
+      const { rows } = await deleting;
       if (rows[0]?.['deleted'] !== true) throw makeConflictError(threadId, expected);
     },
 
@@ -171,7 +170,7 @@ export function postgresStore(
       const values = [toAgentColumn(agent), dueBefore, until, limit];
       const claiming =
         threadId === undefined ? run(claimDue, values) : run(claimThread, [...values, threadId]);
-      return (await claiming.catch(ignoreConflict)).rows.map(parseSummaryRow);
+      return (await claiming).rows.map(parseSummaryRow);
     },
 
     subscribe(listener) {
@@ -200,21 +199,17 @@ async function append(
     ...(beside.grants === undefined ? [] : ['grants' as const]),
     ...(beside.requests === undefined ? [] : ['requests' as const]),
   );
-  for (;;) {
-    let isToRetry = false;
-    const { rowCount } = await run(makeAppendQuery(asked)).catch((error: unknown) => {
-      isToRetry = isSerializationFailure(error);
-      return ignoreConflict(error);
-    });
-    if (rowCount === entries.length) return;
-    if (beside.grants === undefined || rowCount !== 0) break;
+  const { rowCount } = await run(makeAppendQuery(asked)).catch((error: unknown) => {
+    if (isUniqueViolation(error)) return { rowCount: 0 };
+    throw error;
+  });
+  if (rowCount === entries.length) return;
+  const used = beside.grants?.used ?? [];
+  if (used.length > 0 && rowCount === 0) {
     const [end] = (await runner.run(readThread, [threadId])).rows.map(parseSummaryRow);
     const { revision, hash } = end ?? { revision: 0, hash: '' };
-    if (revision !== expected.revision || hash !== expected.hash) break;
-    /* Another thread used or revoked the same grant, in a database whose transactions are isolated more than by default. */
-    if (isToRetry) continue;
-    if (beside.grants.used.length === 0) break;
-    throw makeGrantEndedError(beside.grants.used);
+    const isAtEnd = revision === expected.revision && hash === expected.hash;
+    if (isAtEnd) throw makeGrantEndedError(used);
   }
   throw makeConflictError(threadId, expected);
 }

@@ -4,7 +4,7 @@ import type { FeedChange, ThreadStoreRequests } from '../../thread/thread-store-
 import { parseRequestRow, requestColumns } from '../sql/request-rows.ts';
 import { makeInvalidRowError } from '../sql/thread-rows.ts';
 import type { PostgresQuery, PostgresResult } from './pool.ts';
-import { repeatConflicts, type RunQuery } from './statement-runner.ts';
+import type { RunQuery } from './statement-runner.ts';
 
 /*
  * The feed of the changes of requests. A sequence number is taken before its transaction commits: a reader that has seen 12 may later meet 11.
@@ -37,19 +37,17 @@ export function makeFeed(run: RunQuery): FeedPart {
       if (last === undefined) return undefined;
       const token = makeRandomId();
       const values = [consumer, position, last.position, token, until, at];
-      const { rowCount } = await repeatConflicts(async () => run(takeLease, values));
+      const { rowCount } = await run(takeLease, values);
       return rowCount === 1 ? { changes: taken, token } : undefined;
     },
 
     async acknowledge({ consumer, token, position = null }) {
-      const { rowCount } = await repeatConflicts(async () =>
-        run(endLease, [consumer, token, position]),
-      );
+      const { rowCount } = await run(endLease, [consumer, token, position]);
       return rowCount === 1;
     },
 
     async deleteChanges({ before }) {
-      const { rowCount } = await repeatConflicts(async () => run(deleteChanges, [before]));
+      const { rowCount } = await run(deleteChanges, [before]);
       return rowCount ?? 0;
     },
   };

@@ -3,7 +3,7 @@ import { makeRequestReads, type RequestDialect } from '../sql/request-queries.ts
 import type { PostgresQuery } from './pool.ts';
 import { makeFeed } from './request-feed.ts';
 import { closeStale, fillMissing, listRequestValues, toStorable } from './request-rows.ts';
-import { repeatConflicts, type StatementRunner } from './statement-runner.ts';
+import type { StatementRunner } from './statement-runner.ts';
 import { numberParameters } from './statements.ts';
 
 const dialect: RequestDialect = {
@@ -30,12 +30,12 @@ export function makePostgresRequests({ run }: StatementRunner): ThreadStoreReque
     async fill(rows) {
       const opened = rows.map((request) => ({ type: 'opened' as const, request }));
       const values = listRequestValues(opened);
-      await repeatConflicts(async () => run(fillMissing, values));
-      await repeatConflicts(async () => run(closeStale, values));
+      await run(fillMissing, values);
+      await run(closeStale, values);
     },
 
     async erase(requestId) {
-      const { rowCount } = await repeatConflicts(async () => run(eraseRequest, [requestId]));
+      const { rowCount } = await run(eraseRequest, [requestId]);
       return rowCount === 1;
     },
 

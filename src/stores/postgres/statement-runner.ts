@@ -7,33 +7,21 @@ const uniqueViolation = '23505';
 
 const serializationFailure = '40001';
 
-/** An empty result after an error that a concurrent write caused. Throws any other error again. */
-export function ignoreConflict(error: unknown): PostgresResult {
-  if (isSerializationFailure(error) || isUniqueViolation(error)) {
-    return { rows: [], rowCount: 0 };
-  }
-  throw error;
-}
-
-/** Whether an error is that of a transaction which may succeed when it is run again. */
-export function isSerializationFailure(error: unknown): boolean {
-  return readSqlState(error) === serializationFailure;
-}
-
 /** Whether an error is that of a row whose key is in the table. */
 export function isUniqueViolation(error: unknown): boolean {
   return readSqlState(error) === uniqueViolation;
 }
 
-/** Runs a statement again until no concurrent write keeps it from being made. */
-export async function repeatConflicts(
-  work: () => Promise<PostgresResult>,
-): Promise<PostgresResult> {
+/**
+ * Runs a statement again as long as a concurrent write keeps it from being made. In a database whose transactions are isolated more than by
+ * default, that can happen to each, also to one that only reads.
+ */
+async function repeatConflicts(work: () => Promise<PostgresResult>): Promise<PostgresResult> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!isSerializationFailure(error)) throw error;
+      if (readSqlState(error) !== serializationFailure) throw error;
     }
   }
 }
@@ -58,7 +46,7 @@ type LaterTables = keyof typeof laterTables;
 
 /** Runs the statements of a store. */
 export interface StatementRunner {
-  /** Runs a statement after the tables exist. */
+  /** Runs a statement after the tables exist, until no concurrent write keeps it from being made. */
   run: RunQuery;
   /**
    * A runner whose statements use these tables too, and come after they exist. A database of an older version lacks them, and its role may not
@@ -91,7 +79,8 @@ export function makeStatementRunner(
       await threads();
       for (const table of tables) await later[table]();
       const isPrepared = prepare && name !== undefined;
-      return send(isPrepared ? { name, text, values } : { text, values });
+      const query = isPrepared ? { name, text, values } : { text, values };
+      return repeatConflicts(async () => send(query));
     },
     using: (...more) => runnerOf(send, more),
     sending: (other) => runnerOf(other, tables),

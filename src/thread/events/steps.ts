@@ -120,7 +120,12 @@ export function applyStepFinished(
   head.calls = listProposedCalls(event.message, event.step);
   if (head.calls.length === 0) return;
   head.isAnswered = false;
-  if (head.calls.some(({ toolCallId, toolName }) => !isText(toolCallId) || !isText(toolName))) {
+  /* Of the message only the outline has been validated. */
+  if (
+    head.calls.some(
+      ({ toolCallId, toolName }) => typeof toolCallId !== 'string' || typeof toolName !== 'string',
+    )
+  ) {
     throw makeTamperedError(event, 'one of its calls has no id or no name');
   }
   const toolCallIds = head.calls.map(({ toolCallId }) => toolCallId);
@@ -128,11 +133,6 @@ export function applyStepFinished(
     throw makeTamperedError(event, 'two of its calls have the same id');
   }
   newlyPast.toolCallIds.push(...toolCallIds);
-}
-
-/* Of a message only the outline is validated. */
-function isText(value: unknown): boolean {
-  return typeof value === 'string';
 }
 
 function isObject(value: unknown): boolean {
