@@ -2,6 +2,7 @@ import type { ToolSet } from 'ai';
 import { checkMs } from '../content/check-settings.ts';
 import { makeRandomId } from '../content/crypto.ts';
 import type { ToolCall } from '../content/tool-call.ts';
+import type { CheckedRules } from '../policy/checked-rules.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { findClock } from '../thread/store-clock.ts';
 import { readModelName } from '../thread/tracing.ts';
@@ -25,7 +26,8 @@ import { checkAgentName } from './thread-handles.ts';
  * Creates an agent: a language model with a loop that runs its tools, asks people where a rule says so, and keeps everything in threads.
  *
  * Throws a `TypeError` for an unknown setting, naming the nearest known one; for rules that could never apply, because they name no tool
- * or one that runs at the provider, or are not a plain object; and for an invalid `name`, `leaseMs`, `abortGraceMs`, `maxSteps`, `retry`,
+ * or one that runs at the provider, or are not a plain object; for a rule, other than a function, that has an unknown setting or names an
+ * unknown field of the input; and for an invalid `name`, `leaseMs`, `abortGraceMs`, `maxSteps`, `retry`,
  * `timeout` or `toolCallConcurrency`. Throws an `Error` on a runtime older than Node 22.
  *
  * @example
@@ -42,8 +44,9 @@ export function createAgent<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
   OUTPUT = unknown,
+  const RULES = unknown,
 >(
-  options: AgentOptions<TOOLS, RUNTIME_CONTEXT, OUTPUT>,
+  options: AgentOptions<TOOLS, RUNTIME_CONTEXT, OUTPUT> & CheckedRules<TOOLS, RULES>,
 ): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>, OUTPUT>;
 /* The log holds JSON. This assumes that it fits the types of the tools, as the documentation of `ToolCall` says. */
 export function createAgent(options: AgentOptions): Agent<unknown> {

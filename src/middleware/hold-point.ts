@@ -6,6 +6,7 @@ import { checkHistoryOption } from '../agent/import-from-client.ts';
 import { CollectedResponse, type ProviderResponse, type ProviderPart } from '../agent/model.ts';
 import { checkMs } from '../content/check-settings.ts';
 import { HoldpointError } from '../errors.ts';
+import type { CheckedRules } from '../policy/checked-rules.ts';
 import { isSamePrincipal } from '../policy/same-person.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
@@ -97,7 +98,10 @@ const initialRetryDelayMs = 10_000;
 export function holdPoint<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
->(options: HoldPointOptions<TOOLS, RUNTIME_CONTEXT>): LanguageModelMiddleware {
+  const RULES = unknown,
+>(
+  options: HoldPointOptions<TOOLS, RUNTIME_CONTEXT> & CheckedRules<TOOLS, RULES>,
+): LanguageModelMiddleware {
   const { leaseMs = 60_000, unreadTimeoutMs = leaseMs, history, ...others } = options;
   const agentOptions = {
     ...others,

@@ -103,6 +103,17 @@ export function describeUndeclared(
   return `It reads ${quoteFieldNames(undeclared)}, which the input schema of tool '${toolName}' doesn't have.`;
 }
 
+/** Why a list of fields is mistaken: it names some that the schema of the input does not have. `undefined` if it is not. */
+export function describeUnknownFields(
+  fields: readonly string[],
+  inputSchema: unknown,
+  toolName: string,
+): string | undefined {
+  const unknown = fields.filter((field) => isUndeclared(inputSchema, [], field));
+  if (unknown.length === 0) return undefined;
+  return `It names ${quoteFieldNames(unknown)}, which the input schema of tool '${toolName}' doesn't have.`;
+}
+
 function quoteFieldNames(fields: readonly string[]): string {
   return fields.map((field) => JSON.stringify(field.slice(0, 100))).join(', ');
 }

@@ -7,6 +7,38 @@ const unanswerable = 'policy/unanswerable';
 /** What holds where a setting of the app is mistaken. */
 export const ruleMutants: readonly SourceMutant[] = [
   {
+    promise: 'an approved call whose rule has become invalid does not run',
+    file: 'agent/calls/check-startable-calls.ts',
+    from: "if (decision.type === 'fail') return makeUnrunEvents(approved, decision.error, at);",
+    to: '',
+    suite: [misread, 'has become invalid fails'],
+    sentence: failed,
+  },
+  {
+    promise: 'a rule that lets people edit a field which its tool does not have is refused',
+    file: 'agent/calls/check-rules.ts',
+    from: 'if (unknown !== undefined) throw new TypeError',
+    to: 'if (unknown === name) throw new TypeError',
+    suite: [misread, 'is refused when the agent is made'],
+    sentence: failed,
+  },
+  {
+    promise: 'or reported, if it is a function',
+    file: 'agent/calls/decide-calls.ts',
+    from: "rules.report({ setting, kind: 'unknown-field', problem, toolCall });",
+    to: 'return;',
+    suite: [misread, 'is reported if it is a function'],
+    sentence: failed,
+  },
+  {
+    promise: 'a mistake of a setting that nobody listens to is printed in production',
+    file: 'agent/run/agent-events.ts',
+    from: 'if (warned.has(key) || (isProduction && isHeard)) return;',
+    to: 'if (warned.has(key) || isProduction) return;',
+    suite: [misread, 'comes in production too'],
+    sentence: failed,
+  },
+  {
     promise: 'a rule that reads a field which its tool does not have asks',
     file: 'policy/tool-approval.ts',
     from: "return doubt === undefined ? { type: 'run' }",

@@ -415,7 +415,6 @@ test('without a store, threads live as long as the middleware', async () => {
 });
 
 test('options that can not hold are a TypeError at once', () => {
-  expect(() => holdPoint({ tools: {}, toolApproval: { book: 'user-approval' } })).toThrow(
-    TypeError,
-  );
+  // @ts-expect-error -- there is no such tool.
+  expect(() => holdPoint({ tools: {}, toolApproval: { book: 'denied' } })).toThrow(TypeError);
 });

@@ -90,12 +90,12 @@ describe.each(peoplesChannels)('through $name', ({ open }) => {
     expect(at.paid).toEqual([input]);
   });
 
-  test("a rule whose object is invalid denies Eve's call, and the warning says which setting", async () => {
+  test("with a rule whose object is invalid Eve's call fails, and the warning says which setting", async () => {
     using heard = listenToAll();
     const at = refunds({ toolApproval: { refund: () => ({ type: 'user-approval', quorum: 0 }) } });
     await open(at).say('eve', 'Refund it.');
     const { calls, activeRequests } = await at.agent.thread('t');
-    expect([calls, activeRequests]).toMatchObject([[{ status: 'denied' }], []]);
+    expect([calls, activeRequests]).toMatchObject([[{ status: 'failed' }], []]);
     expect(at.paid).toEqual([]);
     expect(heard.messages.filter(isSettingFailed)).toMatchObject([
       { setting: 'toolApproval.refund', kind: 'invalid', toolCallId: 'c1' },

@@ -1,6 +1,6 @@
 import { tool } from 'ai';
 import { createAgent, type ToolApprovalStatus } from 'holdpoint';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -40,6 +40,10 @@ async function payment(
 }
 
 /** Row 30: an approval may not change what the rules demand for what runs. */
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 describe('an edited input for which the rule demands more is asked about again:', () => {
   const more: [string, ToolApprovalStatus][] = [
     ['other approvers', { ...editable, approvers: ['chiefs'] }],
@@ -188,10 +192,12 @@ describe('an edit changes the input and nothing else:', () => {
   test.each([['price'], ['__proto__'], ['toString']])(
     'of the fields, only those that the rule names (%s)',
     async (field) => {
-      const { agent, thread, request, ran } = await askedInOffice({
+      /* A rule that is a function may name fields that the tool doesn't have. */
+      vi.spyOn(console, 'warn').mockReturnValue();
+      const { agent, thread, request, ran } = await askedInOffice(() => ({
         type: 'user-approval',
         editable: [field],
-      });
+      }));
       const answer = request.approve({ input: { city: 'Rome' } });
       expect(await errorCode(agent.run(answer, thread))).toBe('invalid-answer');
       expect(ran).toEqual([]);

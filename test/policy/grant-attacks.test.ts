@@ -43,11 +43,7 @@ async function askedLater(
 }
 
 /** What comes of a call with the other input, after one was approved and remembered on these terms. */
-async function second(
-  remember: ToolApprovalStatus & { remember?: unknown },
-  one: unknown,
-  other: unknown,
-) {
+async function second(remember: ToolApprovalStatus, one: unknown, other: unknown) {
   const ran: unknown[] = [];
   const steps = [one, other].map((input, index) => ({
     calls: [{ id: `c${index}`, name: 'act', input: JSON.stringify(input) }],

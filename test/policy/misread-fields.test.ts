@@ -278,7 +278,7 @@ test('an approved call whose rule starts to misread its input still runs as it w
   expect(failures).toMatchObject([{ kind: 'unknown-field' }]);
 });
 
-test('a warning comes once for a setting, and not in production', async () => {
+test('a warning comes once for a setting, and not in production where somebody listens', async () => {
   const toolApproval = { pay: asksAbove };
   const { agent, thread, request } = await payingOffice({ toolApproval });
   await agent.run(request === undefined ? [] : [request.approve()], thread, { principal: 'ben' });
@@ -287,6 +287,82 @@ test('a warning comes once for a setting, and not in production', async () => {
   await payingOffice({ toolApproval });
   vi.unstubAllEnvs();
   expect(vi.mocked(console.warn)).toHaveBeenCalledOnce();
+});
+
+test('without a listener the warning comes in production too, without what the rule threw', async () => {
+  vi.stubEnv('NODE_ENV', 'production');
+  const { model } = scriptedModel([
+    { calls: [{ id: 'c1', name: 'pay', input: bill }] },
+    { text: 'Done.' },
+  ]);
+  const pay = tool({ inputSchema: payment, execute: async () => 'Paid.' });
+  const toolApproval = {
+    pay: () => {
+      throw new Error('a secret');
+    },
+  };
+  const agent = createAgent({ model, tools: { pay }, toolApproval });
+  await agent.run('Pay ACME.', await agent.thread('t'));
+  vi.unstubAllEnvs();
+  expect(vi.mocked(console.warn).mock.calls).toEqual([
+    ['holdpoint: toolApproval.pay: The approval rule failed.'],
+  ]);
+});
+
+test('an approved call whose rule has become invalid fails instead of running', async () => {
+  let quorum = 1;
+  const { agent, thread, request, paid } = await payingOffice({
+    toolApproval: { pay: () => ({ type: 'user-approval', quorum }) },
+  });
+  quorum = 0;
+  await agent.run(request === undefined ? [] : [request.approve()], thread, { principal: 'ben' });
+  expect(paid).toEqual([]);
+  const error = expect.stringContaining('Not run. The approval rule is invalid');
+  expect(thread.calls).toMatchObject([{ outcome: { status: 'failed', error } }]);
+});
+
+test('the error of an invalid rule names the nearest setting', async () => {
+  const { thread, failures } = await payingOffice({
+    toolApproval: { pay: () => ({ type: 'user-approval', quorom: 2 }) },
+  });
+  const problem = `The approval rule is invalid: it has no setting 'quorom'; did you mean 'quorum'?`;
+  expect(thread.calls).toMatchObject([{ outcome: { error: `Not run. ${problem}` } }]);
+  expect(failures).toMatchObject([{ kind: 'invalid', problem }]);
+});
+
+describe('a rule that lets people edit or remember by a field which the tool does not have', () => {
+  const demands: [string, object][] = [
+    ['edit', { editable: ['euros', 'amount'] }],
+    ['remember', { remember: { match: ['amount'] } }],
+  ];
+  const problem = `It names "amount", which the input schema of tool 'pay' doesn't have.`;
+
+  test.each(demands)('is refused when the agent is made (%s)', async (_what, demand) => {
+    const toolApproval = { pay: { type: 'user-approval', ...demand } };
+    await expect(payingOffice({ toolApproval })).rejects.toThrow(
+      new TypeError(`toolApproval.pay: ${problem}`),
+    );
+  });
+
+  test.each(demands)('is reported if it is a function (%s), and asks', async (_what, demand) => {
+    const { request, paid, failures } = await payingOffice({
+      toolApproval: { pay: () => ({ type: 'user-approval', ...demand }) },
+    });
+    expect(request).toMatchObject(demand);
+    expect(paid).toEqual([]);
+    expect(failures).toMatchObject([
+      { setting: 'toolApproval.pay', kind: 'unknown-field', problem },
+    ]);
+  });
+
+  test.each([
+    ['takes others', z.looseObject({ euros: z.number() })],
+    ['is read later', jsonSchema(async () => ({ type: 'object', properties: { euros: {} } }))],
+  ])('is not refused if the schema %s', async (_what, inputSchema) => {
+    const toolApproval = { pay: { type: 'user-approval', editable: ['amount'] } };
+    const { request } = await payingOffice({ inputSchema, toolApproval });
+    expect(request?.editable).toEqual(['amount']);
+  });
 });
 
 const small = (input: { euros: number }) => (input.euros <= 500 ? 'approved' : 'user-approval');

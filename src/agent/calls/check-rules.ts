@@ -1,12 +1,15 @@
 import type { Tool, ToolSet } from 'ai';
+import { describeUnknownFields } from '../../policy/input-reads.ts';
+import { findOwnRule } from '../../policy/tool-approval.ts';
 import {
   type Asked,
-  findOwnRule,
+  listNamedFields,
   parseDemands,
   userApprovalSchema,
   whyNotNameless,
   whyNotStatus,
-} from '../../policy/tool-approval.ts';
+} from '../../policy/user-approval.ts';
+import { readReadySchema } from './input-validation.ts';
 import { namesApprovers } from './make-request.ts';
 
 /** Throws a `TypeError` for tools that the agent could not guard. */
@@ -51,6 +54,8 @@ export function checkRules(
     }
     const nameless = agentName === undefined ? whyNotNameless(asked.terms) : undefined;
     if (nameless !== undefined) throw new TypeError(`toolApproval.${name}: ${nameless}`);
+    const unknown = describeMisnamed(name, tool, asked);
+    if (unknown !== undefined) throw new TypeError(`toolApproval.${name}: ${unknown}`);
     if (runsAtProvider(tool)) {
       throw new TypeError(
         `toolApproval names '${name}', which runs at the provider, where holdpoint can't hold it.`,
@@ -65,6 +70,17 @@ function readAsked(rule: unknown): Asked {
   if (typeof rule !== 'object') return {};
   const { data } = userApprovalSchema.safeParse(rule);
   return data === undefined ? {} : parseDemands(data);
+}
+
+/** Why a rule's lists of fields are mistaken, where the schema of the tool is known already. */
+function describeMisnamed(
+  name: string,
+  { inputSchema }: Tool,
+  { terms }: Asked,
+): string | undefined {
+  const fields = listNamedFields(terms);
+  if (fields.length === 0) return undefined;
+  return describeUnknownFields(fields, readReadySchema(inputSchema), name);
 }
 
 /* A list that the app failed to read must not let everybody approve. */

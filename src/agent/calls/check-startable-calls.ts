@@ -190,6 +190,7 @@ function startUnlessDenied(
         const outcome = makeUnstartedOutcome(call, decision.reason);
         return [{ type: 'call-ended', at, step, index, outcome }];
       }
+      if (decision.type === 'fail') return makeUnrunEvents(approved, decision.error, at);
       if (request.edit === undefined) return start;
       const demanding = findEditDemands(input.rules, definition, { ...approved, decision });
       return demanding.then((asked) =>

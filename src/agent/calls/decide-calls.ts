@@ -12,20 +12,15 @@ import {
 } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { type Awaitable, continueWith, mapTogether } from '../../content/waiting.ts';
-import { InputReads } from '../../policy/input-reads.ts';
+import { describeUnknownFields, InputReads } from '../../policy/input-reads.ts';
 import {
   type CausedRun,
   chooseRunContext,
   type RunContext,
   noContext,
 } from '../../policy/run-context.ts';
-import {
-  whyNotNameless,
-  decide,
-  type Decision,
-  type Setting,
-  findOwnRule,
-} from '../../policy/tool-approval.ts';
+import { decide, type Decision, type Setting, findOwnRule } from '../../policy/tool-approval.ts';
+import { whyNotNameless, listNamedFields } from '../../policy/user-approval.ts';
 import { listCalls, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
 import { type FindGrant, findGrant, type GrantSources, type GrantUse } from './find-grant.ts';
@@ -194,6 +189,7 @@ export function decideCall(
     if (decision.type === 'deny') {
       return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
     }
+    if (decision.type === 'fail') return makeFailedVerdict(decision.error);
     /* A call that asks a question does nothing else, so it does not need an approval too. */
     if (definition.asking !== undefined) {
       const asked = makeCallQuestion(input, definition.asking, toolCall);
@@ -222,6 +218,8 @@ function askUnlessGranted(
     input.rules.report({ setting, kind: 'invalid', problem, toolCall });
     return makeFailedVerdict(`Not run. ${problem}`);
   }
+  const { editable, remember } = decision.terms ?? {};
+  if ((editable ?? remember) !== undefined) reportMisnamed(input, decision, { setting, ...about });
   const shown = { toolCall, place, runner: makeOwnRunner(definition) };
   const request = async () =>
     askAbout(input, decision, { ...shown, toolCall: structuredClone(toolCall) });
@@ -237,6 +235,18 @@ function askUnlessGranted(
       request: made,
     }));
   });
+}
+
+/** Reports a rule that names fields which its tool does not have. */
+function reportMisnamed(
+  { rules }: DecisionInput,
+  { terms }: Extract<Decision, { type: 'ask' }>,
+  about: { setting: string; definition: ToolDefinition; toolCall: ToolCall },
+): void {
+  const { setting, toolCall, definition } = about;
+  const { name, inputSchema } = definition;
+  const problem = describeUnknownFields(listNamedFields(terms), inputSchema, name);
+  if (problem !== undefined) rules.report({ setting, kind: 'unknown-field', problem, toolCall });
 }
 
 /** The decision of the app's rules and the tool's own `needsApproval` on a call. */

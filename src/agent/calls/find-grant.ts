@@ -4,7 +4,7 @@ import { type Grant, type StandingAnswer, grantSchema } from '../../content/gran
 import { normalizeName } from '../../content/look-alikes.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import type { Asked } from '../../policy/tool-approval.ts';
+import type { Asked } from '../../policy/user-approval.ts';
 import { digestTerms } from '../../policy/digest.ts';
 import { coversInput, whyTooWide } from '../../policy/match-grant.ts';
 import {

@@ -155,6 +155,16 @@ export async function readSchemaJson(inputSchema: Tool['inputSchema']): Promise<
   return { schema, canonical };
 }
 
+/** The JSON Schema of a tool's input where it is there at once; `undefined` where it is fetched, or can't be made: the first run says why. */
+export function readReadySchema(inputSchema: Tool['inputSchema']): unknown {
+  try {
+    const schema: unknown = asSchema(inputSchema).jsonSchema;
+    return schema instanceof Promise ? undefined : schema;
+  } catch {
+    return undefined;
+  }
+}
+
 /* These, such as Zod's, don't change. The AI SDK's `jsonSchema` wraps an object that an app may change. */
 function isStandardSchema(inputSchema: unknown): inputSchema is object {
   const isObject = typeof inputSchema === 'object' && inputSchema !== null;

@@ -8,7 +8,7 @@ import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { continueWith } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
-import { type Asked } from '../../policy/tool-approval.ts';
+import { type Asked } from '../../policy/user-approval.ts';
 import { digestProviderApproval, requestDigest, toCanonicalText } from '../../policy/digest.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
 import { isSomebody } from '../../policy/same-person.ts';

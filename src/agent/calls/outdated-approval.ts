@@ -5,7 +5,8 @@ import {
   type ToolCallRecord,
 } from '../../content/tool-call.ts';
 import { isEqualJson } from '../../policy/digest.ts';
-import type { Decision, Asked } from '../../policy/tool-approval.ts';
+import type { Decision } from '../../policy/tool-approval.ts';
+import type { Asked } from '../../policy/user-approval.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { makeUnstartedOutcome } from './close-requests.ts';
 import { type DecisionInput, applyRules, type RuleInput, nameRule } from './decide-calls.ts';

@@ -5,7 +5,7 @@ import {
   parseDemands,
   type UserApproval,
   userApprovalSchema,
-} from '../../policy/tool-approval.ts';
+} from '../../policy/user-approval.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { z } from 'zod';

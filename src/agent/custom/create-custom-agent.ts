@@ -1,5 +1,6 @@
 import type { FlexibleSchema, ToolSet } from 'ai';
 import type { ToolCall } from '../../content/tool-call.ts';
+import type { CheckedRules } from '../../policy/checked-rules.ts';
 import type { SharedAgentOptions } from '../agent-options.ts';
 import type { Agent } from '../agent.ts';
 import { runsAtProvider } from '../calls/check-rules.ts';
@@ -64,8 +65,9 @@ export function createCustomAgent<
   PROGRESS = unknown,
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
+  const RULES = unknown,
 >(
-  options: CustomAgentOptions<PROGRESS, TOOLS, RUNTIME_CONTEXT>,
+  options: CustomAgentOptions<PROGRESS, TOOLS, RUNTIME_CONTEXT> & CheckedRules<TOOLS, RULES>,
 ): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>>;
 /* The types assume that progress and calls in the log fit them: `progressSchema` and the tools' schemas check that. */
 export function createCustomAgent(

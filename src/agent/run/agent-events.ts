@@ -81,15 +81,15 @@ export class AgentEmitter {
     }
   }
 
-  /** Emits a fault of a setting. */
-  emitFailure(failure: SettingFailure): void {
-    this.#emitter.emit('setting-failed', failure);
+  /** Emits a fault of a setting. Returns whether anybody listens. */
+  emitFailure(failure: SettingFailure): boolean {
+    return this.#emitter.emit('setting-failed', failure);
   }
 }
 
 /**
- * Reports the faults of an agent's settings: to its listeners, to tracing, and, unless `NODE_ENV` is `production`, as a warning in the
- * console, once for each setting and kind of fault.
+ * Reports the faults of an agent's settings: to its listeners, to tracing, and as a warning in the console, once for each setting and kind
+ * of fault. Where `NODE_ENV` is `production`, the console gets it only if there is no listener, and not what the setting threw.
  */
 export function makeFailureReporter(
   agentName: string | undefined,
@@ -99,13 +99,17 @@ export function makeFailureReporter(
   return ({ toolCall, ...fault }) => {
     const call = toolCall && { ...toolCall, input: copyPlain(toolCall.input) };
     const failure = { ...fault, toolCall: call };
-    events.emitFailure(failure);
+    const isHeard = events.emitFailure(failure);
     traceFailure(agentName, failure);
     const { setting, kind, problem, error } = failure;
     const key = `${kind} ${setting}`;
-    if (warned.has(key) || globalThis.process?.env['NODE_ENV'] === 'production') return;
+    const isProduction = globalThis.process?.env['NODE_ENV'] === 'production';
+    if (warned.has(key) || (isProduction && isHeard)) return;
     warned.add(key);
     const agent = agentName === undefined ? '' : ` of agent '${agentName}'`;
-    console.warn(`holdpoint: ${setting}${agent}: ${problem}`, ...[error].filter(Boolean));
+    console.warn(
+      `holdpoint: ${setting}${agent}: ${problem}`,
+      ...[isProduction ? undefined : error].filter(Boolean),
+    );
   };
 }
