@@ -253,7 +253,7 @@ test('the public types are these', () => {
       'SqliteTransaction',
     ],
     './terminal': ['AskOptions', 'TerminalOptions', 'UserInterface'],
-    './testing': ['ScriptedCall', 'ScriptedModel', 'ScriptedStep'],
+    './testing': ['ScriptedCall', 'ScriptedModel', 'ScriptedReply', 'ScriptedStep'],
     './testing/store': ['StoreConformanceCase'],
     './tools': [
       'AgentCall',

@@ -1,9 +1,12 @@
 import type { JSONValue, LanguageModel } from 'ai';
 
-/** A tool call of a scripted model. `input` is JSON, or the raw text that the model writes. */
+/** A tool call of a scripted model. */
 export interface ScriptedCall {
+  /** The model's id of the call. Models choose it, and may repeat it in another thread. */
   id: string;
+  /** The name of the tool. */
   name: string;
+  /** JSON, or the raw text that the model writes. */
   input: object | string;
   /** For a call that the provider runs: the id of the approval that the provider requests, or the output of a finished call. */
   atProvider?: { approvalId: string } | { output: JSONValue };
@@ -13,7 +16,9 @@ export interface ScriptedCall {
 export interface ScriptedStep {
   /** Reasoning at the start of the response. */
   reasoning?: string;
+  /** The text of the response. */
   text?: string;
+  /** The tool calls, in the model's order. */
   calls?: ScriptedCall[];
   /** The finish reason. Default: `tool-calls` if there are calls that the provider doesn't run, otherwise `stop`. */
   finish?: 'stop' | 'tool-calls' | 'length' | 'content-filter';
@@ -43,27 +48,37 @@ const usage: Generated['usage'] = {
   outputTokens: { total: 10, text: 10, reasoning: undefined },
 };
 
+/** Makes the response to one request: it gets the prompt, oldest message first, and may be async. */
+export type ScriptedReply = (messages: Prompt) => ScriptedStep | PromiseLike<ScriptedStep>;
+
 /**
  * A model for tests that responds with the steps of a script, one per request, with or without streaming (word by word). After the last
- * step, requests fail; with `repeat` they get the last step again.
+ * step, requests fail; with `repeat` they get the last step again. The steps are shared by all threads, so for several threads, servers
+ * and demos, pass a function that makes each step from the messages of its request.
  *
  * @example
  * const { model } = scriptedModel([
  *   { calls: [{ id: 'c1', name: 'bookFlight', input: { city: 'Paris' } }] },
  *   { text: 'Booked.' },
  * ]);
+ * const { model: echo } = scriptedModel((messages) => ({ text: `You wrote ${messages.length} messages.` }));
  */
 export function scriptedModel(
-  script: readonly ScriptedStep[],
+  script: readonly ScriptedStep[] | ScriptedReply,
   { repeat = false } = {},
 ): ScriptedModel {
   const prompts: Prompt[] = [];
-  const nextStep = (prompt: Prompt): ScriptedStep => {
+  const nextStep = async (prompt: Prompt): Promise<ScriptedStep> => {
     prompts.push(prompt);
-    const step = script[prompts.length - 1] ?? (repeat ? script.at(-1) : undefined);
+    const step =
+      typeof script === 'function'
+        ? await script(prompt)
+        : (script[prompts.length - 1] ?? (repeat ? script.at(-1) : undefined));
     if (step === undefined)
       throw new Error(
-        `The script has no step ${prompts.length}: add one, or pass { repeat: true }.`,
+        typeof script === 'function'
+          ? 'The function of scriptedModel returned no step.'
+          : `The script has no step ${prompts.length}: add one, or pass { repeat: true }.`,
       );
     if (step.fail !== undefined) throw new Error(step.fail);
     return step;
@@ -74,10 +89,10 @@ export function scriptedModel(
     modelId: 'scripted',
     supportedUrls: { '*/*': [/.*/] },
     async doGenerate({ prompt }) {
-      return generateStep(nextStep(prompt));
+      return generateStep(await nextStep(prompt));
     },
     async doStream({ prompt }) {
-      return { stream: streamLazily(streamStepParts(nextStep(prompt))) };
+      return { stream: streamLazily(streamStepParts(await nextStep(prompt))) };
     },
   };
   return {
