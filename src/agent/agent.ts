@@ -33,7 +33,7 @@ export interface Agent<
    */
   now(): number;
   /**
-   * Opens the thread with this id from the store, or starts it; without an id, starts a new one. Writes nothing, with one exception: when
+   * Opens the thread with this id from the store, or starts it; called without arguments, starts a new one. Writes nothing, with one exception: when
    * a run died in the middle of a call, that is recorded (`call-lost`), so that everybody can see it. A thread of another agent can be
    * opened and read, but not run.
    *
@@ -44,10 +44,12 @@ export interface Agent<
    * @example
    * const thread = await agent.thread('trip-42', { messages, principal: 'migration', openCalls: 'close' });
    *
-   * Rejects with `invalid-input` and the position of a message that can't be kept, such as a call without a result; with
+   * Rejects with a `TypeError` for the id `undefined`, which is mostly one that was lost; with `invalid-input` and the position of a message that can't be kept, such as a call without a result; with
    * `thread-diverged` if the thread exists and did not begin with these messages; with `wrong-agent` for a thread of another agent.
    */
-  thread(threadId?: string, history?: ImportedHistory): Promise<AgentThread<CALL>>;
+  thread(
+    ...given: [] | [threadId: string, history?: ImportedHistory | undefined]
+  ): Promise<AgentThread<CALL>>;
   /**
    * Takes text, messages or answers, and runs until the model has replied, a person is asked, or the steps are used up. The whole input
    * is checked before anything is recorded; an approved call starts at most once.

@@ -60,7 +60,7 @@ import {
   retractMessage,
   stopRun,
 } from './thread-changes.ts';
-import { ThreadHandles } from './thread-handles.ts';
+import { makeLostIdError, ThreadHandles } from './thread-handles.ts';
 
 /** An agent: each method brings the thread up to date, checks its input, and appends. */
 export class HoldpointAgent implements Agent<unknown> {
@@ -84,7 +84,11 @@ export class HoldpointAgent implements Agent<unknown> {
     return this.#context.now();
   }
 
-  async thread(threadId?: string, history?: ImportedHistory): Promise<AgentThread> {
+  async thread(
+    ...given: [] | [threadId: string, history?: ImportedHistory | undefined]
+  ): Promise<AgentThread> {
+    const [threadId, history] = given;
+    if (threadId === undefined && given.length > 0) throw makeLostIdError();
     if (history === undefined) return this.#threads.open(threadId);
     const imported = await parseHistory(history, this.#context);
     const thread = await this.#threads.open(threadId);

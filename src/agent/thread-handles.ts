@@ -151,6 +151,13 @@ export function refuseNonThread(thread: unknown): void {
   );
 }
 
+/** The error for an id that is `undefined`: an app that lost it, or misspelt its name, must not get an empty thread. */
+export function makeLostIdError(): TypeError {
+  return new TypeError(
+    "agent.thread got the id undefined. Pass a thread's `id`, or the `threadId` of a request or an event; call it without arguments for a new thread.",
+  );
+}
+
 /* Ids become keys of stores and parts of messages, so they must be storable and printable. */
 function refuseThreadId(threadId: unknown): void {
   const valid =

@@ -154,7 +154,7 @@ test('a call that waits only when its thread is being deleted is cancelled with 
     },
   });
   await slow.delete(await slow.thread('t'));
-  const inner = await buyer.thread(callId);
+  const inner = await buyer.thread(callId ?? '');
   expect([inner.status, inner.activeRequests]).toEqual(['idle', []]);
   expect((await manager.thread('t')).revision).toBe(0);
 });

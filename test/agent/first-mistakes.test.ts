@@ -38,6 +38,21 @@ test.each(calls.flatMap(([method, call]) => mistakes.map((each) => ({ method, ca
   },
 );
 
+test('agent.thread with an id that was lost says so, and starts no thread', async () => {
+  const lost: unknown[][] = [[undefined], [undefined, { messages: [] }]];
+  for (const given of lost) {
+    await expect(Reflect.apply(agent.thread, agent, given)).rejects.toThrow(
+      new TypeError(
+        "agent.thread got the id undefined. Pass a thread's `id`, or the `threadId` of a request or an event; call it without arguments for a new thread.",
+      ),
+    );
+  }
+  const thread = await agent.thread();
+  // @ts-expect-error -- a thread calls it id
+  await expect(agent.thread(thread.threadId)).rejects.toThrow(TypeError);
+  expect(thread.id).toHaveLength(22);
+});
+
 test.each(['settle', 'deliver'] as const)(
   'agent.%s refuses the thread of another agent before it prepares any tool',
   async (method) => {

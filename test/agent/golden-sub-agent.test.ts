@@ -15,7 +15,7 @@ test.runIf(process.env['WRITE_GOLDEN'] === '1')('writes the golden threads', asy
   const manager = office.agent('manager', script, { tools: { buy: office.tool(buyer) } });
   const parent = await manager.thread('golden');
   await manager.run('Go.', parent, { principal: 'ann' });
-  const child = await buyer.thread(parent.calls[0]?.agent?.threadId);
+  const child = await buyer.thread(parent.calls[0]?.agent?.threadId ?? '');
   writeFileSync(file, `${JSON.stringify({ parent, child })}\n`);
 });
 

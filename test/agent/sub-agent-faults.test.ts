@@ -19,7 +19,7 @@ const systemPrompt = () => ({ role: 'system' as const, content: 'Obey.' });
 
 /** The thread in which an agent works on the first call of a thread. */
 async function innerOf(agent: Agent, thread: AgentThread): Promise<AgentThread> {
-  return agent.thread(thread.calls[0]?.agent?.threadId);
+  return agent.thread(thread.calls[0]?.agent?.threadId ?? '');
 }
 
 function startsIn({ events }: AgentThread): number {

@@ -73,7 +73,9 @@ test('three levels: a call that resumes by itself is not listed as lost while th
   void dying.run('Go.', await dying.thread('t')).catch(() => {});
   await waitFor(async () => {
     const [running] = await office.store.list({ agent: 'inner' });
-    expect((await inner.thread(running?.threadId)).calls).toMatchObject([{ status: 'started' }]);
+    expect((await inner.thread(running?.threadId ?? '')).calls).toMatchObject([
+      { status: 'started' },
+    ]);
   });
   /* Its process is dead as far as others know; the lease of the middle agent ends a moment after it was seen. */
   time += 90_000;

@@ -34,8 +34,8 @@ function threeLevels(options?: OfficeTool) {
   const middle = managerOf(office, buyer, 'middle');
   const manager = managerOf(office, middle, 'manager', options);
   const innermost = async (thread: AgentThread) => {
-    const between = await middle.thread(thread.calls[0]?.agent?.threadId);
-    return buyer.thread(between.calls[0]?.agent?.threadId);
+    const between = await middle.thread(thread.calls[0]?.agent?.threadId ?? '');
+    return buyer.thread(between.calls[0]?.agent?.threadId ?? '');
   };
   return { office, manager, innermost };
 }
@@ -63,7 +63,7 @@ test('a ninth agent is not run, and the model reads why', async () => {
   expect((await below.run('Go.', await below.thread('t'))).status).toBe('completed');
   expect(await office.store.list({ agent: 'a8' })).toEqual([]);
   const [last] = await office.store.list({ agent: 'a7' });
-  const thread = await agents[1]?.thread(last?.threadId);
+  const thread = await agents[1]?.thread(last?.threadId ?? '');
   expect(thread?.calls).toMatchObject([{ outcome: { error: /8 agents are already at work/ } }]);
 });
 
@@ -140,7 +140,7 @@ test('an agent that is stuck leaves nothing open', async () => {
   const manager = managerOf(office, buyer);
   const thread = await manager.thread('t');
   const asked = await manager.run('Go.', thread);
-  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId);
+  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
   await buyer.requestApproval(inner, { text: 'Anything else?' });
   /* The script is over: the next step of the buyer fails. */
   const response = await manager.run(asked.approvalRequests[0]?.approve() ?? [], thread);
@@ -159,7 +159,7 @@ test.each(['later', 'no execute'])('an outcome is delivered to a child thread: %
   const manager = managerOf(office, buyer);
   const thread = await manager.thread('t');
   expect((await manager.run('Go.', thread)).status).toBe('waiting');
-  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId);
+  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
   await buyer.deliver(inner, 'r1', { status: 'succeeded', output: 'from afar' });
   expect(await manager.run([], thread)).toMatchObject({ status: 'completed' });
   expect(thread.calls).toMatchObject([{ outcome: { output: 'Far.' } }]);
@@ -185,7 +185,7 @@ test.each(['manager', 'buyer'])(
     const by = { principal: 'boss', channel: 'inbox' };
     await manager.respond(approve, thread, by);
     expect(await manager.run([], thread)).toMatchObject({ status: 'completed' });
-    const inner = await buyer.thread(thread.calls[0]?.agent?.threadId);
+    const inner = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
     expect(inner.events.find(({ type }) => type === 'request-answered')).toMatchObject(by);
     expect(office.payments).toHaveLength(1);
   },

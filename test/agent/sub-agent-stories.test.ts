@@ -59,7 +59,7 @@ test('an answer that names another agent’s request, or its digest, approves no
   const thread = await manager.thread('t');
   const { approvalRequests } = await manager.run('Go.', thread);
   const [first, second] = approvalRequests;
-  const inner = await one.thread(thread.calls[0]?.agent?.threadId);
+  const inner = await one.thread(thread.calls[0]?.agent?.threadId ?? '');
   const [own] = inner.activeApprovalRequests;
   const base = { type: 'approval-response', approved: true } as const;
   const id = first?.requestId ?? '';
@@ -174,7 +174,7 @@ test('an inner call whose outcome is unknown is settled in its own thread, and n
   const response = await manager.run('Go.', thread);
   expect(response.status).toBe('waiting');
   expect(response.nextDeadline).toBeGreaterThan(0);
-  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId);
+  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
   expect(inner.status).toBe('indeterminate');
   await buyer.settle(inner, 'x1', { status: 'failed', error: 'It did not happen.' });
   expect((await manager.run([], thread)).status).toBe('completed');
@@ -205,7 +205,7 @@ test('an inner call that is settled with retry starts again, and nobody is asked
     approvalRequests.map((request) => request.approve()),
     thread,
   );
-  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId);
+  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
   await buyer.settle(inner, 'x1', { status: 'retry' });
   const response = await manager.run([], thread);
   expect(response).toMatchObject({ status: 'completed', userInputRequests: [] });
@@ -323,7 +323,7 @@ test('a call that waits only when the cancellation is recorded is cancelled with
   await slow.cancel(await slow.thread('t'), 'Not now.');
   const after = await manager.thread('t');
   expect(after.calls).toMatchObject([{ status: 'failed' }]);
-  const inner = await buyer.thread(after.calls[0]?.agent?.threadId);
+  const inner = await buyer.thread(after.calls[0]?.agent?.threadId ?? '');
   expect([inner.status, inner.activeRequests]).toEqual(['idle', []]);
   expect(asked.requestId).toBeDefined();
 });

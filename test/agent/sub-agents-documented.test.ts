@@ -62,7 +62,7 @@ test('a new message with `whilePending: cancel` cancels the sub-agent', async ()
   const { approvalRequests } = await manager.run('Go.', thread);
   const response = await manager.run('Never mind.', thread, { whilePending: 'cancel' });
   expect(response.status).toBe('completed');
-  const child = await buyer.thread(thread.calls[0]?.agent?.threadId);
+  const child = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
   expect(child).toMatchObject({ status: 'idle', activeRequests: [] });
   const late = approvalRequests.map((request) => request.approve());
   expect(await errorCode(manager.respond(late, thread))).toBe('request-closed');
@@ -96,7 +96,7 @@ test('a result from elsewhere is delivered to the child thread, and the call is 
     userInputRequests: [],
     nextDeadline: now + 60_000,
   });
-  const child = await buyer.thread(thread.calls[0]?.agent?.threadId);
+  const child = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
   await buyer.deliver(child, 'p1', { status: 'succeeded', output: 'paid' });
   now += 60_000;
   const response = await manager.run([], thread, { onlyWhenDue: true });
@@ -146,7 +146,7 @@ test('over its time, a sub-agent is cancelled and its call fails', async () => {
       },
     },
   ]);
-  const child = await buyer.thread(thread.calls[0]?.agent?.threadId);
+  const child = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
   expect(child).toMatchObject({ status: 'idle', activeRequests: [] });
   expect(office.payments).toEqual([]);
 });

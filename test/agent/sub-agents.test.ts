@@ -57,7 +57,7 @@ test('a rejection reaches the agent that asked', async () => {
   );
   expect(office.payments).toEqual([]);
   const [call] = thread.calls;
-  const inner = await buyer.thread(call?.agent?.threadId);
+  const inner = await buyer.thread(call?.agent?.threadId ?? '');
   expect(inner.calls).toMatchObject([{ status: 'denied', outcome: { reason: 'Not Ann.' } }]);
 });
 
@@ -139,7 +139,7 @@ test('nobody can answer, or send a message, in the thread in which an agent work
   const { buyer, manager } = managerAndBuyer();
   const thread = await manager.thread('t');
   await manager.run('Pay Ann.', thread);
-  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId);
+  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
   const answers = inner.activeApprovalRequests.map((request) => request.approve());
   expect(await errorCode(buyer.run(answers, inner))).toBe('not-allowed');
   expect(await errorCode(buyer.respond(answers, inner))).toBe('not-allowed');
@@ -150,7 +150,7 @@ test('the cancellation of a call cancels the work on it', async () => {
   const { buyer, manager } = managerAndBuyer();
   const thread = await manager.thread('t');
   await manager.run('Pay Ann.', thread);
-  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId);
+  const inner = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
   await manager.cancel(thread, 'No longer needed.');
   const after = await buyer.thread(inner.id);
   expect(after).toMatchObject({ status: 'idle', activeRequests: [], nextDeadline: undefined });

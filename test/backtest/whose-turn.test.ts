@@ -137,7 +137,7 @@ test('a sub-agent’s steps have a context where everybody for whom it works cau
   const asked = await clerk.run('Pay.', await clerk.thread('t'), eve);
   const answers = asked.approvalRequests.map((request) => request.approve());
   const { thread } = await clerk.run(answers, asked.thread, ada);
-  const child = await payer.agent.thread(thread.calls[0]?.agent?.threadId);
+  const child = await payer.agent.thread(thread.calls[0]?.agent?.threadId ?? '');
   const { seen } = await replayed([child]);
   expect(seen).toMatchObject({ p1: { role: 'user' }, p2: { role: undefined } });
 });
@@ -148,7 +148,7 @@ test('in an older log of a sub-agent, nobody knows who caused a run', async () =
   const tools = { payer: agentTool(payer.agent, { description: 'Pays.' }) };
   const clerk = office.agent('clerk', [{ calls: [ask('a1', 'payer', 'Pay.')] }], { tools });
   const asked = await clerk.run('Pay.', await clerk.thread('t'), eve);
-  const child = await payer.agent.thread(asked.thread.calls[0]?.agent?.threadId);
+  const child = await payer.agent.thread(asked.thread.calls[0]?.agent?.threadId ?? '');
   const text = JSON.stringify(child).replace(
     /("type":"run-started"[^}]*?),"principal":"\w+"/,
     '$1',

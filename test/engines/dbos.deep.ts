@@ -240,7 +240,7 @@ test('the sweep leaves a run alone that waits for its turn on a full queue', asy
       name: agent.name,
       /* What is due is overdue at once. */
       now: () => agent.now() + 10_000,
-      thread: async (id) => agent.thread(id),
+      thread: async (...given) => agent.thread(...given),
       run: async (...input) => agent.run(...input),
     },
     store,

@@ -51,7 +51,7 @@ const render = tool({
       await asleep.promise;
       const { outside } = worlds.delivered;
       const outcome = { status: 'succeeded', output: 'rendered' } as const;
-      await outside.deliver(await outside.thread(threadId), toolCallId, outcome);
+      await outside.deliver(await outside.thread(threadId ?? ''), toolCallId, outcome);
     };
     void deliver();
     return later;
@@ -85,7 +85,7 @@ const worlds = {
     (agent) => ({
       name: agent.name,
       now: () => agent.now(),
-      thread: async (id) => agent.thread(id),
+      thread: async (...given) => agent.thread(...given),
       /* The run has ended, and its workflow does not sleep yet. */
       async run(...input) {
         const response = await agent.run(...input);

@@ -7,6 +7,14 @@ const unanswerable = 'policy/unanswerable';
 /** What holds where a setting of the app is mistaken. */
 export const ruleMutants: readonly SourceMutant[] = [
   {
+    promise: 'a lost id starts no thread',
+    file: 'agent/holdpoint-agent.ts',
+    from: 'if (threadId === undefined && given.length > 0) throw makeLostIdError();',
+    to: '',
+    suite: ['agent/first-mistakes', 'with an id that was lost'],
+    sentence: failed,
+  },
+  {
     promise: 'an approved call whose rule has become invalid does not run',
     file: 'agent/calls/check-startable-calls.ts',
     from: "if (decision.type === 'fail') return makeUnrunEvents(approved, decision.error, at);",

@@ -401,7 +401,10 @@ describe('a guarded tool', () => {
     expect(await errorCode(execute(guarded.post, {}))).toBe('requests-open');
     const agent = createAgent({ model: 'none', tools: { post }, store });
     const threadId = (await store.list({}))[0]?.threadId;
-    await agent.deliver(await agent.thread(threadId), 'c1', { status: 'succeeded', output: 7 });
+    await agent.deliver(await agent.thread(threadId ?? ''), 'c1', {
+      status: 'succeeded',
+      output: 7,
+    });
     expect(await execute(guarded.post, {})).toBe(7);
   });
 
@@ -412,7 +415,10 @@ describe('a guarded tool', () => {
       const deliver = async (): Promise<void> => {
         const agent = createAgent({ model: 'none', tools: { quick }, store });
         const threadId = (await store.list({}))[0]?.threadId;
-        await agent.deliver(await agent.thread(threadId), 'c1', { status: 'succeeded', output: 7 });
+        await agent.deliver(await agent.thread(threadId ?? ''), 'c1', {
+          status: 'succeeded',
+          output: 7,
+        });
       };
       const quick: ToolSet[string] = tool({
         inputSchema: z.object({}),
@@ -464,7 +470,7 @@ describe('a guarded call whose process died', () => {
   test('is run again, once, if a person decides so', async () => {
     const { again, ran, store, plain } = await lost();
     const agent = createAgent({ model: 'none', tools: plain, store });
-    const thread = await agent.thread((await store.list({}))[0]?.threadId);
+    const thread = await agent.thread((await store.list({}))[0]?.threadId ?? '');
     await agent.settle(thread, 'c1', { status: 'retry' });
     expect(await again()).toEqual({ booked: 'Paris' });
     expect(await again()).toEqual({ booked: 'Paris' });

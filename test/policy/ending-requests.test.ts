@@ -265,7 +265,7 @@ async function delegated(above: MayAnswer | undefined, below: MayAnswer | undefi
   );
   const thread = await manager.thread('t');
   await manager.run('Pay.', thread, { principal: 'eve' });
-  const child = async () => buyer.thread(thread.calls[0]?.agent?.threadId);
+  const child = async () => buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
   return { manager, buyer, thread, child };
 }
 

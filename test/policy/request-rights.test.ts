@@ -80,7 +80,7 @@ describe('a person may not answer a request:', () => {
     const thread = await manager.thread('t');
     await manager.run('Pay Ann.', thread, { principal: 'ann' });
     const [call] = thread.calls;
-    const child = await buyer.thread(call?.agent?.threadId);
+    const child = await buyer.thread(call?.agent?.threadId ?? '');
     expect(await buyer.rights(child, { principal: 'bob' })).toMatchObject([
       { mayAnswer: false, refusal: 'child-thread' },
     ]);

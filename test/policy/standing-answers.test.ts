@@ -249,7 +249,7 @@ describe('a standing approval of a sub-agent', () => {
   test('decides nothing where the sub-agent’s thread is run without the agent above', async () => {
     const { office, buyer, manager, thread, yes } = await delegated(undefined, undefined);
     await manager.respond(yes, thread, { principal: 'ada' });
-    const child = await buyer.thread(thread.calls[0]?.agent?.threadId);
+    const child = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
     expect((await buyer.run([], child)).status).toBe('waiting');
     expect(office.payments).toHaveLength(1);
   });

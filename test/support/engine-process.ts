@@ -114,7 +114,7 @@ async function lead(): Promise<string> {
     agent: {
       name: undefined,
       now: () => agent.now() + 10_000,
-      thread: async (id) => agent.thread(id),
+      thread: async (...given) => agent.thread(...given),
       run: async (...input) => agent.run(...input),
     },
     store,

@@ -258,7 +258,7 @@ describe("a sub-agent's", () => {
     const [row, ...others] = store.rows.values();
     expect(others).toEqual([]);
     expect(row).toMatchObject({ kind: 'lost-call', agent: 'inner', tenant: 'acme', state: 'open' });
-    const own = await inner.thread(row?.threadId);
+    const own = await inner.thread(row?.threadId ?? '');
     await expectRowsOf(store, own);
     await inner.settle(own, 'x1', { status: 'failed', error: 'It did not happen.' });
     expect([...store.rows.values()]).toMatchObject([{ state: 'settled' }]);

@@ -106,7 +106,7 @@ test('a question that was asked before its call was deferred ends with the call'
       const field = { key: 'seat', label: 'Seat', options, min: 1, max: 1 };
       const fields = [{ ...field, freeText: 'never' as const }];
       const question = { kind: 'choice' as const, text: 'Seat?', fields, allowDismiss: false };
-      await agent.requestAnswer(await agent.thread(threadId), toolCallId, question);
+      await agent.requestAnswer(await agent.thread(threadId ?? ''), toolCallId, question);
       return laterWithin(minute);
     },
   });

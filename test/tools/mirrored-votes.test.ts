@@ -240,7 +240,7 @@ describe.each(stores)('$name: copies and levels', ({ start }) => {
     const clerk = at.delegating('clerk', at.newPayer());
     const boss = at.delegating('boss', clerk, { principalId: () => 'one' });
     const thread = await boss.thread('boss');
-    const middle = async () => clerk.thread(thread.calls[0]?.agent?.threadId);
+    const middle = async () => clerk.thread(thread.calls[0]?.agent?.threadId ?? '');
     await boss.run('Pay.', thread, { principal: 'Eve' });
     expect(requestIn(thread).path).toHaveLength(2);
     const yes = requestIn(thread).approve();

@@ -135,7 +135,7 @@ export async function childOf({
   payer: Agent;
   thread: AgentThread;
 }): Promise<AgentThread> {
-  return payer.thread(thread.calls[0]?.agent?.threadId);
+  return payer.thread(thread.calls[0]?.agent?.threadId ?? 'no-child');
 }
 
 /** Who has voted. */

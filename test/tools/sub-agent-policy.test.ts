@@ -81,7 +81,7 @@ async function openDesk(
   const child = async () => {
     const opened = await store.list({ agent: 'payer' });
     const [summary] = opened;
-    return payer.thread(summary?.threadId);
+    return payer.thread(summary?.threadId ?? '');
   };
   const current = async () => {
     const [open] = (await clerk.thread('t')).activeApprovalRequests;

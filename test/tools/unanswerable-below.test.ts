@@ -19,7 +19,7 @@ afterEach(() => {
 async function threadBelow(at: Desk) {
   const [summary] = await at.store.list({ agent: 'payer' });
   const { payer } = await at.startProcess();
-  return payer.thread(summary?.threadId);
+  return payer.thread(summary?.threadId ?? '');
 }
 
 describe.each(everyStore())("$name: a sub-agent's rule names approvers", ({ start }) => {

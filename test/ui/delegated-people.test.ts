@@ -258,7 +258,7 @@ describe('a call about which nobody could answer', () => {
     expect(requestsOf(ada)).toEqual([]);
     expect(lastText(ada.chat.messages)).toBe('Done.');
     const [below] = await at.store.list({ agent: 'payer' });
-    expect((await at.payer.thread(below?.threadId)).calls).toMatchObject([
+    expect((await at.payer.thread(below?.threadId ?? '')).calls).toMatchObject([
       { status: 'failed', outcome: { error: expect.stringContaining('no mayAnswer') } },
     ]);
     expect(at.paid).toEqual([]);

@@ -115,7 +115,7 @@ describe('S13-11: a page that is reloaded in the middle of a reply', () => {
     await shows(at, 'Hello ');
     const { agent } = at;
     const elsewhere = createUiHandler({
-      agent: { ...agent, thread: async (id) => agent.thread(id) },
+      agent: { ...agent, thread: async (...given) => agent.thread(...given) },
       authorize: () => ({ principal: 'ann' }),
       wait: async () => {
         goOn();
