@@ -1,12 +1,13 @@
 /*
  * `npm run bench` measures and reports, and never fails because of a number. With `-- --quick` it measures fewer rounds, with
- * `-- --durable` the durable cycles alone, with `-- --fleet` worker processes alone, with `-- --speed` the table of docs/performance.md
- * alone, or those of its rows that are named after it.
+ * `-- --durable` the durable cycles alone, with `-- --fleet` worker processes alone, with `-- --inbox` pages of requests alone, with
+ * `-- --speed` the table of docs/performance.md alone, or those of its rows that are named after it.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runDurable } from './durable/run-durable.ts';
 import { runFleets } from './fleet/run-fleets.ts';
+import { runInbox } from './inbox/run-inbox.ts';
 import { runCycles } from './run-cycles.ts';
 import { runOpenStreams } from './run-open-streams.ts';
 import { runStreams } from './run-streams.ts';
@@ -15,7 +16,7 @@ import { targetLines } from './target.ts';
 
 const flag = { type: 'boolean', default: false } as const;
 const { values, positionals } = parseArgs({
-  options: { quick: flag, durable: flag, fleet: flag, speed: flag },
+  options: { quick: flag, durable: flag, fleet: flag, inbox: flag, speed: flag },
   allowPositionals: true,
 });
 
@@ -27,11 +28,12 @@ if (values.speed) await runSpeed(values.quick, positionals);
 else await runTables();
 
 async function runTables(): Promise<void> {
-  const { quick, durable, fleet } = values;
-  const isWhole = !durable && !fleet;
+  const { quick, durable, fleet, inbox } = values;
+  const isWhole = !durable && !fleet && !inbox;
   const targets = isWhole ? await runCycles(quick) : [];
   if (isWhole) targets.push(...(await runStreams(quick)), ...(await runOpenStreams()));
-  if (!fleet) targets.push(...(await runDurable(quick)));
-  if (!durable) targets.push(...(await runFleets(quick)));
+  if (isWhole || durable) targets.push(...(await runDurable(quick)));
+  if (isWhole || fleet) targets.push(...(await runFleets(quick)));
+  if (isWhole || inbox) targets.push(...(await runInbox(quick)));
   console.log(`Targets\n${targetLines(targets)}`);
 }

@@ -8,6 +8,14 @@ const failed = /AssertionError|error: /;
 /** The requests of a Postgres database, and the feed of their changes. */
 export const feedMutants: readonly SourceMutant[] = [
   {
+    promise: 'of an agent with few requests, a page reads no rows of others',
+    file: 'stores/sql/request-queries.ts',
+    from: 'readCount(await read(makeFewCount(query, dialect))) <= fewRows',
+    to: 'readCount(await read(makeFewCount(query, dialect))) < 0',
+    suite: ['stores/explain.deep', 'reads only the rows of an agent'],
+    sentence: failed,
+  },
+  {
     promise: 'a change of a request that commits late has a late position',
     file: feed,
     from: "nextval('holdpoint_request_positions') as position",

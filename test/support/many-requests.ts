@@ -1,6 +1,6 @@
 import type { ThreadStore } from 'holdpoint';
 import type { RequestFilter, RequestQuery } from '../../src/thread/thread-store-requests.ts';
-import type { Question } from './many-threads.ts';
+import { type Question, seedEntries, seedThreads } from './many-threads.ts';
 
 /** How many requests are open, and how many are decided. */
 const requestCount = 100_000;
@@ -48,6 +48,17 @@ export const seedRequests: string[] = [
   select 'opened', request_id, thread_id, created_at from holdpoint_requests where state = 'open'`,
 ];
 
+/** Fills a Postgres database with a million threads, and with requests of a tenth of them. */
+export const seedManyOnPostgres: string[] = [
+  seedThreads,
+  seedEntries,
+  `insert into holdpoint_threads
+    (thread_id, agent, status, revision, hash, open_requests, failures, next_deadline, updated_at)
+  select 'more-' || n, '', 'idle', 1, 'hash 1', 0, 0, null, n from generate_series(1, 900000) as n`,
+  ...seedRequests,
+  `update holdpoint_request_changes set position = nextval('holdpoint_request_positions')`,
+];
+
 const place = { requestId: 'open-5', createdAt: 50_000, risk: 'low', expiresAt: 150_000 } as const;
 const decidedPlace = { ...place, decidedAt: 50_000 };
 
@@ -71,13 +82,7 @@ const person = { approver: ['ada', 'finance', 'legal'] };
 
 /** Pages that an index has in their order. */
 export const orderedRequestPages: Question[] = [
-  ...[
-    {},
-    { tenant: 'tenant-8' },
-    { tenant: null },
-    { agent: 'booking' },
-    { agent: 'rare' },
-  ].flatMap(pagesOf),
+  ...[{}, { tenant: 'tenant-8' }, { tenant: null }, { agent: 'booking' }].flatMap(pagesOf),
   ...[{}, person, { tenant: 'tenant-8' }, { agent: 'booking' }].flatMap((filter) => [
     ask({ state: 'decided', order: 'decided', ...filter }),
     ask({ state: 'approved', order: 'decided', after: decidedPlace, ...filter }),
@@ -91,9 +96,26 @@ export const orderedRequestPages: Question[] = [
 export const approverPages: Question[] = [
   person,
   { ...person, tenant: 'tenant-8' },
-  { ...person, agent: 'rare' },
   { ...person, agent: 'booking', toolName: 'pay' },
 ].flatMap(pagesOf);
+
+/** Pages of an agent with a thousandth of the requests, which are sorted. */
+export const rareAgentPages: Question[] = [
+  ...[{}, { tenant: null }, person, { ...person, tenant: null }].flatMap((filter) =>
+    pagesOf({ agent: 'rare', ...filter }),
+  ),
+  ...(['oldest', 'newest', 'expires', 'risk'] as const).flatMap((order) => [
+    ask({ state: 'decided', agent: 'rare', order }),
+    ask({ state: 'approved', agent: 'rare', order, after: place }),
+  ]),
+];
+
+/** Pages of what was decided last for an agent with a thousandth of the requests. */
+export const rareDecisionPages: Question[] = [
+  ask({ state: 'decided', agent: 'rare', order: 'decided' }),
+  ask({ state: 'approved', agent: 'rare', order: 'decided', after: decidedPlace }),
+  ask({ state: 'decided', agent: 'rare', order: 'decided', before: decidedPlace, ...person }),
+];
 
 /** Pages of one thread, whose rows are sorted. */
 export const threadRequestPages: Question[] = [

@@ -33,15 +33,18 @@ export function makeRequestReads(
   read: (statement: SqlPart) => Promise<readonly unknown[]>,
   dialect: RequestDialect,
 ): Pick<ThreadStoreRequests, 'list' | 'count' | 'get'> {
+  const hasFew = async (query: AgentQuery): Promise<boolean> =>
+    readCount(await read(makeFewCount(query, dialect))) <= fewRows;
   return {
     async list(query) {
-      const rows = (await read(makeRequestPage(query, dialect))).map(parseRequestRow);
+      const isOfFew = isOfAgent(query) && (await hasFew(query));
+      const page = isOfFew ? makePageOfFew(query, dialect) : makeRequestPage(query, dialect);
+      const rows = (await read(page)).map(parseRequestRow);
       return query.before === undefined ? rows : rows.toReversed();
     },
 
     async count(filter) {
-      const [row] = await read(makeRequestCount(filter, dialect));
-      return Number(Object.values(row ?? {})[0]);
+      return readCount(await read(makeRequestCount(filter, dialect)));
     },
 
     async get(requestId) {
@@ -50,6 +53,10 @@ export function makeRequestReads(
       return row === undefined ? undefined : parseRequestRow(row);
     },
   };
+}
+
+function readCount([row]: readonly unknown[]): number {
+  return Number(Object.values(row ?? {})[0]);
 }
 
 /** The columns that a page is ordered by, all in one direction, and then by id. */
@@ -69,19 +76,74 @@ const orders: Record<NonNullable<RequestQuery['order']>, Order> = {
 
 /** The query for a page of rows; with `before`, the last row of the page comes first. */
 function makeRequestPage(query: RequestQuery, dialect: RequestDialect): SqlPart {
-  const { after, before, limit = 100 } = query;
-  const order = before === undefined ? readOrder(query) : reverse(readOrder(query));
-  const place = before ?? after;
-  const isAfter = place === undefined ? [] : [makeAfterCondition(order, place)];
-  const end: SqlPart = { text: `${renderOrder(order)} limit ?`, values: [limit] };
-  if (hasApproverIndex(query)) return makeApproverPage(query, { isAfter, end }, dialect);
-  const index = chooseIndex(query);
+  if (hasApproverIndex(query)) return makeApproverPage(query, dialect);
+  return makePlainPage(query, chooseIndex(query), dialect);
+}
+
+/** The query for a page of rows that one scan of an index finds. */
+function makePlainPage(
+  query: RequestQuery,
+  index: string | undefined,
+  dialect: RequestDialect,
+): SqlPart {
+  const { isAfter, end } = makePageLimits(query);
   return joinParts([
     { text: `select ${requestColumns} from holdpoint_requests`, values: [] },
     { text: index === undefined ? '' : dialect.useIndex(index), values: [] },
     joinConditions([...listConditions(query, dialect), ...isAfter]),
     end,
   ]);
+}
+
+/** Where a page begins, and its order and length. */
+function makePageLimits(query: RequestQuery): { isAfter: SqlPart[]; end: SqlPart } {
+  const { after, before, limit = 100 } = query;
+  const order = before === undefined ? readOrder(query) : reverse(readOrder(query));
+  const place = before ?? after;
+  return {
+    isAfter: place === undefined ? [] : [makeAfterCondition(order, place)],
+    end: { text: `${renderOrder(order)} limit ?`, values: [limit] },
+  };
+}
+
+/*
+ * A scan in the order of a page meets the rows of an agent with few ones between those of all others. So up to this many are read all and
+ * sorted instead, which takes as long as passing over some ten thousand entries of an index.
+ */
+const fewRows = 1_000;
+
+/** A query of open or of decided requests of one agent, which no index has in its order. */
+type AgentQuery = RequestQuery & {
+  agent: string | null;
+  state: NonNullable<RequestQuery['state']>;
+};
+
+function isOfAgent(query: RequestQuery): query is AgentQuery {
+  const { agent, state, threadId, order } = query;
+  return (
+    agent !== undefined && state !== undefined && threadId === undefined && order !== 'decided'
+  );
+}
+
+/** The query for how many requests an agent has, open or decided, counted to one more than few. */
+function makeFewCount({ agent, state }: AgentQuery, dialect: RequestDialect): SqlPart {
+  const isMeant = joinConditions([
+    makeStateCondition(state),
+    makeEqual('agent', toAgentColumn(agent)),
+  ]);
+  return {
+    text: `select count(*) as requests from (
+      select 1 from holdpoint_requests ${dialect.useIndex(chooseAgentIndex(state))} ${isMeant.text} limit ${fewRows + 1}) as few`,
+    values: isMeant.values,
+  };
+}
+
+function makePageOfFew(query: AgentQuery, dialect: RequestDialect): SqlPart {
+  return makePlainPage(query, chooseAgentIndex(query.state), dialect);
+}
+
+function chooseAgentIndex(state: AgentQuery['state']): string {
+  return state === 'open' ? requestIndexes.openOfAgent : requestIndexes.decisionOfAgent;
 }
 
 /** The query for the number of rows. */
@@ -101,11 +163,8 @@ function selectWanted(dialect: RequestDialect): string {
 }
 
 /* One scan for each name and one for requests that name nobody. Each ends at the limit, so that a page does not read all open requests. */
-function makeApproverPage(
-  query: ApproverQuery,
-  { isAfter, end }: { isAfter: SqlPart[]; end: SqlPart },
-  dialect: RequestDialect,
-): SqlPart {
+function makeApproverPage(query: ApproverQuery, dialect: RequestDialect): SqlPart {
+  const { isAfter, end } = makePageLimits(query);
   const { agent, tenant, approver, order = 'oldest', state: _state, at: _at, ...others } = query;
   const wanted = { text: dialect.eachText('?', 'wanted'), values: [toWantedText(approver)] };
   const { named, namedOfTenant } = requestIndexes;
@@ -168,13 +227,15 @@ function hasApproverIndex<QUERY extends RequestQuery>(
 /* Only open requests are ordered by when they expire or by risk without being sorted. */
 function chooseIndex({
   state,
+  agent,
   tenant,
   threadId,
   order = 'oldest',
 }: RequestQuery): string | undefined {
   if (threadId !== undefined) return requestIndexes.thread;
   if (order === 'decided') {
-    return state === undefined || state === 'open' ? undefined : requestIndexes.decision;
+    if (state === undefined || state === 'open') return undefined;
+    return agent === undefined ? requestIndexes.decision : requestIndexes.decisionOfAgent;
   }
   const { open, openOfTenant, creation } = requestIndexes;
   const column = openOrders[order];
@@ -206,9 +267,14 @@ function makeEqual(column: string, value: string | number): SqlPart {
 }
 
 function listStateConditions(filter: RequestQuery, dialect: RequestDialect): SqlPart[] {
-  if (filter.state === undefined) return [];
-  if (filter.state !== 'open') return [{ text: "state <> 'open'", values: [] }];
-  return [{ text: "state = 'open'", values: [] }, makeUnexpiredCondition(filter, dialect)];
+  const { state } = filter;
+  if (state === undefined) return [];
+  if (state !== 'open') return [makeStateCondition(state)];
+  return [makeStateCondition(state), makeUnexpiredCondition(filter, dialect)];
+}
+
+function makeStateCondition(state: NonNullable<RequestFilter['state']>): SqlPart {
+  return { text: state === 'open' ? "state = 'open'" : "state <> 'open'", values: [] };
 }
 
 /* With `+`, no index serves it: of two lower limits SQLite takes this one, and a page would begin at the first row instead of at its place. */

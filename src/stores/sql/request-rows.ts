@@ -77,10 +77,12 @@ export const requestIndexes = {
   /* Of open requests. */
   open: nameIndexes('holdpoint_requests'),
   openOfTenant: nameIndexes('holdpoint_requests_of_tenant'),
+  openOfAgent: 'holdpoint_requests_by_agent',
   named: nameIndexes('holdpoint_request_approvers'),
   namedOfTenant: nameIndexes('holdpoint_request_approvers_of_tenant'),
   /* Of all others. */
   decision: 'holdpoint_requests_by_decision',
+  decisionOfAgent: 'holdpoint_requests_of_agent_by_decision',
   /* Of all. */
   creation: 'holdpoint_requests_by_creation',
   thread: 'holdpoint_requests_by_thread',
@@ -135,7 +137,9 @@ create table if not exists holdpoint_requests (
 )${suffix};
 ${createOpenIndexes(requestIndexes.open, 'holdpoint_requests', '', "where state = 'open'")}
 ${createOpenIndexes(requestIndexes.openOfTenant, 'holdpoint_requests', 'tenant, ', "where state = 'open' and tenant is not null")}
+${createIndex(requestIndexes.openOfAgent, "holdpoint_requests (agent) where state = 'open'")}
 ${createIndex(requestIndexes.decision, "holdpoint_requests (decided_at desc, request_id) where state <> 'open'")}
+${createIndex(requestIndexes.decisionOfAgent, "holdpoint_requests (agent, decided_at desc, request_id, state) where state <> 'open'")}
 ${createIndex(requestIndexes.thread, 'holdpoint_requests (thread_id)')}
 ${createIndex(requestIndexes.creation, 'holdpoint_requests (created_at, request_id)')}
 create table if not exists holdpoint_request_approvers (
