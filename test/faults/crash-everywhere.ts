@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CrashRun, crashRun } from './crash-run.ts';
 import type { StoreView } from './mortal-world.ts';
+import type { Outbox } from './outbox.ts';
 import type { Scenario } from './scenario.ts';
 
 /* Of the pairs that are left out, one of so many is tried. */
@@ -8,16 +9,21 @@ const checked = 500;
 
 /**
  * Crashes a scenario at every point, and at the pairs of points whose second is `each` points further; at no pairs unless it is
- * given; each run has a `view` of its own. A pair is left out if another leaves the same behind at both points: see `RepeatedPoints`; some
+ * given; each run has a `view` and an outbox of its own. A pair is left out if another leaves the same behind at both points: see `RepeatedPoints`; some
  * of those are tried all the same, and must come to the same. Returns how the scenario ended, and what was broken.
  */
-export async function crashEverywhere(scenario: Scenario, each = Infinity, view?: () => StoreView) {
+export async function crashEverywhere(
+  scenario: Scenario,
+  each = Infinity,
+  view?: () => StoreView,
+  makeOutbox?: () => Outbox,
+) {
   const ends = new Map<string, number>();
   const broken: { deadly: number[]; faults: string[] }[] = [];
   let runs = 0;
   let leftOut = 0;
   const crash = async (...deadly: number[]): Promise<CrashRun> => {
-    const run = await crashRun(scenario, deadly, view?.());
+    const run = await crashRun(scenario, deadly, view?.(), undefined, makeOutbox?.());
     const { end, faults } = run;
     runs += 1;
     ends.set(end, (ends.get(end) ?? 0) + 1);

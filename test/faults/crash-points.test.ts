@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { crashEverywhere } from './crash-everywhere.ts';
 import { customScenarios } from './custom-scenarios.ts';
+import { SqliteOutbox } from './outbox.ts';
 import { providerScenarios } from './provider-scenarios.ts';
 import { recoveryScenarios } from './recovery-scenarios.ts';
 import { scenarios } from './scenario.ts';
@@ -21,4 +22,18 @@ describe('a crash at any one point breaks nothing:', () => {
     expect(broken).toEqual([]);
     expect([...ends.keys()]).toContain('completed');
   });
+});
+
+/* The hook is a point of its own: a process may die in it, or between it and the append. */
+test('a crash beside or in the hook of an append on SQLite breaks nothing', async () => {
+  const scenario = scenarios.find(({ name }) => name.startsWith('two processes that send'));
+  if (scenario === undefined) throw new Error('There is no such scenario.');
+  const { ends, broken } = await crashEverywhere(
+    scenario,
+    Infinity,
+    undefined,
+    () => new SqliteOutbox(),
+  );
+  expect(broken).toEqual([]);
+  expect([...ends.keys()]).toContain('completed');
 });

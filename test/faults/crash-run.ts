@@ -5,6 +5,7 @@ import type { Evidence } from './evidence.ts';
 import { ConnectionLost } from './dropped-connection.ts';
 import { FaultPlan } from './mortal-process.ts';
 import { type ClockView, MortalWorld, type StoreView } from './mortal-world.ts';
+import type { Outbox } from './outbox.ts';
 import type { Scenario } from './scenario.ts';
 import { type ConversationEnd, StubbornClient } from './stubborn-client.ts';
 
@@ -29,8 +30,9 @@ export async function crashRun(
   deadly: readonly number[],
   view?: StoreView,
   clock?: ClockView,
+  outbox?: Outbox,
 ): Promise<CrashRun> {
-  const world = new MortalWorld(scenario, new FaultPlan(deadly), view, clock);
+  const world = new MortalWorld(scenario, new FaultPlan(deadly), view, clock, outbox);
   const client = new StubbornClient(world);
   const end = await client.converse();
   const last = await world.evidence();

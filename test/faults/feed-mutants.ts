@@ -8,6 +8,22 @@ const failed = /AssertionError|error: /;
 /** The requests of a Postgres database, and the feed of their changes. */
 export const feedMutants: readonly SourceMutant[] = [
   {
+    promise: 'a hook is given each change that an append makes',
+    file: 'stores/sql/hooks.ts',
+    from: 'onRequests(requests, transaction)',
+    to: 'onRequests(requests.slice(1), transaction)',
+    suite: ['faults/crash-points', 'in the hook of an append'],
+    sentence: failed,
+  },
+  {
+    promise: 'what a hook writes goes with an append that is not made',
+    file: 'stores/sqlite-on/statements.ts',
+    from: 'add(sql.requireBegun, threadId, ...hasBegun);',
+    to: '',
+    suite: ['faults/crash-points', 'in the hook of an append'],
+    sentence: failed,
+  },
+  {
     promise: 'of an agent with few requests, a page reads no rows of others',
     file: 'stores/sql/request-queries.ts',
     from: 'readCount(await read(makeFewCount(query, dialect))) <= fewRows',

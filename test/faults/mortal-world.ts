@@ -3,7 +3,6 @@ import {
   type Agent,
   createAgent,
   type LogEntry,
-  memoryStore,
   type ThreadEvent,
   type ThreadStore,
   type ThreadSummary,
@@ -15,6 +14,7 @@ import { FaultPlan, MortalProcess } from './mortal-process.ts';
 import { mortalTools } from './mortal-tools.ts';
 import type { Scenario } from './scenario.ts';
 import { plannedProgressSchema, plannedStep } from './planned-steps.ts';
+import { MemoryOutbox, type Outbox } from './outbox.ts';
 import { changesOf, findRowFaults } from './row-faults.ts';
 import { type PlannedCall, statelessModel } from './stateless-model.ts';
 import { ToolServer } from './tool-server.ts';
@@ -80,7 +80,8 @@ export class MortalWorld {
   #authors: (string | undefined)[] = [];
   #failures = 0;
   readonly #numbers = new WeakMap<MortalProcess, number>();
-  readonly #store = memoryStore();
+  readonly #outbox: Outbox;
+  readonly #store: ThreadStore;
   readonly #view: StoreView;
   readonly #clock: ClockView;
   #time = 1_000;
@@ -95,7 +96,10 @@ export class MortalWorld {
     plan: FaultPlan,
     view: StoreView = (store) => store,
     clock: ClockView = (time) => time,
+    outbox: Outbox = new MemoryOutbox(),
   ) {
+    this.#outbox = outbox;
+    this.#store = outbox.open();
     this.scenario = scenario;
     this.plan = plan;
     this.server = new ToolServer(scenario.maxAttempts !== undefined);
@@ -161,7 +165,7 @@ export class MortalWorld {
       ...this.deleted.map(({ entries = [] }) => entries),
       await this.#store.read(threadId),
     ];
-    return findRowFaults(this.#store, threadId, logs);
+    return findRowFaults(this.#store, threadId, logs, this.#outbox.written());
   }
 
   /** Waits until then. */
@@ -230,11 +234,11 @@ export class MortalWorld {
   }
 
   /** The store, where it is noted who wrote what. */
-  #signed(name: string | undefined): ThreadStore {
+  #signed(name: string | undefined, store = this.#store): ThreadStore {
     return {
-      ...this.#store,
+      ...store,
       append: async (...input) => {
-        await this.#store.append(...input);
+        await store.append(...input);
         const [, { revision }, , summary] = input;
         for (let at = revision; at < summary.revision; at += 1) this.#authors[at] = name;
       },
@@ -242,7 +246,8 @@ export class MortalWorld {
   }
 
   #storeOf(process: MortalProcess, name: string | undefined): ThreadStore {
-    const store = this.#view(this.#signed(name));
+    const own = this.#outbox.open(async (work) => process.reach(work));
+    const store = this.#view(this.#signed(name, own));
     return {
       ...store,
       read: async (...input) => process.reach(async () => store.read(...input)),

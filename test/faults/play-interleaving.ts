@@ -3,6 +3,7 @@ import { vi } from 'vitest';
 import { audit } from './auditor.ts';
 import type { Interleaving } from './interleaving.ts';
 import type { StoreView } from './mortal-world.ts';
+import type { Outbox } from './outbox.ts';
 import { runFaults } from './run-faults.ts';
 import { leaseMs, type ScheduledProcess, ScheduledWorld } from './scheduled-world.ts';
 import { makeMove, type Move, settle } from './thread-moves.ts';
@@ -19,10 +20,11 @@ interface InterleavingEnd {
 export async function playInterleaving(
   interleaving: Interleaving,
   view?: StoreView,
+  outbox?: Outbox,
 ): Promise<InterleavingEnd> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
   try {
-    return await new Play(interleaving, view).play();
+    return await new Play(interleaving, view, outbox).play();
   } finally {
     vi.useRealTimers();
   }
@@ -36,9 +38,9 @@ class Play {
   /** How calls ended, as anybody saw it. */
   readonly #ended = new Map<string, string>();
 
-  constructor(interleaving: Interleaving, view: StoreView | undefined) {
+  constructor(interleaving: Interleaving, view: StoreView | undefined, outbox: Outbox | undefined) {
     this.#interleaving = interleaving;
-    this.#world = new ScheduledWorld({ ...interleaving, view });
+    this.#world = new ScheduledWorld({ ...interleaving, view, outbox });
   }
 
   async play(): Promise<InterleavingEnd> {

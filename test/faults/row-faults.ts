@@ -4,6 +4,7 @@ import { readEntryMark } from '../../src/thread/log-entry.ts';
 import { replayChanges } from '../../src/thread/stored-requests.ts';
 import { stringifySorted } from '../../src/thread/thread-snapshot.ts';
 import { EventList } from '../../src/thread/thread-state.ts';
+import type { WrittenChange } from './outbox.ts';
 
 type Entries = readonly LogEntry[];
 
@@ -15,13 +16,14 @@ export function changesOf(threadId: string, entries: Entries): RequestChange[] {
 }
 
 /**
- * What is wrong with the rows of a thread and with the feed, in sentences. `logs` are those of all threads that had this id, the deleted ones
- * first. A store without requests has no fault.
+ * What is wrong with the rows of a thread, with the feed, and with what hooks have written, in sentences. `logs` are those of all threads that
+ * had this id, the deleted ones first. A store without requests has no fault.
  */
 export async function findRowFaults(
   store: ThreadStore,
   threadId: string,
   logs: readonly Entries[],
+  written: readonly WrittenChange[],
 ): Promise<string[]> {
   const { requests } = store;
   if (requests === undefined) return [];
@@ -43,6 +45,7 @@ export async function findRowFaults(
   const stored = await requests.list({ threadId, limit: 1_000 });
   const feed = await requests.changes({ after: 0, limit: 10_000 });
   const own = feed.filter((change) => change.threadId === threadId);
+  const hooked = written.filter((change) => change.threadId === threadId).map(({ text }) => text);
   const positions = feed.map(({ position }) => position);
   const checks = {
     'The rows of the thread are not those of its log.':
@@ -51,6 +54,8 @@ export async function findRowFaults(
       countOpen(stored) === (await countOpenRequests(store, threadId, logs.at(-1))),
     'The feed does not tell of each change of a request once, in order.':
       own.map(({ type, requestId }) => `${type} ${requestId}`).join() === told.join(),
+    'The hooks have not written each change of a request once, in order.':
+      hooked.join() === told.filter((text) => !text.startsWith('deleted ')).join(),
     'A position of the feed is there twice, or comes too late.': positions.every(
       (position, nth) => position > (positions[nth - 1] ?? 0),
     ),

@@ -5,7 +5,6 @@ import {
   type AgentThread,
   type ApprovalRequestContent,
   createAgent,
-  memoryStore,
   type ThreadEvent,
   type ThreadStore,
 } from 'holdpoint';
@@ -18,6 +17,7 @@ import type { Effect, Evidence } from './evidence.ts';
 import { ProviderDown, type StoreView } from './mortal-world.ts';
 import { plannedProgressSchema, plannedStep } from './planned-steps.ts';
 import { type PlannedCall, statelessModel } from './stateless-model.ts';
+import { MemoryOutbox, type Outbox } from './outbox.ts';
 import { findRowFaults } from './row-faults.ts';
 import { ThreadRecords } from './thread-records.ts';
 
@@ -41,6 +41,7 @@ export interface WorldPlan {
   /** Decides whose port is next; without one every port works at once. */
   scheduler?: Scheduler;
   view?: StoreView;
+  outbox?: Outbox | undefined;
   /** Whether the nth request to the provider fails; by default none does. */
   failures?: readonly boolean[];
 }
@@ -60,7 +61,7 @@ export interface ScheduledProcess {
 
 /** What processes share: the store, the clock, what tools did and models were asked, and who may go on next. */
 export class ScheduledWorld {
-  store: ThreadStore = memoryStore();
+  store: ThreadStore;
   /** Whether ports wait for the scheduler. */
   isScheduled = false;
   /** All requests that anybody was shown, oldest first. */
@@ -73,16 +74,25 @@ export class ScheduledWorld {
   setbacks = 0;
   readonly #prompts: { prompt: unknown; revision: number; runId: string | undefined }[] = [];
   readonly #plan: WorldPlan;
+  #outbox: Outbox;
   #time = 1_000_000;
   #latest = 0;
   #ids = 0;
 
   constructor(plan: WorldPlan) {
     this.#plan = plan;
+    this.#outbox = plan.outbox ?? new MemoryOutbox();
+    this.store = this.#outbox.open();
   }
 
   get time(): number {
     return this.#time;
+  }
+
+  /** Goes on with a store that has nothing yet. */
+  replaceStore(): void {
+    this.#outbox = new MemoryOutbox();
+    this.store = this.#outbox.open();
   }
 
   /** The latest that any clock has ever shown. */
@@ -166,7 +176,7 @@ export class ScheduledWorld {
   /** What is wrong with the rows of requests and their feed, in sentences. */
   async rowFaults(): Promise<string[]> {
     const logs = (await this.evidence()).map(({ entries = [] }) => entries);
-    return findRowFaults(this.store, threadId, logs);
+    return findRowFaults(this.store, threadId, logs, this.#outbox.written());
   }
 
   /** Whose the thread is; `undefined` where there is none. */
@@ -197,7 +207,8 @@ export class ScheduledWorld {
 
   #storeOf(name: string, owner: string, appended: ThreadEvent[]): ThreadStore {
     const { view = (store) => store } = this.#plan;
-    const store = view(this.records.noting(this.store, owner));
+    const own = this.#outbox.open(async (work) => this.#reach(`${name} calls a hook`, work));
+    const store = view(this.records.noting(own, owner));
     return {
       ...store,
       read: async (...input) => this.#reach(`${name} reads`, async () => store.read(...input)),

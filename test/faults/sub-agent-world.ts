@@ -20,6 +20,7 @@ import {
   type SubAgentScenario,
   threadsBelow,
 } from './paying-staff.ts';
+import { MemoryOutbox, type Outbox } from './outbox.ts';
 import { findRowFaults } from './row-faults.ts';
 
 const leaseMs = 60_000;
@@ -30,12 +31,14 @@ export class SubAgentWorld {
   readonly plan: FaultPlan;
   readonly scenario: SubAgentScenario;
   readonly payments: Payment[] = [];
+  readonly #outbox: Outbox;
   readonly #store: ThreadStore;
   #time = 1_000;
   #ids = 0;
 
   constructor(scenario: SubAgentScenario, plan: FaultPlan, store: ThreadStore = memoryStore()) {
-    this.#store = store;
+    this.#outbox = new MemoryOutbox(store);
+    this.#store = this.#outbox.open();
     this.scenario = scenario;
     this.plan = plan;
   }
@@ -75,7 +78,12 @@ export class SubAgentWorld {
     const summaries = await this.#store.list({ limit: 1_000 });
     const faults = await Promise.all(
       summaries.map(async (summary) =>
-        findRowFaults(this.#store, summary.threadId, [await this.#store.read(summary.threadId)]),
+        findRowFaults(
+          this.#store,
+          summary.threadId,
+          [await this.#store.read(summary.threadId)],
+          this.#outbox.written(),
+        ),
       ),
     );
     return faults.flat();

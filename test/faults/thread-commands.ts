@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { type AgentThread, HoldpointError, memoryStore } from 'holdpoint';
+import { type AgentThread, HoldpointError } from 'holdpoint';
 import { expect } from 'vitest';
 import { holdMs, owners, type ScheduledProcess, type ScheduledWorld } from './scheduled-world.ts';
 import { sendAnswer } from './thread-moves.ts';
@@ -199,7 +199,7 @@ async function restart(real: RealThread): Promise<string> {
 async function restore(real: RealThread): Promise<string> {
   const { world, process } = real;
   const text = JSON.stringify(process.thread);
-  world.store = memoryStore();
+  world.replaceStore();
   const other = await world.start('another', { owner: process.owner });
   if (process.thread.revision > 0) other.thread = await other.agent.restore(text);
   expect(JSON.stringify(other.thread)).toBe(text);
