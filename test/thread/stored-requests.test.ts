@@ -176,6 +176,17 @@ test('a lost call is a row until it is settled, with what a person needs to sett
   await expectRowsOf(store, thread);
 });
 
+test('a lost call that a person retries is settled by that person', async () => {
+  const store = rowStore();
+  const { agent } = await lostCalls(['t'], {}, store, ['bob'], 'ann');
+  const own = agent().agent;
+  const thread = await own.thread('t');
+  await own.settle(thread, 'c1', { status: 'retry' }, { principal: 'eve' });
+  const rows = [...store.rows.values()].filter(({ kind }) => kind === 'lost-call');
+  expect(rows).toMatchObject([{ state: 'settled', decidedBy: 'eve' }]);
+  await expectRowsOf(store, thread);
+});
+
 test('a lost call that is recovered by itself is no row', async () => {
   const store = rowStore();
   const { agent } = await lostCalls(['t'], {}, store);
