@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { withAnswers } from '../content/approval.ts';
+import { risks } from '../content/approval-terms.ts';
 import { refuseUnknown } from '../content/check-settings.ts';
 import { parseJson } from '../content/json-value.ts';
 import type { ToolCall } from '../content/tool-call.ts';
@@ -7,6 +9,7 @@ import {
   type UserInputRequestContent,
   userInputRequestSchema,
 } from '../content/user-input.ts';
+import { HoldpointError } from '../errors.ts';
 import { toStoredName } from '../thread/stored-requests.ts';
 import type {
   RequestPlace,
@@ -49,7 +52,10 @@ export interface ListedRequest<CALL extends ToolCall = ToolCall> {
 export interface RequestList<CALL extends ToolCall = ToolCall> {
   /** In the order of the query. There may be fewer than `limit`, even none, although more follow: see `next`. */
   requests: ListedRequest<CALL>[];
-  /** Where the list continues: `after` of the next query, or `before` for a query with `before`. Absent at its end. */
+  /**
+   * Where the list continues: `after` of the next query, or `before` for a query with `before`. Absent at its end. It may be sent to a client:
+   * of what comes back, the place is read, and anything else is refused with `invalid-input`.
+   */
   next?: RequestPlace;
 }
 
@@ -81,7 +87,13 @@ export async function listRequests(
   query: RequestListQuery,
 ): Promise<RequestList> {
   refuseUnknown('agent.requests', query, settings);
-  const { as: approver, include, principal, channel, ...selected } = query;
+  const {
+    as: approver,
+    include,
+    principal,
+    channel,
+    ...selected
+  } = { ...query, ...parsePlaces(query) };
   const by = parseAnswerer({
     ...(principal === undefined ? {} : { principal }),
     ...(channel === undefined ? {} : { channel }),
@@ -201,6 +213,30 @@ function needsThread(
 /* All of its thread that decides who may answer is in the request. */
 function makeThread({ threadId }: UserInputRequest) {
   return { threadId, head: { calls: [], requesters: [] } };
+}
+
+/* Finite, as all of JSON: no index has a place beside the others. */
+const placeSchema: z.ZodType<RequestPlace> = z.object({
+  requestId: z.string(),
+  createdAt: z.number(),
+  expiresAt: z.number().optional(),
+  risk: z.enum(risks).nullable(),
+  decidedAt: z.number().optional(),
+});
+
+/** The places of a query, which may come from a client. Throws `invalid-input` for one that is none. */
+function parsePlaces({ after, before }: RequestListQuery): Pick<RequestQuery, 'after' | 'before'> {
+  return {
+    ...(after === undefined ? {} : { after: parsePlace('after', after) }),
+    ...(before === undefined ? {} : { before: parsePlace('before', before) }),
+  };
+}
+
+function parsePlace(name: 'after' | 'before', place: unknown): RequestPlace {
+  const { success, data, error } = placeSchema.safeParse(place);
+  if (success) return data;
+  const wanted = `${name} must be the \`next\` of a page, or a row`;
+  throw new HoldpointError('invalid-input', `${wanted}: ${z.prettifyError(error)}`);
 }
 
 function requireRequests({ requests }: AgentContext): ThreadStoreRequests {

@@ -265,6 +265,35 @@ test('a store without requests, and options that are wrong, are refused with wha
   expect(await refused(agent.requests({ principal: 1n }))).toMatch(/principal must be JSON/);
 });
 
+test.each([
+  ['a text', 'r1'],
+  ['a place without an id', { createdAt: 1, risk: null }],
+  ['a time that is none', { requestId: 'r1', createdAt: '1; drop table', risk: null }],
+  ['a time without end', { requestId: 'r1', createdAt: Infinity, risk: null }],
+  ['a risk that is none', { requestId: 'r1', createdAt: 1, risk: 'huge' }],
+  ['null', null],
+])('a place from a client that is %s is refused as input', async (_what, place) => {
+  const { agent } = await inbox(1, () => undefined);
+  for (const name of ['after', 'before'] as const) {
+    /* What a route may pass on. */
+    const query: RequestListQuery = { principal: 'bob' };
+    Reflect.set(query, name, place);
+    const listing = agent.requests(query);
+    await expect(listing).rejects.toMatchObject({
+      code: 'invalid-input',
+      message: expect.stringContaining(name),
+    });
+  }
+});
+
+test('a place that went through a client continues the list, whatever else it has', async () => {
+  const { agent } = await inbox(3, () => undefined);
+  const { next } = await agent.requests({ principal: 'bob', limit: 1 });
+  const after = { ...JSON.parse(JSON.stringify(next)), votes: 'many' };
+  const { requests } = await agent.requests({ principal: 'bob', after });
+  expect(requests).toMatchObject([{ row: { threadId: 't1' } }, { row: { threadId: 't2' } }]);
+});
+
 /** What waits for bob, found among the threads that wait, as inboxes were written before there were rows. */
 async function findByThreads(agent: Agent, store: ThreadStore, owns: (id: string) => boolean) {
   const summaries = await store.list({ status: 'waiting', order: 'oldest' });

@@ -8,6 +8,22 @@ const failed = /AssertionError|error: /;
 /** The requests of a Postgres database, and the feed of their changes. */
 export const feedMutants: readonly SourceMutant[] = [
   {
+    promise: 'a place that a client sends is read, or refused as input',
+    file: 'agent/list-requests.ts',
+    from: '{ ...query, ...parsePlaces(query) }',
+    to: 'query',
+    suite: ['agent/agent-requests', 'a place from a client'],
+    sentence: failed,
+  },
+  {
+    promise: 'who retries a lost call is in its row',
+    file: 'thread/stored-requests.ts',
+    from: "end?.type === 'call-abandoned' ?",
+    to: 'end === undefined ?',
+    suite: ['thread/stored-requests', 'that a person retries'],
+    sentence: failed,
+  },
+  {
     promise: 'a hook is given each change that an append makes',
     file: 'stores/sql/hooks.ts',
     from: 'onRequests(requests, transaction)',
