@@ -56,6 +56,8 @@ test('the public names are these, and a change of them is a decision', () => {
     'guardTools',
     'holdPoint',
     'inertTools',
+    'listOpenRequests',
+    'resumeMessage',
     'userInputRequestsOf',
   ]);
   expect(Object.keys(otel)).toEqual(['traceHoldpoint']);
@@ -222,7 +224,7 @@ test('the public types are these', () => {
     ],
     './dbos': ['AgentWorkflow', 'AgentWorkflowOptions', 'AgentWorkflowResult'],
     './graphile-worker': ['ResumeJobOptions', 'ResumeTasksOptions'],
-    './middleware': ['GuardOptions', 'HoldPointOptions'],
+    './middleware': ['GuardOptions', 'HoldPointOptions', 'OpenRequestsOptions'],
     './otel': ['TraceOptions'],
     './rap': [
       'CallbackHandlerOptions',

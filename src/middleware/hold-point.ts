@@ -181,6 +181,7 @@ async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   );
   const sent = readPrompt(params.prompt);
   const { instructions } = sent;
+  if (sent.isResumed) refuseAnswers(others);
   const own = [...others, ...sent.answersInMessages.map(parseAnswer)];
   const newest = sent.messages.at(-1);
   const messageId = newest && (id ?? readMessageId(newest));
@@ -225,7 +226,7 @@ async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const run = agent.stream(input, thread, {
     ...runOptions,
     messageId,
-    resumeStopped: reply.isRepeated,
+    resumeStopped: reply.isRepeated && !prompt.isResumed,
     abortSignal: signal,
   });
   const insteadOf = (error: unknown): AgentStream | undefined => {
@@ -240,6 +241,14 @@ async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     parts,
     stream: new ProviderRunStream(run, { partsOf, unreadTimeoutMs, onUnread, insteadOf }),
   };
+}
+
+function refuseAnswers(answers: readonly unknown[]): void {
+  if (answers.length === 0) return;
+  throw new HoldpointError(
+    'invalid-input',
+    'A call with resumeMessage() gives no answers, but providerOptions.holdpoint has some. Send them with answerMessage(…) instead.',
+  );
 }
 
 /* With `toolChoice: 'none'` the AI SDK treats tool parts as a model error; calls of earlier steps are in the thread. */

@@ -165,7 +165,7 @@ function omitRecorded(
 export interface ReplyKey {
   /** The caller's id for the last message of the prompt. */
   messageId: string | undefined;
-  /** Whether the content of that message equals the message of the thread's open turn. */
+  /** Whether the content of that message equals the message of the thread's open turn, or the call resumes the thread without one. */
   isRepeated: boolean;
   /** The requests that the model call answers. */
   answered: ReadonlySet<string>;
@@ -173,7 +173,7 @@ export interface ReplyKey {
 
 /** How to find the reply if the thread already has the input of the model call. */
 export function makeReplyKey(
-  { messages }: ReadPrompt,
+  { messages, isResumed }: ReadPrompt,
   thread: AgentThread,
   { answered, messageId, isSender }: Omit<SideInput, 'answers'> & { answered: readonly string[] },
 ): ReplyKey {
@@ -181,8 +181,9 @@ export function makeReplyKey(
     messageId,
     answered: new Set(answered),
     isRepeated:
-      messages.length > 0 &&
-      countOverlap(listOpenTurnMessages(thread, isSender), messages) === messages.length,
+      isResumed ||
+      (messages.length > 0 &&
+        countOverlap(listOpenTurnMessages(thread, isSender), messages) === messages.length),
   };
 }
 

@@ -17,7 +17,7 @@ import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ModelCallOptions } from './model-call.ts';
-import { answersInMessage } from './requests-and-answers.ts';
+import { answersInMessage, isResumeMessage } from './requests-and-answers.ts';
 
 type PromptMessage = ModelCallOptions['prompt'][number];
 /** A message that neither a model nor a tool wrote. */
@@ -29,7 +29,9 @@ export interface ReadPrompt {
   instructions: SystemModelMessage[];
   /** The messages before `messages`, without the instructions: history, which counts only for a thread without events. */
   earlier: ModelCallOptions['prompt'];
-  /** The messages after the last one of a model or a tool, without those of `answerMessage`. */
+  /** Whether the call resumes its thread without a message: `messages` and all answers are empty then. */
+  isResumed: boolean;
+  /** The messages after the last one of a model or a tool, without those of `answerMessage` and `resumeMessage`. */
   messages: OutsideMessage[];
   /** The unvalidated answers in the message of `answerMessage` at the very end; of all, if the prompt has no other messages. */
   answersInMessages: unknown[];
@@ -53,11 +55,15 @@ export function readPrompt(prompt: ModelCallOptions['prompt']): ReadPrompt {
   const turn = rest.slice(rest.findLastIndex(({ role }) => role === 'user') + 1);
   const given =
     newest.length === rest.length && newest.every(isOfAnswers) ? newest : newest.slice(-1);
+  const isResumed = newest.slice(-1).some(isResumeMessage);
   return {
+    isResumed,
     instructions: instructions.filter((message) => message.role === 'system'),
     earlier: rest.slice(0, last + 1),
-    messages: newest.filter((message) => !isOfAnswers(message)),
-    answersInMessages: given.flatMap((message) => answersInMessage(message) ?? []),
+    messages: isResumed
+      ? []
+      : newest.filter((message) => !isOfAnswers(message) && !isResumeMessage(message)),
+    answersInMessages: isResumed ? [] : given.flatMap((message) => answersInMessage(message) ?? []),
     answers: answersIn(rest.at(-1)),
     answeredIds: rest.flatMap(listAnsweredIds),
     shownCalls: turn.flatMap(callIdsIn),
@@ -113,6 +119,12 @@ export async function withPromptHistory(
   const { earlier } = prompt;
   const thread = await agent.thread(threadId);
   /* The answers in the history are to requests of the AI SDK; the model proposes the calls again. */
+  if (prompt.isResumed && thread.revision === 0) {
+    throw new HoldpointError(
+      'not-found',
+      `Thread ${threadId} does not exist, so it can't be resumed. Check the threadId, and that the store is the one that has the thread.`,
+    );
+  }
   const withoutAnswers = { ...prompt, answers: [], answeredIds: [] };
   if (thread.revision > 0)
     return { thread, prompt: isOnlyImported(thread) ? withoutAnswers : prompt };

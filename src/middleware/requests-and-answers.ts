@@ -58,6 +58,28 @@ export function answerMessage(...answers: UserInputResponseContent[]): UserModel
   return { role: 'user', content: [], providerOptions: { holdpoint: { answers: json } } };
 }
 
+/**
+ * A user message that says nothing, with which a call resumes its thread: after a restart, or after an answer that was given elsewhere. Put
+ * it at the very end of the call's messages. It records no message and gives no answer, and no other message of the call is read, except for
+ * the system messages at its start. The result is the reply to the thread's last message, recorded or new, with the requests that are open.
+ *
+ * A call with it is refused with `not-found` if the thread does not exist, and with `invalid-input` if it has `answers` as well. A turn that
+ * a person stopped stays stopped.
+ *
+ * @example
+ * const result = await generateText({ model: held, messages: [resumeMessage()], providerOptions: { holdpoint: { threadId } } });
+ */
+export function resumeMessage(): UserModelMessage {
+  return { role: 'user', content: [], providerOptions: { holdpoint: { resume: true } } };
+}
+
+/** Whether `resumeMessage` made the message. */
+export function isResumeMessage({
+  providerOptions,
+}: Pick<UserModelMessage, 'providerOptions'>): boolean {
+  return providerOptions?.['holdpoint']?.['resume'] === true;
+}
+
 /** The unvalidated answers in a message that `answerMessage` made; `undefined` for any other message. */
 export function answersInMessage({
   providerOptions,

@@ -1,6 +1,7 @@
 import type { SourceMutant } from './source-mutants.ts';
 
 const held = 'middleware/shared-history';
+const resumed = 'middleware/resume';
 const page = 'ui/shared-history';
 const sentence = /AssertionError|Error: expect/;
 
@@ -141,6 +142,54 @@ export const historyMutants: readonly SourceMutant[] = [
     from: '.filter(isSame).length > recorded.filter(isSame).length',
     to: '.filter(isSame).length > recorded.filter(isSame).length + 99',
     suite: [held, 'are a new message'],
+    sentence,
+  },
+  {
+    promise: 'a call that resumes records no message',
+    file: 'middleware/read-prompt.ts',
+    from: 'messages: isResumed\n      ? []',
+    to: 'messages: isResumed\n      ? newest.filter((message) => !isOfAnswers(message) && !isResumeMessage(message))',
+    suite: [resumed, 'neither a message nor an answer before it counts'],
+    sentence: /AssertionError|requests-open|waits for/,
+  },
+  {
+    promise: 'a call that resumes gives no answer that stands before its end',
+    file: 'middleware/read-prompt.ts',
+    from: 'answersInMessages: isResumed ? [] : given',
+    to: 'answersInMessages: isResumed ? newest.flatMap((message) => answersInMessage(message) ?? []) : given',
+    suite: [resumed, 'neither a message nor an answer before it counts'],
+    sentence,
+  },
+  {
+    promise: 'a call that resumes gives no answer of its options',
+    file: 'middleware/hold-point.ts',
+    from: 'if (sent.isResumed) refuseAnswers(others);',
+    to: '',
+    suite: [resumed, 'is refused for answers beside it'],
+    sentence,
+  },
+  {
+    promise: 'a call that resumes wakes no turn that a person stopped',
+    file: 'middleware/hold-point.ts',
+    from: 'reply.isRepeated && !prompt.isResumed',
+    to: 'reply.isRepeated',
+    suite: [resumed, 'stays stopped'],
+    sentence,
+  },
+  {
+    promise: 'a call that resumes starts no thread',
+    file: 'middleware/read-prompt.ts',
+    from: 'prompt.isResumed && thread.revision === 0',
+    to: 'prompt.isResumed && thread.revision < 0',
+    suite: [resumed, 'is refused for'],
+    sentence,
+  },
+  {
+    promise: 'a thread id that was not set lists nobody’s requests',
+    file: 'middleware/list-open-requests.ts',
+    from: "!('threadId' in options)",
+    to: 'options.threadId === undefined',
+    suite: [resumed, 'of undefined lists nobody'],
     sentence,
   },
 ];
