@@ -132,7 +132,7 @@ export interface Agent<
   withdraw(thread: AgentThread, requestId: string, options: AnswerOptions): Promise<void>;
   /**
    * Lets somebody else answer an approval request instead of the principal, who must be allowed to answer it. `to` is a name, role or team
-   * that `mayAnswer` resolves, like those in `approvers`. In a quorum, the two of them have one vote. A sub-agent's request is reassigned
+   * that `mayAnswer` resolves, like those in `approvers`. In a quorum, both together have one vote, and it counts only while the principal may answer. A sub-agent's request is reassigned
    * in the outermost agent's thread. Rejects with `not-allowed` for a principal who may not answer, for a child thread, and for an agent
    * without `mayAnswer`; and with `request-closed` or `not-found`.
    */
