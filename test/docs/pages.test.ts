@@ -22,6 +22,20 @@ test('README has at most 150 lines', () => {
   expect(readme?.text.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
 });
 
+test('package.json names one repository in its three addresses', () => {
+  const { homepage, bugs, repository } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  );
+  const address = /^git\+(https:\/\/github\.com\/[\w.-]+\/holdpoint)\.git$/.exec(
+    repository.url,
+  )?.[1];
+  expect([address, homepage, bugs]).toEqual([
+    expect.any(String),
+    `${address}#readme`,
+    `${address}/issues`,
+  ]);
+});
+
 test('every link to a file or a heading of the repository leads there', () => {
   const anchors = new Map(pagesAt('*.md', 'docs/**/*.md').map((page) => [page.path, page.anchors]));
   const broken = pages
