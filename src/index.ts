@@ -2,10 +2,8 @@ export type { Agent } from './agent/agent.ts';
 export type { AgentOptions } from './agent/agent-options.ts';
 export type {
   AnswerOptions,
-  AnswerRefusal,
   InputItem,
   MayAnswer,
-  RequestRights,
   RunInput,
   SettledOutcome,
 } from './agent/input.ts';
@@ -46,6 +44,7 @@ export type {
   QuestionRequestContent,
   QuestionResponseContent,
 } from './content/question.ts';
+export type { AnswerRefusal, RequestRights } from './content/request-rights.ts';
 export type { ToolCall, ToolCallOutcome, ToolCallRecord } from './content/tool-call.ts';
 export type { SettingFailure } from './content/check-settings.ts';
 export { HoldpointError, type HoldpointErrorCode } from './errors.ts';

@@ -4,6 +4,7 @@
  */
 export { approvalRequestSchema, approvalResponseSchema } from './content/approval.ts';
 export { questionRequestSchema, questionResponseSchema } from './content/question.ts';
+export { requestRightsSchema } from './content/request-rights.ts';
 export {
   toolCallOutcomeSchema,
   toolCallRecordSchema,

@@ -73,6 +73,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'eventsOf',
     'questionRequestSchema',
     'questionResponseSchema',
+    'requestRightsSchema',
     'sentMessages',
     'threadEventSchema',
     'toolCallOutcomeSchema',

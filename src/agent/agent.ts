@@ -1,6 +1,7 @@
 import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { Grant } from '../content/grant.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
+import type { RequestRights } from '../content/request-rights.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { AgentResponse } from './agent-response.ts';
@@ -10,7 +11,6 @@ import type { RequestedApproval } from './calls/requested-approval.ts';
 import type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
 import type { ImportedHistory } from './input/import-history.ts';
 import type { AnswerOptions, InputItem, RunInput } from './input/parse-input.ts';
-import type { RequestRights } from './input/request-rights.ts';
 import type { RequestList, RequestListQuery } from './list-requests.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';

@@ -2,6 +2,7 @@ import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts
 import type { EventBuffer } from '../content/event-buffer.ts';
 import type { Grant } from '../content/grant.ts';
 import type { QuestionRequestContent } from '../content/question.ts';
+import type { RequestRights } from '../content/request-rights.ts';
 import { HoldpointError } from '../errors.ts';
 import { identifyStrictly, whyNobody } from '../policy/same-person.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
@@ -41,7 +42,6 @@ import {
   type InputItem,
   type RunInput,
 } from './input/parse-input.ts';
-import type { RequestRights } from './input/request-rights.ts';
 import { listRequests, type RequestList, type RequestListQuery } from './list-requests.ts';
 import { findLoggedRights, listRights, type RequestReference } from './thread-rights.ts';
 import { checkRunOptions } from './known-settings.ts';

@@ -1,6 +1,4 @@
 /* What the rest of the package may use of `input/`: channels, the middleware, agents as tools. Nothing in `agent` imports this. */
 export type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
-export type { AnswerRefusal } from './input/answer-refusals.ts';
 export { makeImportError } from './input/import-history.ts';
 export type { AnswerOptions, InputItem, MayAnswer, RunInput } from './input/parse-input.ts';
-export type { RequestRights } from './input/request-rights.ts';

@@ -3,6 +3,7 @@ import { withAnswers } from '../content/approval.ts';
 import { risks } from '../content/approval-terms.ts';
 import { refuseUnknown } from '../content/check-settings.ts';
 import { parseJson } from '../content/json-value.ts';
+import type { RequestRights } from '../content/request-rights.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import {
   type UserInputRequest,
@@ -17,7 +18,7 @@ import type {
   StoredRequest,
   ThreadStoreRequests,
 } from '../thread/thread-store-requests.ts';
-import { findRights, makeNoRights, type RequestRights } from './input/request-rights.ts';
+import { findRights, makeNoRights } from './input/request-rights.ts';
 import { type AnswerOptions, parseAnswerer } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { findThreadRights } from './thread-rights.ts';

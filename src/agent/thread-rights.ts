@@ -1,9 +1,10 @@
+import type { RequestRights } from '../content/request-rights.ts';
 import { HoldpointError } from '../errors.ts';
-import { findRights, makeNoRights, type RequestRights } from './input/request-rights.ts';
+import type { ThreadLog } from '../thread/thread-log.ts';
+import { findRights, makeNoRights } from './input/request-rights.ts';
 import type { AnswerOptions } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { ThreadHandles } from './thread-handles.ts';
-import type { ThreadLog } from '../thread/thread-log.ts';
 
 /** A request by its ids. */
 export type RequestReference = Pick<RequestRights, 'requestId' | 'threadId'>;

@@ -108,6 +108,10 @@ describe("a sub-agent's quorum on the page’s route", () => {
     expect(reply).toMatchObject([
       { type: 'start' },
       {
+        type: 'data-request-rights',
+        data: [{ requestId, mayAnswer: false, refusal: 'already-voted', mayWithdraw: true }],
+      },
+      {
         type: 'data-approval-request',
         id: requestId,
         data: { requestId, votes: [{ person: 'Ada', channel: 'ui' }], path: [{ agent: 'payer' }] },

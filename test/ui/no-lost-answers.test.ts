@@ -107,6 +107,7 @@ test('an answer that could not be sent goes out with the next message', async ()
     onData: ({ type }) => void data.push(type),
   });
   await page.chat.sendMessage({ text: 'Book' });
+  expect(data.splice(0)).toEqual(['data-request-rights']);
   const [id = ''] = openApprovals(page.chat.messages);
   await page.respond(id, true);
   expect(page.sent).toHaveLength(1);
@@ -297,6 +298,6 @@ describe('a page that is behind', () => {
     await page.respond(id, true);
     await page.chat.sendMessage({ text: 'And?' });
     await other.respond(id, true);
-    expect(data).toEqual(['data-stale']);
+    expect(data).toEqual(['data-stale', 'data-request-rights']);
   });
 });

@@ -292,6 +292,7 @@ describe('a page that comes back', () => {
     expect(await empty.json()).toEqual({
       messages: [],
       viewer: expect.any(String),
+      rights: [],
       revision: 0,
       status: 'idle',
     });

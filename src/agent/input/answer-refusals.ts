@@ -1,28 +1,8 @@
+import type { AnswerRefusal } from '../../content/request-rights.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { EndedRequest } from '../../thread/thread-head.ts';
 
 /* What people are told when an answer of theirs, or their change of a request, is refused. The callers decide who hears it. */
-
-/** Why a person may not answer a request now. */
-export type AnswerRefusal =
-  /** The request excludes the people who asked for it (`notRequester`), and this is one of them. */
-  | 'requester'
-  /** The request excludes the people who asked for it, and not all of them are known. */
-  | 'unknown-requesters'
-  /** `mayAnswer` refuses this person, or threw; or the request names approvers, and the agent has no `mayAnswer` to say who they are. */
-  | 'not-approver'
-  /** Nobody is signed in, or `principalId` gives no text for the principal, and the request depends on who answers. */
-  | 'unidentified'
-  /** The person has approved it already, and it waits for others. They may still reject it. */
-  | 'already-voted'
-  /** It has expired, is decided or cancelled, or is not in its thread. */
-  | 'closed'
-  /** It is a sub-agent's own request: it is answered in the outermost agent's thread. */
-  | 'child-thread'
-  /** This agent lacks the tool that takes the answer. */
-  | 'missing-tool'
-  /** The row is not about a request but a lost call or a stuck thread, or its text was erased or is damaged. */
-  | 'no-request';
 
 /** An answer that this person may not give. */
 export class RefusedAnswerError extends HoldpointError {

@@ -6,43 +6,19 @@ import {
 } from '../../content/approval.ts';
 import { grantScopes, type Remember } from '../../content/approval-terms.ts';
 import type { QuestionRequestContent } from '../../content/question.ts';
+import type { AnswerRefusal, RequestRights } from '../../content/request-rights.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
 import { matchFor } from '../../policy/match-grant.ts';
 import { callAt, isOverdue, type OpenRequest } from '../../thread/thread-head.ts';
 import { admitAnswer, type AnsweredThread } from './admit-answer.ts';
-import { type AnswerRefusal, RefusedAnswerError } from './answer-refusals.ts';
+import { RefusedAnswerError } from './answer-refusals.ts';
 import { whyNotRemembered } from './answer-grant.ts';
 import { type AnswerContext, findRevokedVoters } from './call-may-answer.ts';
 import type { AnswerOptions, MayAnswer } from './parse-input.ts';
 import { findOwnVote, findReassigner, withdrawVotes } from './votes.ts';
 import { countAnswer } from './weigh-answer.ts';
-
-/**
- * What one person may do with a request now. It is found out as it is for an answer, and promises nothing: an answer is checked again when it
- * is given.
- */
-export interface RequestRights {
-  requestId: string;
-  threadId: string;
-  /** Whether the request waits for this person: an answer of theirs would count, and they have not approved it yet. */
-  mayAnswer: boolean;
-  /** Why not; absent if it does. */
-  refusal?: AnswerRefusal;
-  /** Whether an approval of theirs would count. False for a question. */
-  mayApprove: boolean;
-  /** Whether they may reject it, also after they have approved it; for a question, whether they may dismiss it. */
-  mayReject: boolean;
-  /** Whether they may approve it with another input. `mayAnswer` is asked again about the input that they send. */
-  mayEdit: boolean;
-  /** The widest standing approval that they may ask for; absent: none. */
-  mayRemember?: Remember;
-  /** Whether they may take their own approval back. */
-  mayWithdraw: boolean;
-  /** Whether they may let somebody else answer instead. */
-  mayReassign: boolean;
-}
 
 /** The rights of somebody who has none. */
 export function makeNoRights(

@@ -1,3 +1,4 @@
+import type { RequestRights } from '../../content/request-rights.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 
 /** A message of the conversation in AG-UI. Fields without a value are left out: AG-UI does not allow `null`. */
@@ -42,8 +43,11 @@ export interface Interrupt {
   responseSchema: Record<string, unknown>;
   /** ISO 8601. */
   expiresAt?: string;
-  /** The whole request, with its options and digest, and who asked for it as one line for people. */
-  metadata: { holdpoint: UserInputRequest; requestedBy?: string };
+  /**
+   * The whole request, with its options and digest; who asked for it, as one line for people; and what the person whose run this is may do
+   * with it, if that can be found out.
+   */
+  metadata: { holdpoint: UserInputRequest; requestedBy?: string; rights?: RequestRights };
 }
 
 /** The outcome of a run that did not fail. */

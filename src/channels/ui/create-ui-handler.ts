@@ -1,7 +1,9 @@
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { checkHold } from '../../agent/held-stream.ts';
 import { checkHistoryOption } from '../../agent/import-from-client.ts';
+import type { AnswerOptions } from '../../agent/input.ts';
 import { digestViewer } from '../../agent/known-people.ts';
+import { findViewerRights } from '../../agent/viewer-rights.ts';
 import { refuseUnknown } from '../../content/check-settings.ts';
 import { HoldpointError } from '../../errors.ts';
 import {
@@ -32,7 +34,8 @@ import { type UiHandlerOptions, uiHandlerSettings } from './ui-handler-options.t
  * - `POST` takes `{ id, message?, messages?, answers?, outputs?, revision?, whilePending? }` and streams the run.
  * - `POST { id, withdraw: requestId }` takes the caller's approval back, and `POST { id, reassign: { requestId, to } }` lets somebody else
  *   answer; both return `{ revision, status }`.
- * - `GET ?id=` returns `{ messages, revision, status, viewer, failure? }` for a page that loads. `failure` is `{ text, failures, retryAt? }`,
+ * - `GET ?id=` returns `{ messages, revision, status, viewer, rights, failure? }` for a page that loads. `rights` says what this person may do
+ *   with each open request, as `agent.rights` does; it is left out if that can't be found out. `failure` is `{ text, failures, retryAt? }`,
  *   if the last run failed. `viewer` says for whom the page is loaded: a request that repeats it, in its body or its query, is refused with
  *   `other-viewer` (403) if it is somebody else's.
  * - `GET …/<id>/stream` and `GET ?id=…&stream` stream the last turn again.
@@ -122,15 +125,19 @@ async function getThread<RUNTIME_CONTEXT>(
   const viewer = await checkViewer(options.agent, { threadId, principal, claimed });
   if (viewer instanceof Response) return viewer;
   const thread = await options.agent.thread(threadId);
-  if (isStream) return streamLastTurn(options, request, thread);
+  const by = { principal, channel: 'ui' };
+  if (isStream) return streamLastTurn(options, request, { thread, by });
+  if (seen === `${thread.revision}.${thread.status}`) return new Response(null, { status: 204 });
+  /* This reads the thread again: what is shown is what it is about. */
+  const rights = await findViewerRights(options.agent, thread, by);
   const { revision, status } = thread;
-  if (seen === `${revision}.${status}`) return new Response(null, { status: 204 });
   const messages = await toUIMessages(thread, options);
   return makeJsonResponse({
     messages,
     revision,
     status,
     viewer,
+    ...(rights === undefined ? {} : { rights }),
     ...describeFailure(thread, options),
   });
 }
@@ -193,7 +200,7 @@ function decodeSegment(segment: string): string | undefined {
 function streamLastTurn<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   request: Request,
-  thread: AgentThread,
+  { thread, by }: { thread: AgentThread; by: AnswerOptions },
 ): Response {
   const { events, revision, status } = thread;
   const hasReply = events
@@ -201,7 +208,8 @@ function streamLastTurn<RUNTIME_CONTEXT>(
     .some(({ type }) => type === 'step-finished' || type === 'request-opened');
   if (!hasReply && status !== 'running') return new Response(null, { status: 204 });
   const disconnected = new AbortController();
-  const chunks = makeLastTurnChunks(options, thread, disconnected.signal);
+  const viewer = { agent: options.agent, by, disconnected: disconnected.signal };
+  const chunks = makeLastTurnChunks(options, thread, viewer);
   return makeChunkResponse({ request, chunks, disconnected, headers: options.headers });
 }
 

@@ -22,7 +22,15 @@ export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   extends ThreadViewOptions, HoldOptions, OriginOptions {
   agent: Pick<
     Agent<RUNTIME_CONTEXT>,
-    'now' | 'thread' | 'stream' | 'respond' | 'deliver' | 'stop' | 'withdraw' | 'reassign'
+    | 'now'
+    | 'thread'
+    | 'rights'
+    | 'stream'
+    | 'respond'
+    | 'deliver'
+    | 'stop'
+    | 'withdraw'
+    | 'reassign'
   >;
   /**
    * Called before anything of the thread is read. A result without a principal, or `undefined`, is refused with 403; a `Response` is sent

@@ -1,3 +1,4 @@
+import type { RequestRights } from '../../../content/request-rights.ts';
 import { readRefusal, describeRefusal } from './read-refusal.ts';
 
 /** A problem to show next to the messages of a page. */
@@ -19,6 +20,11 @@ export interface ThreadChatState {
   /** The requests whose answers are being sent: the page does not know yet whether they are recorded. */
   sending: ReadonlySet<string>;
   /**
+   * What this person may do with each open request, by the request's id. Hints for what to show: the server checks each answer. A request
+   * without an entry is one of which the server could not say it, or not yet.
+   */
+  rights: ReadonlyMap<string, RequestRights>;
+  /**
    * For whom the server has loaded the page: an opaque text, and another one for each person. `undefined` until it is loaded, and from the moment at which somebody
    * else has signed in, or nobody: drop then what the person before has typed.
    */
@@ -27,12 +33,19 @@ export interface ThreadChatState {
 
 /** The stored thread that a page shows now. */
 interface Loaded {
+  rights: ReadonlyMap<string, RequestRights>;
   failure?: { text: string } | undefined;
   viewer?: string | undefined;
 }
 
 function makePageState(): ThreadChatState {
-  return { isLoaded: false, problem: undefined, sending: new Set(), viewer: undefined };
+  return {
+    isLoaded: false,
+    problem: undefined,
+    sending: new Set(),
+    rights: new Map(),
+    viewer: undefined,
+  };
 }
 
 /** Holds the state of a page and notifies listeners of changes. */
@@ -128,12 +141,12 @@ export class PageState {
   }
 
   /** The page shows the stored thread; `unsaid` is the text of a message that the person stopped sending and that the thread lacks. */
-  showLoaded({ failure, viewer }: Loaded, unsaid: string | undefined): void {
+  showLoaded({ failure, rights, viewer }: Loaded, unsaid: string | undefined): void {
     const { problem: before } = this.#state;
     const unread = this.#unread;
     this.#unread = undefined;
     const problem = failure && ({ type: 'failed', text: failure.text } as const);
-    this.set({ isLoaded: true, viewer, problem });
+    this.set({ isLoaded: true, viewer, rights, problem });
     if (unsaid !== undefined) {
       const text = 'Your message was not sent.';
       this.set({ problem: { type: 'refused', code: 'not-sent', text, unsaid } });

@@ -13,6 +13,7 @@ import {
   withReopened,
 } from './page-messages.ts';
 import { PageState, type ThreadChatState } from './page-state.ts';
+import { readRights } from './read-rights.ts';
 import { ThreadReader, type StoredThread } from './thread-reader.ts';
 import { ThreadSender, type SentContent } from './thread-sender.ts';
 import { type ThreadChatOptions, ThreadRoute } from './thread-route.ts';
@@ -164,6 +165,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
 
   #receive({ type, data }: { type: string; data: unknown }): void {
     if (type === 'data-stale') this.#reader.isStale = true;
+    if (type === 'data-request-rights') this.#page.set({ rights: readRights(data) });
     if (type !== 'data-refused-answers') return;
     this.#reader.isStale = true;
     this.#page.set({ problem: { type: 'refused', ...parseRefusedAnswer(data) } });
@@ -229,14 +231,14 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (!isError && (isAbort || this.#reader.isStale)) void this.#reader.refreshLater(0);
   }
 
-  #show({ messages, status, failure, viewer }: StoredThread): void {
+  #show({ messages, status, failure, rights, viewer }: StoredThread): void {
     this.#page.removeSending(this.#withdrawn.answers);
     const unsent = listGivenApprovals(this.chat.messages, this.state.sending);
     const unsaid = findLostText(messages, this.chat.messages, this.#withdrawn.unsaid);
     this.#withdrawn = { answers: [] };
     this.chat.messages = messages;
     this.chat.clearError();
-    this.#page.showLoaded({ failure, viewer }, unsaid);
+    this.#page.showLoaded({ failure, rights, viewer }, unsaid);
     const { open, outdatedIds, endedIds } = sortApprovals(messages, unsent);
     this.#page.showOutdated(outdatedIds);
     this.#page.removeSending([...outdatedIds, ...endedIds]);

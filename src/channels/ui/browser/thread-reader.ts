@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import { z } from 'zod';
 import type { PageState } from './page-state.ts';
+import { readRights } from './read-rights.ts';
 import { type ThreadChatOptions, ThreadRoute } from './thread-route.ts';
 
 /** A thread as `GET` returns it. */
@@ -15,6 +16,7 @@ const storedSchema = z.object({
   messages: z.array(messageSchema),
   status: z.string(),
   viewer: z.string().optional(),
+  rights: z.unknown().default([]).transform(readRights),
   failure: z.object({ text: z.string() }).optional(),
 });
 

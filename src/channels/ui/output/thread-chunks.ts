@@ -61,6 +61,7 @@ export class ThreadChunks {
   #isStopped = false;
   readonly #reader = new TurnReader();
   #isStale = false;
+  #askedAt = 0;
 
   constructor(options: ThreadViewOptions, { thread, position, before }: StreamedPage) {
     this.#options = options;
@@ -68,6 +69,16 @@ export class ThreadChunks {
     this.#position = position;
     this.#before = before;
     this.#turnChunks = new TurnChunks(options);
+  }
+
+  /** The thread, as it was last read. */
+  get thread(): AgentThread {
+    return this.#thread;
+  }
+
+  /** The revision of the last streamed event that changed what is open, or who has voted; 0 if none did. */
+  get askedAt(): number {
+    return this.#askedAt;
   }
 
   /** The beginning, and all that the page does not show yet. */
@@ -91,6 +102,7 @@ export class ThreadChunks {
     const end = last === undefined ? events.length : events.lastIndexOf(last) + 1;
     for (const { event, turn, item } of this.#reader.read(thread, end)) {
       if (!this.#isOver) this.#revision = this.#reader.revision;
+      if (item !== undefined && changesRequests(item)) this.#askedAt = this.#reader.revision;
       if (turn < this.#turn) yield* this.#markStale(revision);
       if (turn !== this.#turn) continue;
       yield* this.#ofEvent(event, item);
@@ -204,6 +216,11 @@ export class ThreadChunks {
   get #status(): AgentThread['status'] {
     return this.#isOver ? 'idle' : this.#thread.status;
   }
+}
+
+/** Whether what the viewer may do with a request may be otherwise after it. */
+function changesRequests({ type }: ViewItem): boolean {
+  return type === 'request' || type === 'request-progress' || type === 'request-end';
 }
 
 /** The request that the event of an item answers, or that the call which it ends was asked about in. */

@@ -11,6 +11,7 @@ import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { turnAt } from '../../../view/turns.ts';
 import type { ThreadViewOptions, UiHandlerOptions } from '../ui-handler-options.ts';
 import { makeChunkStream, drain, withFirst } from './chunk-stream.ts';
+import { type StreamViewer, withRights } from './rights-chunks.ts';
 import { type PagePosition, type StreamedPage, ThreadChunks } from './thread-chunks.ts';
 import type { Provisional } from './turn-chunks.ts';
 
@@ -27,7 +28,9 @@ export function streamChat<RUNTIME_CONTEXT>(
   run: StartedRun<RUNTIME_CONTEXT>,
 ): AsyncGenerator<UIMessageChunk, void> {
   const chunks = new ThreadChunks(run.options, run);
-  return streamTurn(chunks, streamChatRuns(run, chunks));
+  const { principal, channel } = run.runOptions;
+  const viewer = { agent: run.options.agent, by: { principal, channel }, ...run };
+  return withRights(streamTurn(chunks, streamChatRuns(run, chunks)), chunks, viewer);
 }
 
 async function* streamChatRuns<RUNTIME_CONTEXT>(
@@ -54,12 +57,14 @@ async function* streamChatRuns<RUNTIME_CONTEXT>(
 export function makeLastTurnChunks<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   thread: AgentThread,
-  disconnected: AbortSignal,
+  viewer: StreamViewer,
 ): AsyncGenerator<UIMessageChunk, void> {
   const chunks = new ThreadChunks(options, { thread, position: { type: 'nothing' }, before: 0 });
   const run =
-    thread.status === 'running' ? streamLastRun(options, chunks, { thread, disconnected }) : [];
-  return streamTurn(chunks, run);
+    thread.status === 'running'
+      ? streamLastRun(options, chunks, { thread, disconnected: viewer.disconnected })
+      : [];
+  return withRights(streamTurn(chunks, run), chunks, viewer);
 }
 
 async function* streamLastRun<RUNTIME_CONTEXT>(
