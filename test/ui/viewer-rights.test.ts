@@ -15,16 +15,17 @@ const loadedSchema = z.looseObject({
 });
 const two: UserApproval = { type: 'user-approval', quorum: 2, editable: ['price'] };
 
+function readPerson({ request }: { request: Request }) {
+  return { principal: request.headers.get('x-person') ?? '' };
+}
+
 /** A thread that several people look at, each through the same route. */
 function office(rule: UserApproval = two, mayAnswer: MayAnswer = () => true) {
   const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }]);
   const agent = world.agent({ toolApproval: { book: rule }, mayAnswer });
   const asked = async () =>
     approvalRequestSchema.parse((await agent.thread('t')).activeApprovalRequests[0]);
-  const authorize = ({ request }: { request: Request }) => ({
-    principal: request.headers.get('x-person') ?? '',
-  });
-  const handler = createUiHandler({ agent, authorize });
+  const handler = createUiHandler({ agent, authorize: readPerson });
   return { agent, handler, asked, as: (person: string) => visitor(handler, person) };
 }
 
