@@ -61,6 +61,7 @@ import {
   stopRun,
 } from './thread-changes.ts';
 import { makeLostIdError, ThreadHandles } from './thread-handles.ts';
+import { watchedStore } from './watch-thread.ts';
 
 /** An agent: each method brings the thread up to date, checks its input, and appends. */
 export class HoldpointAgent implements Agent<unknown> {
@@ -69,10 +70,12 @@ export class HoldpointAgent implements Agent<unknown> {
   readonly [inputSchemas] = async () => pickInputSchemas(await this.#context.definedTools());
   readonly [toolsBelow] = () => this.#context.definedTools();
   readonly [knownPeople]: KnownPeople;
+  readonly [watchedStore]: ThreadStore;
 
   constructor(context: AgentContext, kept: { store: ThreadStore; clock: StoreClock }) {
     this.#context = context;
     this[knownPeople] = describePeople(context);
+    this[watchedStore] = kept.store;
     this.#threads = new ThreadHandles(context, kept);
   }
 

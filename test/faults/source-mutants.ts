@@ -4,6 +4,7 @@ import { approvalMutants } from './approval-mutants.ts';
 import { authorMutants } from './author-mutants.ts';
 import { callerMutants } from './caller-mutants.ts';
 import { contextMutants } from './context-mutants.ts';
+import { followMutants } from './follow-mutants.ts';
 import { identityMutants } from './identity-mutants.ts';
 import { engineMutants } from './engine-mutants.ts';
 import { feedMutants } from './feed-mutants.ts';
@@ -472,6 +473,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...callerMutants,
   ...engineMutants,
   ...feedMutants,
+  ...followMutants,
   ...keptMutants,
   ...keyboardMutants,
   ...rightsMutants,

@@ -97,7 +97,7 @@ export const viewerMutants: readonly SourceMutant[] = [
   {
     promise: 'a tab that is refused sends nothing later',
     file: 'channels/ui/browser/thread-chat.ts',
-    from: `    this.close();
+    from: `    this.#abort();
     const { signal }`,
     to: '    const { signal }',
     suite: [tab, 'drops an answer of hers that waits'],

@@ -4,7 +4,7 @@ import { checkHistoryOption } from '../../agent/import-from-client.ts';
 import type { AnswerOptions } from '../../agent/input.ts';
 import { digestViewer } from '../../agent/known-people.ts';
 import { findViewerRights } from '../../agent/viewer-rights.ts';
-import { refuseUnknown } from '../../content/check-settings.ts';
+import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { HoldpointError } from '../../errors.ts';
 import {
   makeErrorResponse,
@@ -23,6 +23,7 @@ import { turnAt } from '../../view/turns.ts';
 import { parseChatRequest } from './input/chat-request.ts';
 import { makeChunkResponse } from './output/chunk-stream.ts';
 import { toUIMessages } from './output/to-ui-messages.ts';
+import { makeHeldResponse } from './output/held-response.ts';
 import { makeLastTurnChunks } from './output/turn-streams.ts';
 import { runChat } from './run-chat.ts';
 import { type UiHandlerOptions, uiHandlerSettings } from './ui-handler-options.ts';
@@ -38,6 +39,8 @@ import { type UiHandlerOptions, uiHandlerSettings } from './ui-handler-options.t
  *   with each open request, as `agent.rights` does; it is left out if that can't be found out. `failure` is `{ text, failures, retryAt? }`,
  *   if the last run failed. `viewer` says for whom the page is loaded: a request that repeats it, in its body or its query, is refused with
  *   `other-viewer` (403) if it is somebody else's.
+ * - `GET ?id=&seen=<revision>.<status>` returns 204 while the thread is still so. With `&follow` the response comes when it has changed, or
+ *   after `followMs`: `{ revision, status }`, of which a page that shows another state reads the thread again.
  * - `GET …/<id>/stream` and `GET ?id=…&stream` stream the last turn again.
  *
  * The metadata of an assistant message is `{ threadId, revision, status }`: the revision up to which the page shows the thread, and the
@@ -67,6 +70,7 @@ export function createUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   refuseUnknown('createUiHandler', options, uiHandlerSettings);
   checkPolling(options);
   checkHold(options);
+  checkMs(options.followMs ?? 0, 'followMs', 0);
   checkOrigins(options);
   checkHistoryOption(options.history);
   return async (request) => {
@@ -118,7 +122,7 @@ async function getThread<RUNTIME_CONTEXT>(
 ): Promise<Response> {
   const foreign = refuseForeignOrigin(request, options);
   if (foreign !== undefined) return foreign;
-  const { threadId, isStream, seen, claimed } = parseThreadUrl(request);
+  const { threadId, isStream, isFollowed, seen, claimed } = parseThreadUrl(request);
   const caller = await authorizeRequest(options, request, threadId);
   if (caller instanceof Response) return caller;
   const { principal } = caller;
@@ -127,7 +131,11 @@ async function getThread<RUNTIME_CONTEXT>(
   const thread = await options.agent.thread(threadId);
   const by = { principal, channel: 'ui' };
   if (isStream) return streamLastTurn(options, request, { thread, by });
-  if (seen === `${thread.revision}.${thread.status}`) return new Response(null, { status: 204 });
+  if (seen === `${thread.revision}.${thread.status}`) {
+    const { followMs = 25_000 } = options;
+    if (isFollowed && followMs > 0) return makeHeldResponse(options, request, { thread, followMs });
+    return new Response(null, { status: 204 });
+  }
   /* This reads the thread again: what is shown is what it is about. */
   const rights = await findViewerRights(options.agent, thread, by);
   const { revision, status } = thread;
@@ -165,6 +173,8 @@ function describeFailure<RUNTIME_CONTEXT>(
 function parseThreadUrl({ url }: Request): {
   threadId: string;
   isStream: boolean;
+  /** Whether the page wants to be told of the next change. */
+  isFollowed?: boolean;
   seen?: string | null;
   /** For whom the page says that it was loaded. */
   claimed: string | undefined;
@@ -176,6 +186,7 @@ function parseThreadUrl({ url }: Request): {
     return {
       threadId: named,
       isStream: searchParams.has('stream'),
+      isFollowed: searchParams.has('follow'),
       seen: searchParams.get('seen'),
       claimed,
     };

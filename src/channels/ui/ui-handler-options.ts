@@ -49,6 +49,11 @@ export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   headers?: Record<string, string>;
   /** The maximum size of a body. Default 1 MiB. */
   maximumBodyBytes?: number;
+  /**
+   * How long the route holds the request of a page that follows a thread which does not change, in milliseconds, below 2^31. Default
+   * 25,000. 0: it responds at once, and the page asks again every 1.5 seconds; for hosts where an open request is costly.
+   */
+  followMs?: number;
   /** Whether the run ends when the page disconnects. Default `false`: the run continues to its end. */
   abortOnDisconnect?: boolean;
 }
@@ -63,6 +68,7 @@ export const uiHandlerSettings = {
   maximumBodyBytes: true,
   abortOnDisconnect: true,
   allowedOrigins: true,
+  followMs: true,
   holdOpenMs: true,
   clientTools: true,
   pollMs: true,

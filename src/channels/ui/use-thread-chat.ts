@@ -15,18 +15,9 @@ export interface ThreadChatHelpers
       'answer' | 'withdraw' | 'reassign' | 'refresh' | 'stop' | 'tryAgain'
     > {}
 
-/* The package is compiled without the types of browsers. */
-declare const document: {
-  visibilityState: string;
-  addEventListener: (type: 'visibilitychange', listener: () => void) => void;
-  removeEventListener: (type: 'visibilitychange', listener: () => void) => void;
-};
-
-const pollMs = 2_000;
-
 /**
  * `useChat` for a thread on the server: it loads the thread, sends answers until they are recorded, and reloads the thread after a refusal,
- * a lost connection or a change in another tab. A change of the options `id` or `api` creates another chat.
+ * a lost connection, and follows what others do in it. A change of the options `id` or `api` creates another chat.
  *
  * @example
  * const { messages, sendMessage, answer, problem, tryAgain } = useThreadChat({ id, api: '/chat' });
@@ -44,20 +35,9 @@ export function useThreadChat(options: ThreadChatOptions): ThreadChatHelpers {
     return new ThreadChat((init) => new Chat<UIMessage>(init), made);
   }, [id, api]);
   useEffect(() => {
-    const refresh = (): void => {
-      if (document.visibilityState === 'visible') void thread.refresh();
-    };
-    const poll = (): void => {
-      if (document.visibilityState === 'visible') void thread.poll();
-    };
-    const polling = setInterval(poll, pollMs);
     void thread.open();
-    document.addEventListener('visibilitychange', refresh);
-    return () => {
-      clearInterval(polling);
-      document.removeEventListener('visibilitychange', refresh);
-      thread.close();
-    };
+    thread.follow();
+    return () => thread.close();
   }, [thread]);
   const state = useSyncExternalStore(
     thread.subscribe,

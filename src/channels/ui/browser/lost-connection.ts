@@ -1,3 +1,5 @@
+import type { Connection } from './connection.ts';
+
 type Fetch = typeof globalThis.fetch;
 
 /** How requests are retried. */
@@ -5,8 +7,8 @@ export interface FetchRetryOptions {
   fetch: Fetch | undefined;
   /** Called before each retry. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  /** Called when the server can't be reached, and when it can be again. */
-  onReachable: (isReachable: boolean) => void;
+  /** Is told whether the server can be reached, and says when to retry earlier. */
+  connection: Connection;
   /** Aborts when the page is closed. */
   signal: () => AbortSignal;
 }
@@ -18,7 +20,7 @@ const longestMs = 10_000;
  * A `fetch` that repeats a request until the server responds. Repeating is safe: messages are identified by their ids, answers by those
  * of their requests. A response that does not come from our route is turned into a refusal, `foreign-response`.
  */
-export function fetchWithRetries({ fetch, wait, onReachable, signal }: FetchRetryOptions): Fetch {
+export function fetchWithRetries({ fetch, wait, connection, signal }: FetchRetryOptions): Fetch {
   return async (input, init = {}) => {
     const signals = [signal(), ...(init?.signal ? [init.signal] : [])];
     const ends = AbortSignal.any(signals);
@@ -27,12 +29,12 @@ export function fetchWithRetries({ fetch, wait, onReachable, signal }: FetchRetr
         (fetch ?? globalThis.fetch)(input, { ...init, signal: ends }),
       );
       if (response !== undefined) {
-        onReachable(true);
+        connection.report(true);
         return isForeign(response) ? makeForeignResponse() : response;
       }
       ends.throwIfAborted();
-      onReachable(false);
-      await wait(delay, ends);
+      connection.report(false);
+      await wait(delay, AbortSignal.any([ends, connection.pause]));
       ends.throwIfAborted();
     }
   };
@@ -45,7 +47,7 @@ function isServerDown({ status, headers }: Response): boolean {
 }
 
 /* For example a sign-in page to which the request was redirected, or the page of a captive portal. */
-function isForeign({ ok, status, headers }: Response): boolean {
+export function isForeign({ ok, status, headers }: Response): boolean {
   const type = headers.get('content-type') ?? '';
   return ok && status !== 204 && !/^(?:text\/event-stream|application\/json)\b/i.test(type);
 }
@@ -55,8 +57,8 @@ function makeForeignResponse(): Response {
   return Response.json({ error: { code: 'foreign-response', message } }, { status: 502 });
 }
 
-/* Browsers throw a `TypeError` for a connection that can't be made. */
-async function fetchIfReached(send: () => Promise<Response>): Promise<Response | undefined> {
+/** One attempt to send a request: the response, unless the server can't be reached. Browsers throw a `TypeError` then. */
+export async function fetchIfReached(send: () => Promise<Response>): Promise<Response | undefined> {
   try {
     const response = await send();
     if (!isServerDown(response)) return response;

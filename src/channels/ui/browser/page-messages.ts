@@ -21,12 +21,13 @@ const askedSchema = z
 function readPartRequestId({ id, descriptor }: { id: string; descriptor?: unknown }): string {
   return askedSchema.parse(descriptor)?.requestId ?? id;
 }
-const metadataSchema = z.looseObject({ revision: z.number(), status: z.literal('waiting') });
+const metadataSchema = z.looseObject({ revision: z.number(), status: z.string() });
 
-/** The state of a thread that waits for people, as the page shows it: the `seen` of the route. */
-export function describeSeen(messages: readonly UIMessage[]): string | undefined {
-  const { data } = metadataSchema.safeParse(messages.at(-1)?.metadata);
-  return data && `${data.revision}.${data.status}`;
+/** The state up to which the messages show a thread, which is in their last one after a stream. */
+export function readShownState(
+  messages: readonly UIMessage[],
+): { revision: number; status: string } | undefined {
+  return metadataSchema.safeParse(messages.at(-1)?.metadata).data;
 }
 
 /** The approvals among `requestIds` that the page has answered and that no server has reported as ended. */

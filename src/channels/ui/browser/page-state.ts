@@ -51,15 +51,18 @@ function makePageState(): ThreadChatState {
 /** Holds the state of a page and notifies listeners of changes. */
 export class PageState {
   readonly #listeners = new Set<() => void>();
-  /** The problem from before the server was away. */
-  #before: ThreadProblem | undefined;
   /** The problem of a thread that could not be read. */
   #unread: ThreadProblem | undefined;
+  /** The state apart from whether the server can be reached. */
   #state: ThreadChatState = makePageState();
+  #isAway = false;
+  /** The problem from before the server was away. */
+  #before: ThreadProblem | undefined;
+  #shown: ThreadChatState = this.#state;
 
   /** A new object after each change. */
   get state(): ThreadChatState {
-    return this.#state;
+    return this.#shown;
   }
 
   subscribe(listener: () => void): () => void {
@@ -69,12 +72,21 @@ export class PageState {
 
   set(change: Partial<ThreadChatState>): void {
     this.#state = { ...this.#state, ...change };
+    this.#show();
+  }
+
+  /** While the server can't be reached, that is the problem. The one from before is shown again afterwards, and a newer one at once. */
+  #show(): void {
+    const { problem } = this.#state;
+    const isOlder = problem === undefined || problem === this.#before;
+    const text = 'The server can’t be reached. Trying again …';
+    const away = { type: 'away', text } as const;
+    this.#shown = this.#isAway && isOlder ? { ...this.#state, problem: away } : this.#state;
     for (const listener of this.#listeners) listener();
   }
 
   /** Begins anew: nothing of the person before stays. */
   reset(): void {
-    this.#before = undefined;
     this.#unread = undefined;
     this.set(makePageState());
   }
@@ -92,11 +104,10 @@ export class PageState {
   }
 
   setReachable(isReachable: boolean): void {
-    const isAway = this.#state.problem?.type === 'away';
-    if (isReachable === !isAway) return;
-    const text = 'The server can’t be reached. Trying again …';
-    if (!isReachable) this.#before = this.#state.problem;
-    this.set({ problem: isReachable ? this.#before : { type: 'away', text } });
+    if (isReachable === !this.#isAway) return;
+    this.#isAway = !isReachable;
+    this.#before = this.#state.problem;
+    this.#show();
   }
 
   /** The server refused a request; `unsaid` is the text of the message in it, `answers` the requests that it answered. */

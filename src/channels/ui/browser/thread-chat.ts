@@ -8,13 +8,14 @@ import {
   listGivenApprovals,
   isPlainApproval,
   findLostText,
-  describeSeen,
+  readShownState,
   sortApprovals,
   withReopened,
 } from './page-messages.ts';
 import { PageState, type ThreadChatState } from './page-state.ts';
 import { readRights } from './read-rights.ts';
-import { ThreadReader, type StoredThread } from './thread-reader.ts';
+import { ThreadFollower } from './thread-follower.ts';
+import { renderState, ThreadReader, type StoredThread } from './thread-reader.ts';
 import { ThreadSender, type SentContent } from './thread-sender.ts';
 import { type ThreadChatOptions, ThreadRoute } from './thread-route.ts';
 import {
@@ -40,36 +41,44 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   readonly #page = new PageState();
   readonly #reader: ThreadReader;
   readonly #sender: ThreadSender;
+  readonly #follower: ThreadFollower;
   #closing = new AbortController();
+  #following = new AbortController();
+  /** The thread's state when it was last read. */
+  #read: { revision: number; status: string } | undefined;
   /** What was being sent when the person stopped it. */
   #withdrawn: SentContent = { answers: [] };
   #finished = Promise.withResolvers<void>();
 
   /** `makeChat` creates the chat of your framework: `(init) => new Chat(init)`. */
   constructor(makeChat: (init: ChatInit<UIMessage>) => CHAT, options: ThreadChatOptions) {
-    const { id, wait = waitForTimer } = options;
+    const { id, wait = waitForTimer, browser = globalThis } = options;
     const signal = (): AbortSignal => this.#closing.signal;
     this.#route = new ThreadRoute(options, {
       wait,
       signal,
-      onReachable: (isReachable) => this.#sender.setReachable(isReachable),
       page: () => this.state,
     });
+    const { api, headers, connection } = this.#route;
+    this.#page.setReachable(connection.isReachable);
     const shared = { route: this.#route, page: this.#page, wait, signal };
     this.#reader = new ThreadReader({
       ...shared,
       isIdle: () => this.#isIdle,
+      seen: () => this.#seen,
       show: (stored) => this.#show(stored),
       onUnread: (status, refused) => this.#showUnreadable(status, refused),
       onOtherViewer: () => void this.#beginAnew({ isRead: true }),
     });
     this.#sender = new ThreadSender({
       ...shared,
+      onSend: () => this.#follower.interrupt(),
       isOver: async () => (await this.#reader.read())?.status !== 'running',
       onShutOut: (status, refused) => this.#shutOut(status, refused),
       onError: (error) => this.#fail(error),
     });
-    const { api, headers } = this.#route;
+    const reader = this.#reader;
+    this.#follower = new ThreadFollower({ browser, connection, reader, wait, api });
     this.chat = makeChat({
       id,
       transport: makeThreadTransport({
@@ -92,15 +101,39 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   /** Calls `listener` when `state` has changed. Returns the unsubscribe function. */
   subscribe = (listener: () => void): (() => void) => this.#page.subscribe(listener);
 
-  /** Reads the thread, and follows its run if it has one. Can be called again after `close`. */
+  /** Reads the thread, and shows its run if it has one. Can be called again after `close`. */
   async open(): Promise<void> {
     this.#closing = new AbortController();
+    this.#following.abort();
+    const { signal } = (this.#following = new AbortController());
+    const { connection } = this.#route;
+    const setReachable = (isReachable: boolean): void => this.#setReachable(isReachable);
+    setReachable(connection.isReachable);
+    connection.subscribe(setReachable, signal);
     await this.#reader.open();
+  }
+
+  /**
+   * Shows what changes in the thread from elsewhere, within two seconds, until `close`: while the page is visible, where there is a browser that
+   * says so. Call it after `open`. At most one tab of a browser has a request waiting at the server.
+   */
+  follow(): void {
+    this.#follower.follow(this.#following.signal);
   }
 
   /** Aborts the requests of this page. Runs on the server continue. */
   close(): void {
+    this.#following.abort();
+    this.#abort();
+  }
+
+  #abort(): void {
     this.#closing.abort(new DOMException('The page was closed.', 'AbortError'));
+  }
+
+  #setReachable(isReachable: boolean): void {
+    this.#page.setReachable(isReachable);
+    this.#sender.endWait();
   }
 
   /** Reads the thread again: now, or after the current stream. */
@@ -124,8 +157,9 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   reassign = async (requestId: string, to: string): Promise<void> =>
     this.#change(requestId, { reassign: { requestId, to } });
 
-  /** Reads the thread again if it waits for people and has changed since. `useThreadChat` calls it every two seconds. */
-  poll = async (): Promise<void> => this.#reader.poll(describeSeen(this.chat.messages));
+  /** Reads the thread again if it has changed since. `follow` does so by itself. */
+  poll = async (): Promise<void> =>
+    void (await this.#reader.look(this.#closing.signal, { isHeld: false }));
 
   /** Stops the run: the server keeps the text so far, and the next message is accepted. If it can't be reached, stops sending instead. */
   stop = async (): Promise<void> => {
@@ -159,6 +193,14 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     await this.chat.addToolApprovalResponse({ id, approved, ...why });
   }
 
+  /* What was read last, unless a stream has shown more since. */
+  get #seen(): string | undefined {
+    const shown = readShownState(this.chat.messages);
+    const read = this.#read;
+    if (read === undefined) return undefined;
+    return renderState(shown !== undefined && shown.revision > read.revision ? shown : read);
+  }
+
   get #isIdle(): boolean {
     return this.chat.status === 'ready' || this.chat.status === 'error';
   }
@@ -179,7 +221,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       this.#reopen(this.#sender.sent.answers);
       void this.#reader.refreshLater(0);
     } else if (error instanceof TypeError) {
-      this.#sender.setReachable(false);
+      this.#route.connection.report(false);
       void this.#reader.refreshLater(retryMs);
     } else {
       const text = error instanceof Error ? error.message : String(error);
@@ -205,12 +247,13 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   /** Drops at once what the page shows and has not sent. `isRead`: whether the thread is then read for the person who is signed in now. */
   async #beginAnew({ isRead }: { isRead: boolean }): Promise<void> {
     if (this.#closing.signal.aborted) return;
-    this.close();
+    this.#abort();
     const { signal } = (this.#closing = new AbortController());
     const stopped = this.chat.stop();
     this.chat.messages = [];
     this.#sender.sent = { answers: [] };
     this.#withdrawn = { answers: [] };
+    this.#read = undefined;
     this.#page.reset();
     await stopped;
     this.chat.clearError();
@@ -231,7 +274,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     if (!isError && (isAbort || this.#reader.isStale)) void this.#reader.refreshLater(0);
   }
 
-  #show({ messages, status, failure, rights, viewer }: StoredThread): void {
+  #show({ messages, revision, status, failure, rights, viewer }: StoredThread): void {
+    this.#read = revision === undefined ? undefined : { revision, status };
     this.#page.removeSending(this.#withdrawn.answers);
     const unsent = listGivenApprovals(this.chat.messages, this.state.sending);
     const unsaid = findLostText(messages, this.chat.messages, this.#withdrawn.unsaid);

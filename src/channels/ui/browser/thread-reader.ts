@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import { z } from 'zod';
+import { isForeign } from './lost-connection.ts';
 import type { PageState } from './page-state.ts';
 import { readRights } from './read-rights.ts';
 import { type ThreadChatOptions, ThreadRoute } from './thread-route.ts';
@@ -14,11 +15,23 @@ const messageSchema = z.custom<UIMessage>(
 
 const storedSchema = z.object({
   messages: z.array(messageSchema),
+  /** Absent in the responses of an app's own route: its thread is not followed. */
+  revision: z.number().optional(),
   status: z.string(),
   viewer: z.string().optional(),
   rights: z.unknown().default([]).transform(readRights),
   failure: z.object({ text: z.string() }).optional(),
 });
+
+const stateSchema = z.object({ revision: z.number(), status: z.string() });
+
+/** A thread's state as the route compares it. */
+export function renderState({ revision, status }: z.infer<typeof stateSchema>): string {
+  return `${revision}.${status}`;
+}
+
+/* A connection that is dead without being closed is given up after this time. */
+const longestHeldMs = 60_000;
 
 /** What reading a thread needs from the page that shows it. */
 interface ReadingPage {
@@ -29,6 +42,8 @@ interface ReadingPage {
   signal: () => AbortSignal;
   /** Whether no stream is under way. */
   isIdle: () => boolean;
+  /** The thread's state as the page shows it; `undefined` while it shows none. */
+  seen: () => string | undefined;
   show: (stored: StoredThread) => void;
   /** Called when the server refuses to let the page read the thread. */
   onUnread: (status: number, refused: string) => void;
@@ -40,7 +55,6 @@ interface ReadingPage {
 export class ThreadReader {
   readonly #page: ReadingPage;
   #reading: Promise<void> | undefined;
-  #isPolling = false;
   /** Whether the page may show less than the server has. */
   isStale = false;
 
@@ -68,18 +82,56 @@ export class ThreadReader {
     if (!signal.aborted) await this.refresh();
   }
 
-  /** Reads the thread again if it has changed since the page saw it. */
-  async poll(seen: string | undefined): Promise<void> {
-    const signal = this.#page.signal();
-    if (seen === undefined || !this.#page.isIdle() || this.#isPolling || signal.aborted) return;
-    this.#isPolling = true;
+  /**
+   * Finds out whether the thread has changed since the page saw it, and if so, reads it again. `isHeld`: waits at the server for the next
+   * change. `busy`: the page has nothing to compare, or is told by a stream.
+   */
+  async look(
+    turn: AbortSignal,
+    { isHeld }: { isHeld: boolean },
+  ): Promise<'busy' | 'same' | 'changed' | 'failed'> {
+    const { isIdle, page } = this.#page;
+    const seen = this.#page.seen();
+    const signal = AbortSignal.any([turn, this.#page.signal()]);
+    if (seen === undefined || !isIdle() || signal.aborted) return 'busy';
     try {
-      const { status } = await this.#page.route.get(seen);
-      if (status !== 204 && !signal.aborted) await this.refresh();
+      const state = await this.#compare(seen, signal, isHeld);
+      if (signal.aborted || !isIdle()) return 'busy';
+      if (state === 'same' && !page.isUnread) return 'same';
+      await this.refresh();
+      return page.isUnread ? 'failed' : 'changed';
+    } catch {
+      return signal.aborted ? 'busy' : 'failed';
+    }
+  }
+
+  /** Whether the thread is as the page saw it. What can't be told by a request that waits is asked again by one that does not. */
+  async #compare(
+    seen: string,
+    signal: AbortSignal,
+    isHeld: boolean,
+  ): Promise<'same' | 'different'> {
+    const { route } = this.#page;
+    const held = isHeld ? await this.#hold(seen, signal) : undefined;
+    const state = held ?? (await readState(await route.get(seen, signal), seen));
+    return state === seen ? 'same' : 'different';
+  }
+
+  /** Waits for the thread's next state; `undefined` if the connection does not last so long. */
+  async #hold(seen: string, signal: AbortSignal): Promise<string | undefined> {
+    const { route, wait } = this.#page;
+    const ended = new AbortController();
+    const cut = (): void => ended.abort();
+    void wait(longestHeldMs, AbortSignal.any([signal, ended.signal])).then(cut, cut);
+    try {
+      const response = await route.hold(seen, AbortSignal.any([signal, ended.signal]));
+      return response && (await readState(response, seen));
     } catch (error) {
-      if (!signal.aborted) throw error;
+      signal.throwIfAborted();
+      if (error instanceof TypeError || ended.signal.aborted) return undefined;
+      throw error;
     } finally {
-      this.#isPolling = false;
+      cut();
     }
   }
 
@@ -115,4 +167,13 @@ export class ThreadReader {
       }
     }
   }
+}
+
+/** The state in a response to a page that has seen one; `undefined` if there is none. */
+async function readState(response: Response, seen: string): Promise<string | undefined> {
+  if (response.status === 204) return seen;
+  const text = await response.text();
+  if (!response.ok || isForeign(response)) return undefined;
+  const { data } = stateSchema.safeParse(JSON.parse(text));
+  return data && renderState(data);
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { fetchWithRetries, type FetchRetryOptions } from './lost-connection.ts';
+import { shareConnection, type Connection } from './connection.ts';
+import { fetchIfReached, fetchWithRetries, type FetchRetryOptions } from './lost-connection.ts';
+import type { PageBrowser } from './page-browser.ts';
 import type { ThreadChatState } from './page-state.ts';
 import { makeNotLoadedResponse } from './read-refusal.ts';
 
@@ -15,12 +17,14 @@ export interface ThreadChatOptions {
   fetch?: typeof globalThis.fetch;
   /** Waits before each retry; resolves early when the signal aborts. Default: a timer. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** What the page uses of its browser: whether it is visible and online, and locks. Default: the global objects, where there are any. */
+  browser?: PageBrowser;
 }
 
 /** The type of the global `fetch`. */
 export type Fetch = typeof globalThis.fetch;
 
-interface RouteSettings extends Omit<FetchRetryOptions, 'fetch'> {
+interface RouteSettings extends Omit<FetchRetryOptions, 'fetch' | 'connection'> {
   /** Whether the page is loaded, and for whom. */
   page: () => Pick<ThreadChatState, 'isLoaded' | 'viewer'>;
 }
@@ -47,13 +51,18 @@ export class ThreadRoute {
   readonly api: string;
   /** Says with each request for whom the page was loaded when the request was made, and repeats it so until the server responds. */
   readonly fetch: Fetch;
+  /** Shared with the other conversations of the page. */
+  readonly connection: Connection;
   readonly #options: ThreadChatOptions;
+  readonly #viewer: () => string | undefined;
 
   constructor(options: ThreadChatOptions, { page, ...retries }: RouteSettings) {
     const { api = '/api/chat', fetch } = options;
     this.#options = options;
+    this.#viewer = () => page().viewer;
     this.api = api;
-    const repeat = fetchWithRetries({ ...retries, fetch });
+    this.connection = shareConnection(fetch ?? ThreadRoute, api);
+    const repeat = fetchWithRetries({ ...retries, connection: this.connection, fetch });
     this.fetch = async (input, init) => {
       const { isLoaded, viewer } = page();
       if (init?.method === 'POST' && !isLoaded) return makeNotLoadedResponse();
@@ -67,11 +76,26 @@ export class ThreadRoute {
   };
 
   /** Requests the thread as it is stored. With `seen`, the response is empty (204) if the thread is still as the page saw it. */
-  async get(seen?: string): Promise<Response> {
+  async get(seen?: string, signal?: AbortSignal): Promise<Response> {
+    const ends = signal === undefined ? {} : { signal };
+    return this.fetch(this.#makeUrl(seen), { headers: this.headers(), ...ends });
+  }
+
+  /**
+   * Requests to be told when the thread is no longer as the page saw it: one attempt, which is `undefined` if the server can't be reached, or
+   * something on the way does not let a request wait.
+   */
+  async hold(seen: string, signal: AbortSignal): Promise<Response | undefined> {
+    const { fetch = globalThis.fetch } = this.#options;
+    const init = { headers: this.headers(), signal };
+    const held = withViewer([`${this.#makeUrl(seen)}&follow`, init], this.#viewer());
+    return fetchIfReached(async () => fetch(...held));
+  }
+
+  #makeUrl(seen: string | undefined): string {
     const separator = this.api.includes('?') ? '&' : '?';
     const url = `${this.api}${separator}id=${encodeURIComponent(this.#options.id)}`;
-    const known = seen === undefined ? '' : `&seen=${encodeURIComponent(seen)}`;
-    return this.fetch(`${url}${known}`, { headers: this.headers() });
+    return seen === undefined ? url : `${url}&seen=${encodeURIComponent(seen)}`;
   }
 
   /** Sends something besides a message or an answer. */

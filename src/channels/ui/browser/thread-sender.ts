@@ -35,6 +35,8 @@ interface SendingPage {
   wait: NonNullable<ThreadChatOptions['wait']>;
   /** Aborted when the page is closed. */
   signal: () => AbortSignal;
+  /** Called before a stream begins, which shows what happens. */
+  onSend: () => void;
   /** Whether the thread's run is over. */
   isOver: () => Promise<boolean>;
   /** Called when the page is not for the person who is signed in now. */
@@ -58,18 +60,19 @@ export class ThreadSender {
     return this.#arrived.promise;
   }
 
-  setReachable(isReachable: boolean): void {
-    this.#page.page.setReachable(isReachable);
+  /** Called when the server can no longer be reached, or can be again: what is being sent has not arrived. */
+  endWait(): void {
     this.#arrived.resolve();
   }
 
   /** The `fetch` of the AI SDK's transport. */
   async send(...[input, init]: Parameters<Fetch>): Promise<Response> {
-    const { route, page, wait, isOver } = this.#page;
+    const { route, page, wait, isOver, onSend } = this.#page;
+    onSend();
     const isPost = init?.method === 'POST';
     this.sent = isPost ? parseSentContent(init.body) : { answers: [] };
     if (isPost) page.set({ problem: undefined });
-    if (isPost) this.#arrived = Promise.withResolvers();
+    if (isPost && route.connection.isReachable) this.#arrived = Promise.withResolvers();
     const { resolve } = this.#arrived;
     const response = await route.fetch(input, init).finally(resolve);
     if (!response.ok) return response;

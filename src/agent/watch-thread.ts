@@ -1,0 +1,84 @@
+import { waitForTimer, WakeUp } from '../content/waiting.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import type { ThreadNotice, ThreadStore } from '../thread/thread-store.ts';
+import type { Agent } from './agent.ts';
+import type { PollingOptions } from './follow-thread.ts';
+
+/** The part of a store that says when threads change. */
+type WatchedStore = Pick<ThreadStore, 'head' | 'subscribe'>;
+
+/** The key of an agent's store, for channels that watch threads. A registered symbol, so that it works across two copies of the package. */
+export const watchedStore: unique symbol = Symbol.for('holdpoint.watched-store');
+
+/* An app's own object around an agent has no store that can be watched. */
+function isWatchable(agent: object): agent is { [watchedStore]: WatchedStore } {
+  return watchedStore in agent;
+}
+
+/* A change that no notice reports is found after this time at the latest, unless `pollMs` is longer. */
+const longestMs = 1_500;
+
+/**
+ * Yields the thread, and again whenever it may have changed, until the signal aborts: at a notice of the store, and when a poll finds another
+ * revision or a passed deadline. Polls become less frequent while nothing changes. Holds no run, and writes nothing of its own.
+ */
+export async function* watchThread(
+  agent: Pick<Agent, 'thread' | 'now'>,
+  threadId: string,
+  { pollMs = 500, wait = waitForTimer, signal }: PollingOptions & { signal: AbortSignal },
+): AsyncGenerator<AgentThread, void> {
+  const store = isWatchable(agent) ? agent[watchedStore] : undefined;
+  const wakeUp = new WakeUp();
+  /* Before the first read, so that nothing is missed between the two. */
+  const unsubscribe = subscribeIfPossible(store, (notice) => {
+    if (notice === undefined || notice.threadId === threadId) wakeUp.wake();
+  });
+  const stop = (): void => wakeUp.wake();
+  signal.addEventListener('abort', stop);
+  try {
+    let delay = pollMs;
+    for (let thread = await agent.thread(threadId); !signal.aborted;) {
+      yield thread;
+      do {
+        const waiting = new AbortController();
+        const ends = AbortSignal.any([signal, waiting.signal]);
+        await Promise.race([wakeUp.wait(), wait(delay, ends)]).finally(() => waiting.abort());
+        if (signal.aborted) return;
+        delay = Math.min(delay * 2, Math.max(pollMs, longestMs));
+      } while (!(await mayHaveChanged(thread, store, agent.now())));
+      const { revision } = thread;
+      thread = await agent.thread(threadId);
+      if (thread.revision !== revision) delay = pollMs;
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await unsubscribe();
+  }
+}
+
+/* The status of a thread changes without an append when a deadline passes. */
+async function mayHaveChanged(
+  { id, revision }: AgentThread,
+  store: WatchedStore | undefined,
+  now: number,
+): Promise<boolean> {
+  if (store === undefined) return true;
+  const head = await store.head(id);
+  return (
+    (head?.revision ?? 0) !== revision ||
+    (head?.nextDeadline !== undefined && head.nextDeadline <= now)
+  );
+}
+
+/** Subscribes to a store; one that has no notices, or can't send them now, is polled alone. */
+function subscribeIfPossible(
+  store: WatchedStore | undefined,
+  listener: (notice?: ThreadNotice) => void,
+): () => Promise<void> {
+  try {
+    const unsubscribe = store?.subscribe?.(listener);
+    return async () => unsubscribe?.().catch(() => {});
+  } catch {
+    return async () => {};
+  }
+}

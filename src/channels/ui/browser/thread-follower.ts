@@ -1,0 +1,85 @@
+import type { Connection } from './connection.ts';
+import { isVisible, type PageBrowser, takeTurn, watchBrowser } from './page-browser.ts';
+import type { ThreadChatOptions } from './thread-route.ts';
+import type { ThreadReader } from './thread-reader.ts';
+
+/** What following a thread needs of the page that shows it. */
+interface FollowingPage {
+  browser: PageBrowser;
+  connection: Connection;
+  reader: ThreadReader;
+  wait: NonNullable<ThreadChatOptions['wait']>;
+  /** Tabs that follow threads at the same route take turns. */
+  api: string;
+}
+
+/* Each is shorter than the two seconds within which a page shows a change. */
+const firstMs = 500;
+const longestMs = 1_500;
+const turnMs = 1_000;
+const longestFailedMs = 10_000;
+
+/**
+ * Keeps a page up to date with what others do in its thread, while the page is visible. One tab of a browser at a time holds a request open,
+ * because browsers allow few: the tab that has waited for a second takes the turn of the other.
+ */
+export class ThreadFollower {
+  readonly #page: FollowingPage;
+  #interruption = new AbortController();
+
+  constructor(page: FollowingPage) {
+    this.#page = page;
+  }
+
+  /** Follows the thread until the signal aborts. */
+  follow(signal: AbortSignal): void {
+    const { browser, connection, reader } = this.#page;
+    if (browser.navigator?.onLine === false) connection.report(false);
+    const notice = (what: 'visibility' | 'online' | 'offline'): void => {
+      /* A hint alone, as a server on this machine can be reached without a network: the reading that follows shows what is so. */
+      if (what === 'offline') connection.report(false);
+      if (what === 'online') connection.retryNow();
+      this.interrupt();
+      if (isVisible(browser)) void reader.refresh();
+    };
+    watchBrowser(browser, notice, signal);
+    void this.#run(signal);
+  }
+
+  /** Ends the request that is held open, for example because a stream begins, which shows what happens. */
+  interrupt(): void {
+    const interruption = this.#interruption;
+    this.#interruption = new AbortController();
+    interruption.abort();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { browser, api, wait } = this.#page;
+    while (!signal.aborted) {
+      const interrupted = AbortSignal.any([signal, this.#interruption.signal]);
+      if (isVisible(browser)) {
+        await takeTurn(browser, `holdpoint ${api}`, async (taken) =>
+          this.#look(AbortSignal.any([interrupted, taken])),
+        );
+        if (!interrupted.aborted) await wait(turnMs, interrupted);
+      } else await awaitAbort(interrupted);
+    }
+  }
+
+  /** Looks for changes until the turn ends: less often where there are none, and where looking fails. */
+  async #look(turn: AbortSignal): Promise<void> {
+    const { reader, wait, connection } = this.#page;
+    let delay = firstMs;
+    while (!turn.aborted) {
+      const seen = await reader.look(turn, { isHeld: connection.isReachable });
+      if (seen === 'changed' || seen === 'busy') delay = firstMs;
+      if (!turn.aborted) await wait(delay, turn);
+      delay = Math.min(delay * 2, seen === 'failed' ? longestFailedMs : longestMs);
+    }
+  }
+}
+
+async function awaitAbort(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}

@@ -1,0 +1,484 @@
+import { Chat } from '@ai-sdk/react';
+import type { UIMessage } from 'ai';
+import { type Agent, approve, memoryStore, type ThreadStore } from 'holdpoint';
+import { approvalRequestSchema } from 'holdpoint/schemas';
+import { createUiHandler, ThreadChat, type UiHandlerOptions } from 'holdpoint/ui';
+import { describe, expect, test } from 'vitest';
+import type { ScriptedStep } from '../support/script.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { book, travelWorld } from '../support/travel-world.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+import { lastText, openApprovals, origin, toolParts, urlOf } from './chat-page.ts';
+
+const asks: ScriptedStep[] = [{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }];
+const says: ScriptedStep[] = [{ text: 'Hello.' }, { text: 'Again.' }];
+
+/** The locks of a browser, as its tabs share them: who steals a lock has it at once. */
+function browserLocks() {
+  const holders = new Map<string, () => void>();
+  return {
+    async request(name: string, _options: { steal: true }, hold: () => Promise<unknown>) {
+      const stolen = Promise.withResolvers<never>();
+      holders.get(name)?.();
+      const lose = (): void => stolen.reject(new DOMException('Stolen.', 'AbortError'));
+      holders.set(name, lose);
+      try {
+        return await Promise.race([hold(), stolen.promise]);
+      } finally {
+        if (holders.get(name) === lose) holders.delete(name);
+      }
+    },
+  };
+}
+
+/** A browser with a network that can be lost, and what its tabs have open at the server. */
+function makeBrowser() {
+  const locks = browserLocks();
+  const events = new EventTarget();
+  const browser = { isOnline: true, isDown: false, sent: [] as string[], open: 0, mostOpen: 0 };
+  const tab = () => {
+    const document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+    const show = (visibilityState: 'visible' | 'hidden'): void => {
+      Object.assign(document, { visibilityState });
+      document.dispatchEvent(new Event('visibilitychange'));
+    };
+    const navigator = {
+      locks,
+      get onLine() {
+        return browser.isOnline;
+      },
+    };
+    const globals = {
+      document,
+      navigator,
+      addEventListener: events.addEventListener.bind(events),
+      removeEventListener: events.removeEventListener.bind(events),
+    };
+    return { globals, show };
+  };
+  const goOnline = (isOnline: boolean): void => {
+    Object.assign(browser, { isOnline, isDown: !isOnline });
+    events.dispatchEvent(new Event(isOnline ? 'online' : 'offline'));
+  };
+  return { browser, tab, goOnline };
+}
+
+interface SiteOptions {
+  handler?: Partial<UiHandlerOptions>;
+  store?: ThreadStore;
+  wrap?: (agent: Agent) => UiHandlerOptions['agent'];
+  /** Something between the browser and the server. */
+  proxy?: (request: Request, serve: () => Promise<Response>) => Promise<Response>;
+}
+
+/** A site whose clock, server and browsers are the test's. */
+function site(script: ScriptedStep[], options: SiteOptions = {}) {
+  const { store: kept = memoryStore(), wrap = (agent) => agent } = options;
+  const watched = { subscribers: 0, heads: 0 };
+  const store: ThreadStore = {
+    ...kept,
+    async head(threadId) {
+      watched.heads += 1;
+      return kept.head(threadId);
+    },
+  };
+  if (kept.subscribe !== undefined) {
+    const subscribe = kept.subscribe.bind(kept);
+    store.subscribe = (listener) => {
+      const unsubscribe = subscribe(listener);
+      watched.subscribers += 1;
+      return async () => {
+        watched.subscribers -= 1;
+        await unsubscribe();
+      };
+    };
+  }
+  const clock = virtualClock();
+  const world = travelWorld(scriptedModel(script), () => store);
+  const agent = world.agent();
+  const handler = createUiHandler({
+    agent: wrap(agent),
+    authorize: ({ request }) => ({ principal: request.headers.get('x-person') }),
+    wait: clock.wait,
+    ...options.handler,
+  });
+  const { proxy = async (_request, serve) => serve() } = options;
+  /** A browser, and the `fetch` that all its pages have. */
+  const openBrowser = () => {
+    const made = makeBrowser();
+    const { browser } = made;
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      if (browser.isDown) throw new TypeError('Failed to fetch');
+      const request = new Request(new URL(urlOf(input), origin), init);
+      browser.sent.push(`${request.method} ${new URL(request.url).search}`);
+      browser.open += 1;
+      browser.mostOpen = Math.max(browser.mostOpen, browser.open);
+      let isOpen = true;
+      const close = (): void => {
+        if (isOpen) browser.open -= 1;
+        isOpen = false;
+      };
+      init?.signal?.addEventListener('abort', close);
+      try {
+        const response = await proxy(request, async () => handler(request));
+        if (response.body === null) close();
+        const read = new TransformStream<Uint8Array, Uint8Array>({ flush: close });
+        const { signal } = request;
+        const body = response.body?.pipeThrough(read, { signal }) ?? null;
+        return new Response(body, { status: response.status, headers: response.headers });
+      } catch (error) {
+        close();
+        throw error;
+      }
+    };
+    const visit = async (person: string, id = 't') => {
+      const { globals, show } = made.tab();
+      const thread = new ThreadChat((init) => new Chat<UIMessage>(init), {
+        id,
+        api: '/chat',
+        headers: { 'x-person': person },
+        fetch,
+        wait: clock.wait,
+        browser: globals,
+      });
+      void thread.open();
+      thread.follow();
+      await clock.pass(0);
+      return { thread, chat: thread.chat, show, [Symbol.dispose]: () => thread.close() };
+    };
+    return { ...made, visit };
+  };
+  return { agent, world, handler, clock, watched, openBrowser };
+}
+
+type Page = Awaited<ReturnType<ReturnType<ReturnType<typeof site>['openBrowser']>['visit']>>;
+
+/** The approval of the request that a page shows as open. */
+function approvalOn({ chat }: Page) {
+  const part = toolParts(chat.messages).find(({ state }) => state === 'approval-requested');
+  return approve(approvalRequestSchema.parse(part?.approval?.descriptor));
+}
+
+const withoutNotices = (): ThreadStore => {
+  const { subscribe: _none, ...store } = memoryStore();
+  return store;
+};
+const withoutListening = (): ThreadStore => ({
+  ...memoryStore(),
+  subscribe: () => {
+    throw new TypeError('This pool opens 1.');
+  },
+});
+const ownObject = (agent: Agent): UiHandlerOptions['agent'] => ({
+  now: () => agent.now(),
+  thread: async (id) => agent.thread(id),
+  stream: (...run) => agent.stream(...run),
+  respond: async (...answer) => agent.respond(...answer),
+  deliver: async (...outcome) => agent.deliver(...outcome),
+  stop: async (...run) => agent.stop(...run),
+  withdraw: async (...vote) => agent.withdraw(...vote),
+  reassign: async (...request) => agent.reassign(...request),
+});
+
+describe('a page that nobody touches', () => {
+  const sites: [string, () => SiteOptions][] = [
+    ['the store has notices', () => ({})],
+    ['the store has none', () => ({ store: withoutNotices() })],
+    ['the store can’t listen', () => ({ store: withoutListening() })],
+    ['the agent is the app’s own object', () => ({ wrap: ownObject })],
+    ['the route holds no request', () => ({ handler: { followMs: 0 } })],
+  ];
+  test.each(sites)(
+    'that was opened before the first message shows a request within two seconds, and what became of it: %s',
+    async (_name, options) => {
+      const at = site(asks, options());
+      using bob = await at.openBrowser().visit('bob');
+      await at.clock.pass(50_000);
+      using ann = await at.openBrowser().visit('ann');
+      void ann.chat.sendMessage({ text: 'Book' });
+      await at.clock.pass(2_000);
+      expect(openApprovals(bob.chat.messages)).toEqual(openApprovals(ann.chat.messages));
+      expect(openApprovals(bob.chat.messages)).toHaveLength(1);
+      void ann.thread.answer(approvalOn(ann));
+      await at.clock.pass(2_000);
+      expect(lastText(bob.chat.messages)).toBe('Booked.');
+    },
+  );
+
+  test.each(sites)(
+    'shows a message and its reply, of which there is no notice, within two seconds: %s',
+    async (_name, options) => {
+      const at = site(says, options());
+      using bob = await at.openBrowser().visit('bob');
+      for (const text of ['Hello.', 'Again.']) {
+        await at.clock.pass(50_000);
+        await at.agent.run('Hi', await at.agent.thread('t'), { principal: 'ann' });
+        await at.clock.pass(2_000);
+        expect(lastText(bob.chat.messages)).toBe(text);
+      }
+    },
+  );
+
+  test('is told of a request at once where the store has notices', async () => {
+    const at = site(asks);
+    using bob = await at.openBrowser().visit('bob');
+    await at.clock.pass(10_000);
+    await at.agent.run('Book', await at.agent.thread('t'), { principal: 'ann' });
+    await at.clock.pass(0);
+    expect(openApprovals(bob.chat.messages)).toHaveLength(1);
+  });
+
+  test('asks less often while nothing happens, where the route holds no request', async () => {
+    const at = site(says, { handler: { followMs: 0 } });
+    const { browser, visit } = at.openBrowser();
+    using page = await visit('bob');
+    const before = browser.sent.length;
+    await at.clock.pass(60_000);
+    expect(page.thread.state.isLoaded).toBe(true);
+    expect(browser.sent.length - before).toBeLessThanOrEqual(42);
+  });
+
+  test('holds one request for 25 seconds, which records and runs nothing', async () => {
+    const at = site(says);
+    const { browser, visit } = at.openBrowser();
+    using page = await visit('bob');
+    await at.clock.pass(60_000);
+    expect(page.thread.state.isLoaded).toBe(true);
+    expect(browser.mostOpen).toBe(1);
+    expect(browser.sent.filter((sent) => sent.includes('follow')).length).toBeLessThanOrEqual(3);
+    expect((await at.agent.thread('t')).revision).toBe(0);
+    expect(at.watched.heads).toBeLessThanOrEqual(50);
+  });
+
+  test('leaves nothing behind at the server when it is closed', async () => {
+    const at = site(says);
+    const { browser, visit } = at.openBrowser();
+    const page = await visit('bob');
+    await at.clock.pass(5_000);
+    expect([browser.open, at.watched.subscribers]).toEqual([1, 1]);
+    page.thread.close();
+    await at.clock.pass(0);
+    expect([browser.open, at.watched.subscribers]).toEqual([0, 0]);
+    const { heads } = at.watched;
+    await at.clock.pass(60_000);
+    expect(at.watched.heads).toBe(heads);
+    expect(browser.open).toBe(0);
+  });
+
+  test('says for whom it was loaded, so that the request it holds is refused to somebody else', async () => {
+    const at = site(says);
+    const { browser, visit } = at.openBrowser();
+    using page = await visit('bob');
+    await at.clock.pass(5_000);
+    const held = browser.sent.find((sent) => sent.includes('follow'));
+    expect(held).toContain(`viewer=${encodeURIComponent(page.thread.state.viewer ?? '')}`);
+  });
+
+  test('is told by its own stream alone while it has one', async () => {
+    const at = site(asks);
+    const { browser, visit } = at.openBrowser();
+    using page = await visit('ann');
+    await at.clock.pass(5_000);
+    void page.chat.sendMessage({ text: 'Book' });
+    await at.clock.pass(5_000);
+    void page.thread.answer(approvalOn(page));
+    await at.clock.pass(5_000);
+    expect(lastText(page.chat.messages)).toBe('Booked.');
+    expect(browser.mostOpen).toBe(1);
+  });
+});
+
+test.each(['when its body is cancelled', 'when its request is aborted'])(
+  'a request that waits ends at the server %s',
+  async (how) => {
+    const at = site(says);
+    const leaving = new AbortController();
+    const url = `${origin}/chat?id=t&seen=0.idle&follow`;
+    const headers = { 'x-person': 'bob' };
+    const response = await at.handler(new Request(url, { headers, signal: leaving.signal }));
+    const reader = response.body?.getReader();
+    const reading = reader?.read();
+    await at.clock.pass(1_000);
+    expect(at.watched.subscribers).toBe(1);
+    if (how.includes('body')) await reader?.cancel();
+    else leaving.abort();
+    await at.clock.pass(0);
+    expect(at.watched.subscribers).toBe(0);
+    await reading;
+  },
+);
+
+test('a request that waits says what the thread has become, and nothing of what is in it', async () => {
+  const at = site(asks);
+  const url = `${origin}/chat?id=t&seen=0.idle&follow`;
+  const response = await at.handler(new Request(url, { headers: { 'x-person': 'bob' } }));
+  const body = response.json();
+  await at.clock.pass(0);
+  await at.agent.run('Book', await at.agent.thread('t'), { principal: 'ann' });
+  const { revision } = await at.agent.thread('t');
+  await at.clock.pass(0);
+  expect(await body).toEqual({ revision, status: 'waiting' });
+  expect(response.headers.get('cache-control')).toBe('no-store');
+});
+
+describe('a hidden tab', () => {
+  test('sends nothing, and shows what happened when it is shown again', async () => {
+    const at = site(asks);
+    const { browser, visit } = at.openBrowser();
+    using page = await visit('bob');
+    await at.clock.pass(5_000);
+    page.show('hidden');
+    await at.clock.pass(0);
+    expect([browser.open, at.watched.subscribers]).toEqual([0, 0]);
+    const before = browser.sent.length;
+    await at.agent.run('Book', await at.agent.thread('t'), { principal: 'ann' });
+    await at.clock.pass(60_000);
+    expect(browser.sent).toHaveLength(before);
+    page.show('visible');
+    await at.clock.pass(0);
+    expect(openApprovals(page.chat.messages)).toHaveLength(1);
+  });
+});
+
+test('the visible tabs of a browser have one request waiting between them, and each shows its thread within two seconds', async () => {
+  const at = site([...says, ...asks]);
+  const { browser, visit } = at.openBrowser();
+  using one = await visit('bob', 'one');
+  using two = await visit('bob', 'two');
+  using again = await visit('bob', 'two');
+  for (let passed = 0; passed < 10_000; passed += 100) {
+    await at.clock.pass(100);
+    expect(browser.open).toBeLessThanOrEqual(1);
+  }
+  await at.agent.run('Hi', await at.agent.thread('one'), { principal: 'ann' });
+  await at.clock.pass(2_000);
+  expect(lastText(one.chat.messages)).toBe('Hello.');
+  expect(two.chat.messages).toEqual([]);
+  await at.agent.run('Hi', await at.agent.thread('two'), { principal: 'ann' });
+  await at.clock.pass(2_000);
+  expect([two, again].map(({ chat }) => lastText(chat.messages))).toEqual(['Again.', 'Again.']);
+  one.show('hidden');
+  again.show('hidden');
+  await at.clock.pass(5_000);
+  const before = browser.sent.length;
+  await at.clock.pass(20_000);
+  expect(browser.sent.length - before).toBeLessThanOrEqual(2);
+});
+
+describe('a proxy', () => {
+  test('that lets no request wait so long keeps nothing from the page, which does not call it offline', async () => {
+    const at = site(asks, {
+      proxy: async (request, serve) => {
+        if (!request.url.includes('follow')) return serve();
+        await at.clock.wait(1_000, request.signal);
+        return new Response('Gateway Timeout', { status: 504 });
+      },
+    });
+    using bob = await at.openBrowser().visit('bob');
+    const problems: unknown[] = [];
+    bob.thread.subscribe(() => problems.push(bob.thread.state.problem));
+    await at.clock.pass(30_000);
+    await at.agent.run('Book', await at.agent.thread('t'), { principal: 'ann' });
+    await at.clock.pass(2_500);
+    expect(openApprovals(bob.chat.messages)).toHaveLength(1);
+    expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
+  });
+
+  test('that forgets a request without a word is given up after a minute', async () => {
+    let isForgetful = true;
+    const at = site(asks, {
+      proxy: async (request, serve) => {
+        if (!isForgetful || !request.url.includes('follow')) return serve();
+        isForgetful = false;
+        return new Promise((_resolve, reject) =>
+          request.signal.addEventListener('abort', () => reject(request.signal.reason)),
+        );
+      },
+    });
+    using bob = await at.openBrowser().visit('bob');
+    await at.agent.run('Book', await at.agent.thread('t'), { principal: 'ann' });
+    await at.clock.pass(61_000);
+    expect(openApprovals(bob.chat.messages)).toHaveLength(1);
+  });
+});
+
+describe('offline', () => {
+  const away = { type: 'away' };
+
+  test('is said at once in every conversation, also in one that is opened then, and is over in all at once', async () => {
+    const at = site(asks);
+    const { visit, goOnline } = at.openBrowser();
+    using one = await visit('ann', 'one');
+    using two = await visit('ann', 'two');
+    await at.clock.pass(10_000);
+    goOnline(false);
+    expect([one, two].map(({ thread }) => thread.state.problem)).toMatchObject([away, away]);
+    const opening = visit('ann', 'three');
+    using three = await opening;
+    expect(three.thread.state.problem).toMatchObject(away);
+    await at.clock.pass(60_000);
+    expect([one, two, three].map(({ thread }) => thread.state.problem)).toMatchObject([
+      away,
+      away,
+      away,
+    ]);
+    goOnline(true);
+    await at.clock.pass(0);
+    expect([one, two, three].map(({ thread }) => thread.state.problem)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(three.thread.state.isLoaded).toBe(true);
+  });
+
+  test('sends an answer by itself as soon as the connection is back, once', async () => {
+    const at = site(asks);
+    const { browser, visit, goOnline } = at.openBrowser();
+    using page = await visit('ann');
+    void page.chat.sendMessage({ text: 'Book' });
+    await at.clock.pass(0);
+    goOnline(false);
+    void page.thread.answer(approvalOn(page));
+    await at.clock.pass(120_000);
+    expect(page.thread.state.sending.size).toBe(1);
+    expect(page.thread.state.problem).toMatchObject(away);
+    goOnline(true);
+    await at.clock.pass(0);
+    expect(lastText(page.chat.messages)).toBe('Booked.');
+    expect(page.thread.state).toMatchObject({ problem: undefined, sending: new Set() });
+    expect(browser.sent.filter((sent) => sent.startsWith('POST'))).toHaveLength(2);
+    expect(at.world.ran).toHaveLength(1);
+  });
+
+  test('is noticed by one conversation for all, and so is the server that is back', async () => {
+    const at = site(asks);
+    const { browser, visit } = at.openBrowser();
+    using one = await visit('ann', 'one');
+    void one.chat.sendMessage({ text: 'Book' });
+    await at.clock.pass(0);
+    using two = await visit('ann', 'two');
+    one.show('hidden');
+    two.show('hidden');
+    browser.isDown = true;
+    void one.thread.answer(approvalOn(one));
+    await at.clock.pass(60_000);
+    expect(two.thread.state.problem).toMatchObject(away);
+    browser.isDown = false;
+    two.show('visible');
+    await at.clock.pass(0);
+    expect([one, two].map(({ thread }) => thread.state.problem)).toEqual([undefined, undefined]);
+    expect(lastText(one.chat.messages)).toBe('Booked.');
+  });
+
+  test('is not believed of a server that can be reached, such as one on this machine', async () => {
+    const at = site(says);
+    const { browser, visit, goOnline } = at.openBrowser();
+    using page = await visit('ann');
+    await at.clock.pass(10_000);
+    goOnline(false);
+    browser.isDown = false;
+    await at.clock.pass(0);
+    expect(page.thread.state.problem).toBeUndefined();
+  });
+});
