@@ -6,6 +6,14 @@ const idle = 'ui/following';
 /** What holds of pages that follow a thread, and of those that are offline. */
 export const followMutants: readonly SourceMutant[] = [
   {
+    promise: 'an idle page learns of a request',
+    file: 'channels/ui/use-thread-chat.ts',
+    from: '    thread.follow();\n',
+    to: '',
+    suite: ['ui/following-in-chromium.deep', 'shows a request that somebody else'],
+    sentence: /Timeout|AssertionError/,
+  },
+  {
     promise: 'a page that was opened before the first message is one of them',
     file: 'channels/ui/browser/thread-reader.ts',
     from: 'if (seen === undefined || !isIdle()',
