@@ -171,7 +171,8 @@ const withoutListening = (): ThreadStore => ({
 });
 const ownObject = (agent: Agent): UiHandlerOptions['agent'] => ({
   now: () => agent.now(),
-  thread: async (id) => agent.thread(id),
+  thread: async (...id) => agent.thread(...id),
+  rights: async (...asked) => agent.rights(...asked),
   stream: (...run) => agent.stream(...run),
   respond: async (...answer) => agent.respond(...answer),
   deliver: async (...outcome) => agent.deliver(...outcome),
