@@ -102,11 +102,11 @@ export const followMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
-    promise: 'a browser that calls itself offline is not believed for long',
+    promise: 'offline is over also where nothing is followed',
     file: 'channels/ui/browser/thread-follower.ts',
     from: 'if (isVisible(browser)) void reader.refresh();',
     to: '',
-    suite: [idle, 'is not believed of a server that can be reached'],
+    suite: [idle, 'is over also for somebody who may not read'],
     sentence: failed,
   },
 ];

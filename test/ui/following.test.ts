@@ -36,6 +36,12 @@ function makeBrowser() {
   const locks = browserLocks();
   const events = new EventTarget();
   const browser = { isOnline: true, isDown: false, sent: [] as string[], open: 0, mostOpen: 0 };
+  /** Breaks the connections that are open. */
+  const connections = new Set<() => void>();
+  const goDown = (): void => {
+    browser.isDown = true;
+    for (const cut of connections) cut();
+  };
   const tab = () => {
     const document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
     const show = (visibilityState: 'visible' | 'hidden'): void => {
@@ -60,7 +66,7 @@ function makeBrowser() {
     Object.assign(browser, { isOnline, isDown: !isOnline });
     events.dispatchEvent(new Event(isOnline ? 'online' : 'offline'));
   };
-  return { browser, tab, goOnline };
+  return { browser, tab, goOnline, goDown, connections };
 }
 
 interface SiteOptions {
@@ -117,13 +123,20 @@ function site(script: ScriptedStep[], options: SiteOptions = {}) {
       const close = (): void => {
         if (isOpen) browser.open -= 1;
         isOpen = false;
+        made.connections.delete(cut);
       };
+      const broken = new AbortController();
+      const cut = (): void => {
+        close();
+        broken.abort(new TypeError('network error'));
+      };
+      made.connections.add(cut);
       init?.signal?.addEventListener('abort', close);
       try {
         const response = await proxy(request, async () => handler(request));
         if (response.body === null) close();
         const read = new TransformStream<Uint8Array, Uint8Array>({ flush: close });
-        const { signal } = request;
+        const signal = AbortSignal.any([request.signal, broken.signal]);
         const body = response.body?.pipeThrough(read, { signal }) ?? null;
         return new Response(body, { status: response.status, headers: response.headers });
       } catch (error) {
@@ -157,6 +170,18 @@ type Page = Awaited<ReturnType<ReturnType<ReturnType<typeof site>['openBrowser']
 function approvalOn({ chat }: Page) {
   const part = toolParts(chat.messages).find(({ state }) => state === 'approval-requested');
   return approve(approvalRequestSchema.parse(part?.approval?.descriptor));
+}
+
+/** Takes the server away, and counts what the browser tries then. */
+function countAttempts(browser: { isDown: boolean }): () => number {
+  let attempts = 0;
+  Object.defineProperty(browser, 'isDown', {
+    get: () => {
+      attempts += 1;
+      return true;
+    },
+  });
+  return () => attempts;
 }
 
 const withoutNotices = (): ThreadStore => {
@@ -470,6 +495,54 @@ describe('offline', () => {
     await at.clock.pass(0);
     expect([one, two].map(({ thread }) => thread.state.problem)).toEqual([undefined, undefined]);
     expect(lastText(one.chat.messages)).toBe('Booked.');
+  });
+
+  test('is said as soon as the server has died, and within two seconds all is as it was once it is back', async () => {
+    const at = site(asks);
+    const { browser, visit, goDown } = at.openBrowser();
+    using page = await visit('bob');
+    await at.clock.pass(10_000);
+    goDown();
+    await at.clock.pass(0);
+    expect(page.thread.state.problem).toMatchObject(away);
+    await at.clock.pass(40_000);
+    await at.agent.run('Book', await at.agent.thread('t'), { principal: 'ann' });
+    browser.isDown = false;
+    await at.clock.pass(2_000);
+    expect(page.thread.state.problem).toBeUndefined();
+    goDown();
+    await at.clock.pass(0);
+    void page.thread.answer(approvalOn(page));
+    await at.clock.pass(40_000);
+    expect(page.thread.state.problem).toMatchObject(away);
+    browser.isDown = false;
+    await at.clock.pass(2_000);
+    expect(lastText(page.chat.messages)).toBe('Booked.');
+    expect(at.world.ran).toHaveLength(1);
+  });
+
+  test('asks less often of a server that has been away for long', async () => {
+    const at = site(says);
+    const { browser, visit } = at.openBrowser();
+    using page = await visit('bob');
+    const attempts = countAttempts(browser);
+    await at.clock.pass(10 * 60_000);
+    expect(page.thread.state.problem).toMatchObject(away);
+    expect(attempts()).toBeLessThan(120);
+  });
+
+  test('is over also for somebody who may not read the thread', async () => {
+    const at = site(says);
+    const { visit, goOnline } = at.openBrowser();
+    using page = await visit('');
+    const refused = { type: 'refused', code: 'not-allowed' };
+    expect(page.thread.state.problem).toMatchObject(refused);
+    goOnline(false);
+    expect(page.thread.state.problem).toMatchObject(away);
+    await at.clock.pass(60_000);
+    goOnline(true);
+    await at.clock.pass(0);
+    expect(page.thread.state.problem).toMatchObject(refused);
   });
 
   test('is not believed of a server that can be reached, such as one on this machine', async () => {

@@ -14,6 +14,9 @@ export interface FetchRetryOptions {
 }
 
 const firstMs = 500;
+/* A server that restarts is back within a minute, in which a page is never behind for two seconds. Later attempts are fewer. */
+const soonMs = 1_500;
+const soonAttempts = 40;
 const longestMs = 10_000;
 
 /**
@@ -24,7 +27,8 @@ export function fetchWithRetries({ fetch, wait, connection, signal }: FetchRetry
   return async (input, init = {}) => {
     const signals = [signal(), ...(init?.signal ? [init.signal] : [])];
     const ends = AbortSignal.any(signals);
-    for (let delay = firstMs; ; delay = Math.min(delay * 2, longestMs)) {
+    let delay = firstMs;
+    for (let attempt = 1; ; attempt += 1) {
       const response = await fetchIfReached(async () =>
         (fetch ?? globalThis.fetch)(input, { ...init, signal: ends }),
       );
@@ -36,6 +40,7 @@ export function fetchWithRetries({ fetch, wait, connection, signal }: FetchRetry
       connection.report(false);
       await wait(delay, AbortSignal.any([ends, connection.pause]));
       ends.throwIfAborted();
+      delay = Math.min(delay * 2, attempt < soonAttempts ? soonMs : longestMs);
     }
   };
 }
