@@ -152,7 +152,7 @@ export interface ThreadStore {
   /**
    * Calls `listener` after every append, by any process, to a thread that has a `nextDeadline` and is not `running`, and after every append
    * that changes requests. It is called without a notice when any thread may have changed. Returns a function that ends the subscription. If the store can't listen, it throws, or the
-   * returned function rejects at its first call. Without this method, workers poll.
+   * returned function rejects at its first call. Without this method, workers and pages that follow a thread poll.
    */
   subscribe?(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
   /**

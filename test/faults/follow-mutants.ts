@@ -109,4 +109,12 @@ export const followMutants: readonly SourceMutant[] = [
     suite: [idle, 'is over also for somebody who may not read'],
     sentence: failed,
   },
+  {
+    promise: 'another id is another conversation',
+    file: 'channels/ui/use-thread-chat.ts',
+    from: '}, [id, api]);',
+    to: '}, [api]);',
+    suite: ['ui/following-in-chromium.deep', 'another id in the address'],
+    sentence: /Timeout|AssertionError/,
+  },
 ];

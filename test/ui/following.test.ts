@@ -291,6 +291,28 @@ describe('a page that nobody touches', () => {
     expect(browser.open).toBe(0);
   });
 
+  test('follows once, however often it is told to, and not after it was closed', async () => {
+    const at = site(says);
+    const { browser, visit } = at.openBrowser();
+    const page = await visit('bob');
+    page.thread.follow();
+    await at.clock.pass(10_000);
+    expect(browser.mostOpen).toBe(1);
+    page.thread.close();
+    page.thread.follow();
+    page.show('hidden');
+    page.show('visible');
+    const before = browser.sent.length;
+    await at.clock.pass(10_000);
+    expect(browser.sent).toHaveLength(before);
+    void page.thread.open();
+    page.thread.follow();
+    await at.agent.run('Hi', await at.agent.thread('t'), { principal: 'ann' });
+    await at.clock.pass(2_000);
+    expect(lastText(page.chat.messages)).toBe('Hello.');
+    page.thread.close();
+  });
+
   test('says for whom it was loaded, so that the request it holds is refused to somebody else', async () => {
     const at = site(says);
     const { browser, visit } = at.openBrowser();

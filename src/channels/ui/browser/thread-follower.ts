@@ -26,13 +26,16 @@ const longestFailedMs = 10_000;
 export class ThreadFollower {
   readonly #page: FollowingPage;
   #interruption = new AbortController();
+  #followed: AbortSignal | undefined;
 
   constructor(page: FollowingPage) {
     this.#page = page;
   }
 
-  /** Follows the thread until the signal aborts. */
+  /** Follows the thread until the signal aborts. Does nothing for a signal that has aborted, or by which the thread is followed already. */
   follow(signal: AbortSignal): void {
+    if (signal.aborted || signal === this.#followed) return;
+    this.#followed = signal;
     const { browser, connection, reader } = this.#page;
     if (browser.navigator?.onLine === false) connection.report(false);
     const notice = (what: 'visibility' | 'online' | 'offline'): void => {
