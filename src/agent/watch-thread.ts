@@ -19,36 +19,36 @@ function isWatchable(agent: object): agent is { [watchedStore]: WatchedStore } {
 const longestMs = 1_500;
 
 /**
- * Yields the thread, and again whenever it may have changed, until the signal aborts: at a notice of the store, and when a poll finds another
- * revision or a passed deadline. Polls become less frequent while nothing changes. Holds no run, and writes nothing of its own.
+ * Yields the thread as it is now whenever it may have changed since it was opened, until the signal aborts: at a notice of the store, and when a
+ * poll finds another revision or a passed deadline. Polls become less frequent while nothing changes. Holds no run, and writes nothing of its own.
  */
 export async function* watchThread(
   agent: Pick<Agent, 'thread' | 'now'>,
-  threadId: string,
+  opened: AgentThread,
   { pollMs = 500, wait = waitForTimer, signal }: PollingOptions & { signal: AbortSignal },
 ): AsyncGenerator<AgentThread, void> {
   const store = isWatchable(agent) ? agent[watchedStore] : undefined;
   const wakeUp = new WakeUp();
-  /* Before the first read, so that nothing is missed between the two. */
+  /* Before the first look, so that nothing is missed between the two. */
   const unsubscribe = subscribeIfPossible(store, (notice) => {
-    if (notice === undefined || notice.threadId === threadId) wakeUp.wake();
+    if (notice === undefined || notice.threadId === opened.id) wakeUp.wake();
   });
   const stop = (): void => wakeUp.wake();
   signal.addEventListener('abort', stop);
   try {
+    let thread = opened;
     let delay = pollMs;
-    for (let thread = await agent.thread(threadId); !signal.aborted;) {
-      yield thread;
-      do {
-        const waiting = new AbortController();
-        const ends = AbortSignal.any([signal, waiting.signal]);
-        await Promise.race([wakeUp.wait(), wait(delay, ends)]).finally(() => waiting.abort());
-        if (signal.aborted) return;
-        delay = Math.min(delay * 2, Math.max(pollMs, longestMs));
-      } while (!(await mayHaveChanged(thread, store, agent.now())));
-      const { revision } = thread;
-      thread = await agent.thread(threadId);
-      if (thread.revision !== revision) delay = pollMs;
+    while (!signal.aborted) {
+      if (await mayHaveChanged(thread, store, agent.now())) {
+        const { revision } = thread;
+        thread = await agent.thread(opened.id);
+        if (thread.revision !== revision) delay = pollMs;
+        yield thread;
+      }
+      const waiting = new AbortController();
+      const ends = AbortSignal.any([signal, waiting.signal]);
+      await Promise.race([wakeUp.wait(), wait(delay, ends)]).finally(() => waiting.abort());
+      delay = Math.min(delay * 2, Math.max(pollMs, longestMs));
     }
   } finally {
     signal.removeEventListener('abort', stop);

@@ -24,7 +24,7 @@ export const followMutants: readonly SourceMutant[] = [
   {
     promise: 'a held request is answered at the store’s notice',
     file: 'agent/watch-thread.ts',
-    from: 'notice === undefined || notice.threadId === threadId',
+    from: 'notice === undefined || notice.threadId === opened.id',
     to: 'notice === undefined',
     suite: [idle, 'is told of a request at once'],
     sentence: failed,

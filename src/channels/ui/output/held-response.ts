@@ -26,7 +26,7 @@ export function makeHeldResponse<RUNTIME_CONTEXT>(
   const polling = { wait, signal: ended.signal, ...(pollMs === undefined ? {} : { pollMs }) };
   const findState = async (): Promise<string> => {
     void wait(followMs, ended.signal).then(end, end);
-    for await (const now of watchThread(agent, thread.id, polling)) {
+    for await (const now of watchThread(agent, thread, polling)) {
       if (describeState(now) !== seen) return describeState(now);
     }
     return seen;
