@@ -464,7 +464,7 @@ describe('offline', () => {
     const opening = visit('ann', 'three');
     using three = await opening;
     expect(three.thread.state.problem).toMatchObject(away);
-    await at.clock.pass(60_000);
+    await at.clock.pass(20_000);
     expect([one, two, three].map(({ thread }) => thread.state.problem)).toMatchObject([
       away,
       away,
@@ -488,7 +488,7 @@ describe('offline', () => {
     await at.clock.pass(0);
     goOnline(false);
     void page.thread.answer(approvalOn(page));
-    await at.clock.pass(120_000);
+    await at.clock.pass(30_000);
     expect(page.thread.state.sending.size).toBe(1);
     expect(page.thread.state.problem).toMatchObject(away);
     goOnline(true);
@@ -510,7 +510,7 @@ describe('offline', () => {
     two.show('hidden');
     browser.isDown = true;
     void one.thread.answer(approvalOn(one));
-    await at.clock.pass(60_000);
+    await at.clock.pass(20_000);
     expect(two.thread.state.problem).toMatchObject(away);
     browser.isDown = false;
     two.show('visible');
@@ -527,7 +527,7 @@ describe('offline', () => {
     goDown();
     await at.clock.pass(0);
     expect(page.thread.state.problem).toMatchObject(away);
-    await at.clock.pass(40_000);
+    await at.clock.pass(20_000);
     await at.agent.run('Book', await at.agent.thread('t'), { principal: 'ann' });
     browser.isDown = false;
     await at.clock.pass(2_000);
@@ -535,7 +535,7 @@ describe('offline', () => {
     goDown();
     await at.clock.pass(0);
     void page.thread.answer(approvalOn(page));
-    await at.clock.pass(40_000);
+    await at.clock.pass(20_000);
     expect(page.thread.state.problem).toMatchObject(away);
     browser.isDown = false;
     await at.clock.pass(2_000);
@@ -561,7 +561,7 @@ describe('offline', () => {
     expect(page.thread.state.problem).toMatchObject(refused);
     goOnline(false);
     expect(page.thread.state.problem).toMatchObject(away);
-    await at.clock.pass(60_000);
+    await at.clock.pass(20_000);
     goOnline(true);
     await at.clock.pass(0);
     expect(page.thread.state.problem).toMatchObject(refused);
