@@ -60,6 +60,9 @@ describe("a sub-agent's quorum over AG-UI", () => {
     people.delete('Ada');
     expect(await at.run('Ben', yes)).toMatchObject(asking('1 of 2 (Ben)', ['Ben']));
     expect(await at.run('Ada', yes)).toBe('not-allowed');
+    expect(await at.run('Ada')).toMatchObject({
+      interrupts: [{ metadata: { rights: { mayAnswer: false, refusal: 'not-approver' } } }],
+    });
     expect(await at.run('Ada')).toMatchObject(asking('1 of 2 (Ben)', ['Ben']));
     expect(votersOf(requestIn(await childOf(at)))).toEqual(['Ben']);
     expect(at.paid).toEqual([]);

@@ -1,5 +1,5 @@
 import { createAgUiHandler } from 'holdpoint/ag-ui';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { book, memoryWorld } from '../support/travel-world.ts';
 import { endOf, ofType, poster, runInput, site, user } from './ag-ui-site.ts';
 
@@ -36,6 +36,7 @@ test.each(['stuck', 'waiting'] as const)(
         thread: agent.thread.bind(agent),
         respond: agent.respond.bind(agent),
         deliver: agent.deliver.bind(agent),
+        rights: agent.rights.bind(agent),
         stream(input, thread, options) {
           const { response } = agent.stream(input, thread, options);
           return {
@@ -53,3 +54,19 @@ test.each(['stuck', 'waiting'] as const)(
     expect(endOf(events)).toBe('thread-stuck');
   },
 );
+
+test('a request that somebody else answers just before the run ends is no interrupt of it, and no failure', async () => {
+  const at = site([{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }]);
+  const asked = at.agent.rights.bind(at.agent);
+  vi.spyOn(at.agent, 'rights').mockImplementationOnce(async (thread, by) => {
+    const own = await at.agent.thread('t');
+    await at.agent.respond(
+      own.activeApprovalRequests.map((request) => request.approve()),
+      own,
+      { principal: 'bob' },
+    );
+    return asked(thread, by);
+  });
+  const { events } = await at.post(runInput({ messages: [user('u1')] }));
+  expect(endOf(events)).toEqual({ type: 'success' });
+});

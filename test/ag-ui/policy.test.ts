@@ -46,6 +46,11 @@ function carried(of: ReturnType<typeof client>): Record<string, unknown> {
   return { ...found };
 }
 
+/** What an interrupt says that the person whose client this is may do. */
+function rightsOf(of: ReturnType<typeof client>): unknown {
+  return interruptOf(of).metadata?.['rights'];
+}
+
 function errorOf(events: readonly Told[]): unknown {
   return ofType(events, 'RUN_ERROR')[0];
 }
@@ -321,13 +326,16 @@ describe('several people', () => {
     expect(at.world.ran).toEqual([]);
     const bob = await at.as('bob');
     await bob.run();
-    expect(interruptOf(bob)).toEqual(interruptOf(at.ann));
+    expect(carried(bob)).toEqual(carried(at.ann));
+    expect(rightsOf(at.ann)).toMatchObject({ refusal: 'already-voted', mayWithdraw: true });
+    expect(rightsOf(bob)).toMatchObject({ mayAnswer: true, mayWithdraw: false });
     expect(endOf(await bob.answer({ approved: true }))).toEqual({ type: 'success' });
     expect(at.world.ran).toHaveLength(1);
   });
 
   test('somebody else than the approvers is refused, and the interrupt stays', async () => {
     const at = await siteOf({ type: 'user-approval', approvers: ['managers'] });
+    expect(rightsOf(at.ann)).toMatchObject({ mayAnswer: false, refusal: 'not-approver' });
     expect(endOf(await at.ann.answer({ approved: true }))).toBe('not-allowed');
     const dee = await at.as('dee');
     await dee.run();

@@ -5,6 +5,46 @@ const failed = /AssertionError/;
 /** What holds of the question who may answer, and of the requests that are listed for a person. */
 export const rightsMutants: readonly SourceMutant[] = [
   {
+    promise: "a page is told its own viewer's rights",
+    file: 'channels/ui/create-ui-handler.ts',
+    from: "const by = { principal, channel: 'ui' };",
+    to: "const by = { principal: principal && 'ada', channel: 'ui' };",
+    suite: ['ui/viewer-rights', 'as the agent says it'],
+    sentence: failed,
+  },
+  {
+    promise: 'a page that is open learns what its viewer may do from then on',
+    file: 'channels/ui/output/thread-chunks.ts',
+    from: "return type === 'request' || type === 'request-progress' || type === 'request-end';",
+    to: "return type === 'request';",
+    suite: ['ui/viewer-rights', 'in each stream'],
+    sentence: failed,
+  },
+  {
+    promise: 'a page without requests asks nobody what its viewer may do',
+    file: 'agent/viewer-rights.ts',
+    from: 'if (thread.activeRequests.length === 0) return [];',
+    to: '',
+    suite: ['ui/viewer-rights', 'costs a page'],
+    sentence: failed,
+  },
+  {
+    promise: 'a page is shown where rights can’t be found out',
+    file: 'agent/viewer-rights.ts',
+    from: 'return undefined;',
+    to: 'return [];',
+    suite: ['ui/viewer-rights', 'can’t be found out'],
+    sentence: failed,
+  },
+  {
+    promise: 'a page keeps no rights of the person before',
+    file: 'channels/ui/browser/page-state.ts',
+    from: 'rights: new Map(),',
+    to: '',
+    suite: ['ui/viewer-rights', 'of the person before'],
+    sentence: failed,
+  },
+  {
     promise: 'a person who has approved a request is told so',
     file: 'agent/input/request-rights.ts',
     from: 'return countAnswer(context, standing, { response, voter, by }).isRepeated;',

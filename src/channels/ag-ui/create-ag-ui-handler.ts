@@ -5,6 +5,7 @@ import { checkHold, HeldStream } from '../../agent/held-stream.ts';
 import { checkHistoryOption } from '../../agent/import-from-client.ts';
 import { type InputSchemas, readInputSchemas } from '../../agent/input-schemas.ts';
 import type { RunOptions } from '../../agent/run.ts';
+import { findViewerRights } from '../../agent/viewer-rights.ts';
 import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { waitForTimer } from '../../content/waiting.ts';
 import { makeErrorResponse, makeRefusalResponse } from '../../http/error-response.ts';
@@ -130,7 +131,14 @@ async function streamRun<RUNTIME_CONTEXT>(run: RequestedRun<RUNTIME_CONTEXT>): P
     const runOptions = { ...run.runOptions, whilePending, resumeStopped: input.resumeStopped };
     const stream = options.agent.stream(items, thread, runOptions);
     const status = await readToEnd(run, events, stream);
-    backlog.finish(events.end(run.thread, status, await readEditSchemas(run)), catchUp);
+    const wasAsking = run.thread.activeRequests.length > 0;
+    const { principal, channel } = run.runOptions;
+    const rights = await findViewerRights(options.agent, run.thread, { principal, channel });
+    /* This has read the thread again: somebody else may have answered meanwhile, and then another run continues it. */
+    backlog.push(events.update(run.thread));
+    const isAnswered = wasAsking && run.thread.activeRequests.length === 0;
+    const facts = { rights: rights ?? [], schemas: await readEditSchemas(run) };
+    backlog.finish(events.end(run.thread, isAnswered ? 'running' : status, facts), catchUp);
   } catch (error) {
     backlog.finish([makeRunError(error, options.onError)], catchUp);
   }

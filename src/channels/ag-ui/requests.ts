@@ -6,6 +6,7 @@ import {
 } from '../../content/user-input.ts';
 import { inertText } from '../../content/inert-text.ts';
 import { lookAlikeWarnings } from '../../content/look-alikes.ts';
+import type { RequestRights } from '../../content/request-rights.ts';
 import { renderAsker, renderRequesters, renderTerms } from '../../content/request-text.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import {
@@ -17,12 +18,24 @@ import {
 import { makeAnswerSchema } from './answer-format.ts';
 import type { Interrupt, AgUiEvent } from './ag-ui-event.ts';
 
-/** A request as an interrupt of the run that ends with it. `schemas` are those of the tools' inputs, for a request that allows edits. */
-export function toInterrupt(content: UserInputRequestContent, schemas: InputSchemas): Interrupt {
+/** What is known about requests besides what they say. */
+export interface InterruptFacts {
+  /** The schemas of the tools' inputs, for requests that allow edits. */
+  schemas: InputSchemas;
+  /** What the person whose run this is may do with each. */
+  rights: readonly RequestRights[];
+}
+
+/** A request as an interrupt of the run that ends with it. */
+export function toInterrupt(
+  content: UserInputRequestContent,
+  { schemas, rights }: InterruptFacts,
+): Interrupt {
   const request: UserInputRequest = hidePrincipals(content);
   const { requestId: id, expiresAt } = request;
   const requestedBy = renderRequesters(request);
   const toolCall = findOwnCall(request);
+  const own = rights.find(({ requestId }) => requestId === id);
   return {
     id,
     reason: nameInterruptReason(request),
@@ -35,6 +48,7 @@ export function toInterrupt(content: UserInputRequestContent, schemas: InputSche
     metadata: {
       holdpoint: request,
       ...(requestedBy === undefined ? {} : { requestedBy }),
+      ...(own === undefined ? {} : { rights: own }),
     },
   };
 }

@@ -1,29 +1,27 @@
 import type { AgentResponse } from '../../agent/agent-response.ts';
-import type { InputSchemas } from '../../agent/input-schemas.ts';
 import { inertText } from '../../content/inert-text.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
 import { renderPublicError } from '../../http/error-response.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
 import type { AgUiEvent, RunFinished } from './ag-ui-event.ts';
-import { makeInteractionRequested, toInterrupt } from './requests.ts';
+import { makeInteractionRequested, type InterruptFacts, toInterrupt } from './requests.ts';
 
-interface End {
+interface End extends InterruptFacts {
   status: AgentResponse['status'] | undefined;
   /** The conversation, for a client that sends the answer in a later run. */
   snapshot: () => AgUiEvent;
-  schemas: InputSchemas;
 }
 
 /** The last events of a run that did not fail. It ends as an error if the thread can't continue. */
 export function makeRunEnd(
   { threadId, runId, state, protocolVersion }: RunAgentInput,
   thread: AgentThread,
-  { status, snapshot, schemas }: End,
+  { status, snapshot, ...facts }: End,
 ): AgUiEvent[] {
   const requests = thread.activeRequests;
   if (requests.length > 0) {
-    const interrupts = requests.map((request) => toInterrupt(request, schemas));
+    const interrupts = requests.map((request) => toInterrupt(request, facts));
     return [
       makeStateSnapshot(state, thread),
       snapshot(),

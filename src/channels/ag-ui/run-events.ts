@@ -1,5 +1,4 @@
 import type { AgentResponse } from '../../agent/agent-response.ts';
-import type { InputSchemas } from '../../agent/input-schemas.ts';
 import type { ModelDelta } from '../../agent/model.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../thread/calls-by-place.ts';
@@ -10,7 +9,7 @@ import { listLatestMessages } from './client-messages.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import { readCallResults, type CallResult, KnownCalls, makeResultEvent } from './call-results.ts';
-import { makeInteractionEnded } from './requests.ts';
+import { makeInteractionEnded, type InterruptFacts } from './requests.ts';
 import { makeRunEnd } from './run-end.ts';
 import {
   StepEvents,
@@ -107,16 +106,16 @@ export class RunEvents {
     return { type: 'MESSAGES_SNAPSHOT', messages: this.#listMessages(thread) };
   }
 
-  /** The end of the run. `schemas` are those of the inputs that a person may edit. */
+  /** The end of the run. */
   end(
     thread: AgentThread,
     status: AgentResponse['status'] | undefined,
-    schemas: InputSchemas,
+    facts: InterruptFacts,
   ): AgUiEvent[] {
     const snapshot = () => this.snapshot(thread);
     return [
       ...this.#step.close(),
-      ...makeRunEnd(this.#input, thread, { status, snapshot, schemas }),
+      ...makeRunEnd(this.#input, thread, { status, snapshot, ...facts }),
     ];
   }
 
