@@ -59,17 +59,28 @@ export class HoldpointError extends Error {
   readonly code: HoldpointErrorCode;
   /** For an answer that was refused, the id of its request. Other answers of the same input may be accepted without it. */
   readonly requestId: string | undefined;
+  /** For an `invalid-answer` that one field caused, the path to that field: of the input that an approval edits, or of a question. */
+  readonly field: readonly string[] | undefined;
+  /** Why that answer, or that field of it, was refused, for the person who gave it. It repeats nothing that they sent. */
+  readonly reason: string | undefined;
   /** Recognizes errors of other copies of the package, where `instanceof` fails. */
   readonly [brand] = true;
 
   constructor(
     code: HoldpointErrorCode,
     message: string,
-    options: { cause?: unknown; requestId?: string | undefined } = {},
+    options: {
+      cause?: unknown;
+      requestId?: string | undefined;
+      field?: readonly string[] | undefined;
+      reason?: string | undefined;
+    } = {},
   ) {
     super(message, 'cause' in options ? { cause: options.cause } : {});
     this.code = code;
     this.requestId = options.requestId;
+    this.field = options.field;
+    this.reason = options.reason;
   }
 
   /** Whether a value is a `HoldpointError`, from this or another copy of the package. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type FieldFault, renderFieldFault } from './field-fault.ts';
 import { requestedFields } from './requesters.ts';
 import { requestPathSchema, toolCallSchema } from './tool-call.ts';
 
@@ -121,17 +122,17 @@ export function listLabels({ options }: QuestionField, picked: readonly string[]
 export function whyNotAnswer(
   { fields, allowDismiss }: QuestionRequestContent,
   response: QuestionResponseContent,
-): string | undefined {
+): FieldFault | undefined {
   if (response.status === 'dismissed') {
-    return allowDismiss ? undefined : "it can't be dismissed";
+    return allowDismiss ? undefined : { reason: "it can't be dismissed" };
   }
   const answers = new Map(response.answers.map((answer) => [answer.key, answer]));
-  if (answers.size < response.answers.length) return 'it answers a field twice';
+  if (answers.size < response.answers.length) return { reason: 'it answers a field twice' };
   const unknown = response.answers.find(({ key }) => !fields.some((field) => field.key === key));
-  if (unknown !== undefined) return `there is no field ${JSON.stringify(unknown.key)}`;
+  if (unknown !== undefined) return { field: [unknown.key], reason: 'is not in the question' };
   for (const field of fields) {
-    const fault = whyNotAnswered(field, answers.get(field.key));
-    if (fault !== undefined) return `field ${JSON.stringify(field.key)} ${fault}`;
+    const reason = whyNotAnswered(field, answers.get(field.key));
+    if (reason !== undefined) return { field: [field.key], reason };
   }
   return undefined;
 }
@@ -144,8 +145,8 @@ function whyNotAnswered(
   const { optionIds, text } = answer;
   const picked = new Set(optionIds);
   if (picked.size < optionIds.length) return 'selects an option twice';
-  const unknown = optionIds.find((id) => !options.some((option) => option.id === id));
-  if (unknown !== undefined) return `has no option ${JSON.stringify(unknown)}`;
+  const isKnown = optionIds.every((id) => options.some((option) => option.id === id));
+  if (!isKnown) return 'has no such option';
   if (text !== undefined && freeText === 'never') return 'does not accept text';
   if (text !== undefined && !text.isWellFormed()) return 'has text that is not well-formed';
   if (freeText === 'only' && picked.size > 0) return 'accepts only text';
@@ -176,7 +177,9 @@ export function whyNotQuestion(question: QuestionRequestContent): string | undef
   if (dismissAnswer === undefined) return undefined;
   const response = { type: 'question-response', requestId, status: 'answered' } as const;
   const fault = whyNotAnswer(question, { ...response, answers: dismissAnswer });
-  return fault === undefined ? undefined : `its dismissAnswer does not fit: ${fault}`;
+  return fault === undefined
+    ? undefined
+    : `its dismissAnswer does not fit: ${renderFieldFault(fault)}`;
 }
 
 /** Whether a text is there twice. */

@@ -19,6 +19,24 @@ export interface RefusedAnswer {
   requestId: string;
   code: HoldpointErrorCode;
   message: string;
+  /** The path to the field that caused it, of the edited input or of the question. */
+  field?: readonly string[];
+  /** Why, for the person who answered. */
+  reason?: string;
+}
+
+/** A refused answer as its sender is told of it. */
+export function describeRefusedAnswer(
+  { code, message, field, reason }: HoldpointError,
+  requestId: string,
+): RefusedAnswer {
+  return {
+    requestId,
+    code,
+    message,
+    ...(field === undefined ? {} : { field }),
+    ...(reason === undefined ? {} : { reason }),
+  };
 }
 
 /**

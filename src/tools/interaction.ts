@@ -194,10 +194,8 @@ function toSnakeCase(response: unknown): unknown {
 
 /** The error for a response that is not a valid answer to a question. */
 export function makeAnswerError({ requestId }: { requestId: string }, why: string): HoldpointError {
-  return new HoldpointError(
-    'invalid-answer',
-    `Not a valid answer to question ${requestId}: ${why}`,
-  );
+  const message = `Not a valid answer to question ${requestId}: ${why}`;
+  return new HoldpointError('invalid-answer', message, { requestId });
 }
 
 function omitAbsent<OBJECT extends object>(object: OBJECT): OBJECT {

@@ -193,15 +193,18 @@ describe('a resume', () => {
   });
 
   test.each([
-    ['of another field', { city: 'Rome' }, 'Field "city" is not editable'],
-    ["that the tool's schema refuses", { city: 'Paris', price: 'x' }, 'input schema'],
-  ])('with an edit %s is an error, and the interrupt stays', async (_name, input, why) => {
+    ['of another field', { city: 'Rome' }, ['city'], 'Field "city" is not editable'],
+    ["that the tool's schema refuses", { city: 'Paris', price: 'x' }, ['price'], 'input schema'],
+  ])('with an edit %s is an error, and the interrupt stays', async (_name, input, field, why) => {
     const at = await siteOf(edited);
     const asked = interruptOf(at.ann);
     const { revision } = await at.agent.thread('t');
     expect(errorOf(await at.ann.answer({ approved: true, input }))).toMatchObject({
       code: 'invalid-answer',
       message: expect.stringContaining(why),
+      metadata: {
+        refusedAnswers: [{ requestId: asked.id, field, reason: expect.any(String) }],
+      },
     });
     expect(at.world.ran).toEqual([]);
     expect((await at.agent.thread('t')).revision).toBe(revision);

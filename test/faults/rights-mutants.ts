@@ -5,6 +5,22 @@ const failed = /AssertionError/;
 /** What holds of the question who may answer, and of the requests that are listed for a person. */
 export const rightsMutants: readonly SourceMutant[] = [
   {
+    promise: 'a refused edit repeats nothing of what was entered',
+    file: 'agent/calls/json-schema-check.ts',
+    from: ".replace(/^\\S+ (?=is (?:less|greater|not a multiple) )/, '')",
+    to: '',
+    suite: ['policy/refused-fields', 'a number too large'],
+    sentence: failed,
+  },
+  {
+    promise: 'a refused edit names its field to the page',
+    file: 'http/error-response.ts',
+    from: '...(field === undefined ? {} : { field }),',
+    to: '',
+    suite: ['policy/refused-fields', 'text for a number'],
+    sentence: failed,
+  },
+  {
     promise: "a page is told its own viewer's rights",
     file: 'channels/ui/create-ui-handler.ts',
     from: "const by = { principal, channel: 'ui' };",

@@ -322,9 +322,9 @@ describe('an edit on the page', () => {
   });
 
   test.each([
-    ['of a field that is not editable', { city: 'Rome' }],
-    ['that the schema refuses', { city: 'Paris', price: 'much' }],
-  ])('%s is refused beside the request and changes nothing', async (_what, input) => {
+    ['of a field that is not editable', { city: 'Rome' }, ['city'], 'is not editable'],
+    ['that the schema refuses', { city: 'Paris', price: 'much' }, ['price'], 'expected number'],
+  ])('%s is refused at its field and changes nothing', async (_what, input, field, why) => {
     const at = site({ type: 'user-approval', editable: ['price'] });
     const ann = await at.page('ann');
     await ann.chat.sendMessage({ text: 'Book' });
@@ -333,7 +333,12 @@ describe('an edit on the page', () => {
     await ann.thread.answer(approve(before, { input }));
     await quiet(ann);
     const { requestId } = before;
-    expect(ann.thread.state.problem).toMatchObject({ code: 'invalid-answer', requestId });
+    expect(ann.thread.state.problem).toMatchObject({
+      code: 'invalid-answer',
+      requestId,
+      field,
+      reason: expect.stringContaining(why),
+    });
     expect(shown(ann)).toEqual(before);
     expect((await at.agent.thread('t')).revision).toBe(revision);
     expect(at.world.ran).toEqual([]);

@@ -156,15 +156,15 @@ async function startEdited(
   const { definition } = found;
   const { call } = approved;
   /* An edit that makes it throw would keep every run from going on. */
-  const fail = (error: unknown): string => {
+  const fail = (error: unknown): { text: string } => {
     const setting = `tools.${definition.name}.inputSchema`;
     const problem = 'It threw an error about an input that a person had edited.';
     const { threadId, report } = input;
     report({ threadId, setting, kind: 'error', problem, toolCall: pickToolCall(call), error });
-    return "the tool's input schema failed";
+    return { text: "the tool's input schema failed" };
   };
   const why = await whyNotEdited(definition.validation.edit, call.input).catch(fail);
-  if (why !== undefined) return askUnfit(input, approved, { why, definition });
+  if (why !== undefined) return askUnfit(input, approved, { why: why.text, definition });
   return startUnlessDenied(input, approved, found);
 }
 

@@ -1,12 +1,13 @@
 import { asSchema, type Schema, type Tool } from 'ai';
 import { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
+import { type FieldFault, readSchemaFault } from '../../content/field-fault.ts';
 import { copyPlain } from '../../content/json-value.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import { makeOnce } from '../../content/once.ts';
 import { isEqualJson, toCanonicalText } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { type SchemaCheck, compileSchemaCheck } from './json-schema-check.ts';
+import { type SchemaCheck, type SchemaFault, compileSchemaCheck } from './json-schema-check.ts';
 
 /** Gives the parsed form of an input, or why it is invalid. */
 type Validate = NonNullable<Schema['validate']>;
@@ -50,12 +51,12 @@ export function makeInputValidation(
 }
 
 function checkEdited(checks: Checks, input: unknown): ReturnType<typeof toValidationResult> {
-  return toValidationResult(
-    input,
-    'unreadable' in checks
-      ? `the schema can't be read, so no edit can be validated: ${checks.unreadable}`
-      : (whyNotStrictJson(input) ?? checks.edit(input)),
-  );
+  if ('unreadable' in checks) {
+    const text = `the schema can't be read, so no edit can be validated: ${checks.unreadable}`;
+    return toValidationResult(input, { text });
+  }
+  const text = whyNotStrictJson(input);
+  return toValidationResult(input, text === undefined ? checks.edit(input) : { text });
 }
 
 /** Validates what a person changed by the JSON Schema that its request carries, where the tool itself is not. */
@@ -63,16 +64,26 @@ export function makeCarriedValidation(inputSchema: unknown): Validate {
   return (input) => checkEdited(readChecks(toCanonicalText(inputSchema), false), input);
 }
 
+/** Why an edit is not accepted: `text` is for developers, and may quote the input; the fault is for the person who made it. */
+export interface EditFault extends FieldFault {
+  text: string;
+}
+
 /** Why an input that a person changed is not accepted as it is; `undefined` if it is. */
 export async function whyNotEdited(
   validate: Validate,
   input: unknown,
-): Promise<string | undefined> {
+): Promise<EditFault | undefined> {
   const parsed = await validate(copyPlain(input));
-  if (!parsed.success) return `it does not match the tool's input schema: ${parsed.error.message}`;
+  if (!parsed.success) {
+    const mismatch = "it does not match the tool's input schema";
+    const text = `${mismatch}: ${parsed.error.message}`;
+    return { text, ...(readSchemaFault(parsed.error) ?? { reason: mismatch }) };
+  }
   if (isEqualJson(copyPlain(parsed.value), input)) return undefined;
   /* What runs is what was approved: a schema that changes the input would run something else. */
-  return "the tool's input schema would change it; send the input as the tool gets it";
+  const reason = "the tool's input schema would change it; send the input as the tool gets it";
+  return { text: reason, reason };
 }
 
 function describeUnreadableSchema(toolName: string, reason: string): SettingFailure {
@@ -115,11 +126,11 @@ function isFromMcpClient({ type, metadata }: Tool): boolean {
 
 function toValidationResult(
   value: unknown,
-  fault: string | undefined,
+  fault: SchemaFault | undefined,
 ): Awaited<ReturnType<Validate>> {
-  return fault === undefined
-    ? { success: true, value }
-    : { success: false, error: new Error(fault) };
+  if (fault === undefined) return { success: true, value };
+  const { text, issue } = fault;
+  return { success: false, error: new Error(text, issue && { cause: [issue] }) };
 }
 
 /** The JSON Schema of a tool's input. */

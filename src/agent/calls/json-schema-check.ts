@@ -6,6 +6,7 @@ import {
   type SchemaDraft,
 } from '@cfworker/json-schema';
 import { z } from 'zod';
+import type { SchemaIssue } from '../../content/field-fault.ts';
 import { makeOnce } from '../../content/once.ts';
 
 /** A JSON Schema, or a part of one. */
@@ -19,8 +20,14 @@ interface ReadableSchema {
   parts: Record<string, SchemaPart>;
 }
 
+/** Why a value does not fit a JSON Schema: as one text, and the first place with the reason, which quotes nothing of the value. */
+export interface SchemaFault {
+  text: string;
+  issue?: SchemaIssue;
+}
+
 /** Why a value does not fit a JSON Schema; `undefined` if it fits. The value must be strict JSON; it is not changed. */
-export type SchemaCheck = (value: unknown) => string | undefined;
+export type SchemaCheck = (value: unknown) => SchemaFault | undefined;
 
 /* A schema that refers to itself may try every branch again at each level, so that a short input would take hours. */
 const mostReferences = 150_000;
@@ -35,13 +42,14 @@ export function compileSchemaCheck(schema: unknown): SchemaCheck {
   const limitsItems = JSON.stringify(schema).includes('"uniqueItems":true');
   return (value) => {
     if (limitsItems && hasLongList(value)) {
-      return `a list has more than ${mostUniqueItems} items, too many to compare for uniqueItems`;
+      const text = `a list has more than ${mostUniqueItems} items, too many to compare for uniqueItems`;
+      return { text };
     }
     try {
       const { valid, errors } = validate(value, root, draft, limitReferences(parts));
       return valid ? undefined : describeFaults(errors);
     } catch {
-      return 'it is too large or too deep to be validated';
+      return { text: 'it is too large or too deep to be validated' };
     }
   };
 }
@@ -82,25 +90,42 @@ const outer = new Set([
   'unevaluatedProperties',
 ]);
 
-function describeFaults(errors: readonly OutputUnit[]): string {
+function describeFaults(errors: readonly OutputUnit[]): SchemaFault {
   const inner = errors.filter(({ keyword }) => !outer.has(keyword));
-  const named = (inner.length === 0 ? errors : inner).slice(0, mostFaults).map(describeFault);
-  return [...new Set(named)].join('; ');
+  const told = (inner.length === 0 ? errors : inner).slice(0, mostFaults);
+  const text = [...new Set(told.map(describeFault))].join('; ');
+  const [first] = told;
+  return first === undefined ? { text } : { text, issue: toIssue(first) };
 }
 
-function describeFault({ keyword, instanceLocation, error }: OutputUnit): string {
+function describeFault(unit: OutputUnit): string {
+  const names = parsePointer(unit.instanceLocation);
+  const field = names.length === 0 ? 'the input' : `field ${JSON.stringify(names.join('.'))}`;
+  return `${field}: ${renderError(unit)}`;
+}
+
+function renderError({ keyword, error }: OutputUnit): string {
   const text = keyword === 'false' ? 'is not allowed' : error.replaceAll(/^Instance |\.$/g, '');
-  const shown = text.length > longestFault ? `${text.slice(0, longestFault)}…` : text;
-  return `${describeField(instanceLocation)}: ${shown}`;
+  return text.length > longestFault ? `${text.slice(0, longestFault)}…` : text;
+}
+
+/* What is missing is named by its own path; and of a number, the validator begins with the number itself. */
+function toIssue(unit: OutputUnit): SchemaIssue {
+  const path = parsePointer(unit.instanceLocation);
+  const missing = /^Instance does not have required property "(.*)"\.$/s.exec(unit.error)?.[1];
+  if (unit.keyword === 'required' && missing !== undefined) {
+    return { path: [...path, missing], message: 'is missing' };
+  }
+  const message = renderError(unit).replace(/^\S+ (?=is (?:less|greater|not a multiple) )/, '');
+  return { path, message };
 }
 
 /* The validator writes a pointer as the fragment of a URI. */
-function describeField(location: string): string {
-  const names = location
+function parsePointer(location: string): string[] {
+  return location
     .split('/')
     .slice(1)
     .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'));
-  return names.length === 0 ? 'the input' : `field ${JSON.stringify(names.join('.'))}`;
 }
 
 const drafts = new Map<string, SchemaDraft>([

@@ -12,7 +12,7 @@ import { callAt, type OpenRequest } from '../../thread/thread-head.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { renderEditedText } from '../calls/decide-calls.ts';
-import { makeCarriedValidation, whyNotEdited } from '../calls/input-validation.ts';
+import { type EditFault, makeCarriedValidation, whyNotEdited } from '../calls/input-validation.ts';
 import { makeDefaultText } from '../calls/make-request.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AnswerContext } from './call-may-answer.ts';
@@ -43,7 +43,7 @@ export async function checkEdit(
   const why = response.approved
     ? (whyNotEditable(request, patches, call?.attempts ?? 0) ??
       (await whyNotInput(tools, request, input)))
-    : 'a rejection has no input';
+    : makeEditFault('a rejection has no input');
   if (why === undefined && toolCall !== undefined) {
     const definition = tools.get(toolCall.toolName);
     const text =
@@ -57,8 +57,8 @@ export async function checkEdit(
   }
   throw new HoldpointError(
     'invalid-answer',
-    `Request ${requestId} can't be approved with this input: ${why}. The request stays open.`,
-    { requestId },
+    `Request ${requestId} can't be approved with this input: ${why?.text}. The request stays open.`,
+    { requestId, field: why?.field, reason: why?.reason },
   );
 }
 
@@ -113,16 +113,22 @@ function whyNotEditable(
   { editable }: ApprovalRequest,
   patches: readonly Patch[],
   attempts: number,
-): string | undefined {
-  if (editable === undefined) return "its rule doesn't mark it as editable";
+): EditFault | undefined {
+  if (editable === undefined) return makeEditFault("its rule doesn't mark it as editable");
   /* The first attempt may have taken effect, under the same idempotency key. */
-  if (attempts > 0) return 'the call was started before with another input';
+  if (attempts > 0) return makeEditFault('the call was started before with another input');
   if (editable === true) return undefined;
   const other = patches.find(({ path: [field] }) => !editable.includes(String(field)));
   if (other === undefined) return undefined;
   const [field] = other.path;
   const named = field === undefined ? 'The whole input' : `Field ${JSON.stringify(field)}`;
-  return `${named} is not editable; editable fields are ${editable.join(', ')}`;
+  const reason = `is not editable; editable fields are ${editable.join(', ')}`;
+  const at = field === undefined ? {} : { field: [String(field)] };
+  return { ...at, reason, text: `${named} ${reason}` };
+}
+
+function makeEditFault(reason: string): EditFault {
+  return { reason, text: reason };
 }
 
 /**
@@ -133,9 +139,9 @@ async function whyNotInput(
   tools: ToolDefinitions,
   request: ApprovalRequest,
   input: unknown,
-): Promise<string | undefined> {
+): Promise<EditFault | undefined> {
   const { toolCall, inputSchema } = request;
-  if (toolCall === undefined) return 'the request is not about a call';
+  if (toolCall === undefined) return makeEditFault('the request is not about a call');
   const definition = tools.get(toolCall.toolName);
   if (definition !== undefined) return whyNotEdited(definition.validation.edit, input);
   if (inputSchema === undefined) throw makeMissingToolError(request, toolCall.toolName);

@@ -6,6 +6,7 @@ import {
   type QuestionResponseContent,
 } from '../../content/question.ts';
 import { readErrorText } from '../../content/app-errors.ts';
+import { renderFieldFault } from '../../content/field-fault.ts';
 import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { copyAsLogged } from '../../thread/tagged-json.ts';
@@ -24,8 +25,8 @@ export function refuseNoAnswer(
   if (fault === undefined) return;
   throw new HoldpointError(
     'invalid-answer',
-    `Not a valid answer to question ${request.requestId}: ${fault}. The question stays open.`,
-    { requestId: request.requestId },
+    `Not a valid answer to question ${request.requestId}: ${renderFieldFault(fault)}. The question stays open.`,
+    { requestId: request.requestId, ...fault },
   );
 }
 

@@ -81,7 +81,7 @@ export function makeSilentApprovalError(requestId: string): HoldpointError {
   return new HoldpointError(
     'invalid-answer',
     `Request ${requestId} can be approved only with a reason: pass one, as in request.approve({ reason }).`,
-    { requestId },
+    { requestId, reason: 'an approval needs a reason' },
   );
 }
 

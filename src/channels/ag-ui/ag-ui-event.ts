@@ -1,5 +1,6 @@
 import type { RequestRights } from '../../content/request-rights.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
+import type { RefusedAnswer } from '../../http/error-response.ts';
 
 /** A message of the conversation in AG-UI. Fields without a value are left out: AG-UI does not allow `null`. */
 export type AgUiMessage =
@@ -73,7 +74,13 @@ export interface RunFinished {
 export type AgUiEvent =
   | { type: 'RUN_STARTED'; threadId: string; runId: string; protocolVersion: '1.0' }
   | RunFinished
-  | { type: 'RUN_ERROR'; message: string; code: string }
+  /** `refusedAnswers` has the answer that was refused, with the field that caused it and the reason. */
+  | {
+      type: 'RUN_ERROR';
+      message: string;
+      code: string;
+      metadata?: { refusedAnswers: RefusedAnswer[] };
+    }
   | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' | 'user' }
   | { type: 'REASONING_MESSAGE_START'; messageId: string; role: 'reasoning' }
   | {

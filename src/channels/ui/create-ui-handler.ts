@@ -50,7 +50,7 @@ import { type UiHandlerOptions, uiHandlerSettings } from './ui-handler-options.t
  * message. One that is followed or refused while its request is open is asked again, in a stream that ends with the refusal as its error.
  *
  * Each answer is accepted or refused separately. If others were accepted, the refused ones come as a transient part,
- * `data-refused-answers`, with a list of `{ requestId, code, message }`. `data-stale`, transient too, means that the thread has more
+ * `data-refused-answers`, with a list of `{ requestId, code, message, field?, reason? }`: the path to the field that caused it, and why. `data-stale`, transient too, means that the thread has more
  * than the page shows. Refusals are JSON, `{ error: { code, message }, refusedAnswers? }`: 400, 403, 404, 405, 409 (`already-answered`,
  * `request-closed`, `thread-busy` …), 413, 415, 500. `ThreadChat` and `useThreadChat` implement the page's side.
  *

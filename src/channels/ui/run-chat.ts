@@ -4,6 +4,7 @@ import type { InputItem } from '../../agent/input.ts';
 import type { RunOptions } from '../../agent/run.ts';
 import { HoldpointError } from '../../errors.ts';
 import {
+  describeRefusedAnswer,
   makeErrorResponse,
   type RefusedAnswer,
   renderPublicRefusal,
@@ -93,8 +94,7 @@ async function startRun(
     if (rest.length === left.length || !HoldpointError.isInstance(error)) {
       return { type: 'refused', error, refused };
     }
-    const { requestId = '', code, message } = error;
-    refused.push({ requestId, code, message });
+    refused.push(describeRefusedAnswer(error, error.requestId ?? ''));
     if (rest.length === 0 && !mayRunEmpty) return { type: 'refused', error, refused };
     left = rest;
   }

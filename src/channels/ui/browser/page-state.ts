@@ -1,13 +1,22 @@
 import type { RequestRights } from '../../../content/request-rights.ts';
-import { readRefusal, describeRefusal } from './read-refusal.ts';
+import { describeRefusal, pickCause, readRefusal } from './read-refusal.ts';
 
 /** A problem to show next to the messages of a page. */
 export type ThreadProblem =
   /** The server can't be reached. Requests are repeated until it can. */
   | { type: 'away'; text: string }
   /** The server refused a request, or never got it (`not-sent`); `unsaid` is the text that it did not record, for the input field;
-   * `requestId` is the request whose answer was refused. */
-  | { type: 'refused'; text: string; code: string; unsaid?: string; requestId?: string }
+   * `requestId` is the request whose answer was refused, `field` the path to the field that caused it, of the edited input or of the question,
+   * and `reason` why. */
+  | {
+      type: 'refused';
+      text: string;
+      code: string;
+      unsaid?: string;
+      requestId?: string;
+      field?: string[] | undefined;
+      reason?: string | undefined;
+    }
   /** The last run failed, or the thread could not be read; `tryAgain` resumes it or reads it, and a new message resumes it too. */
   | { type: 'failed'; text: string };
 
@@ -121,9 +130,10 @@ export class PageState {
       text: `The server refused this (${status}).`,
       refusedAnswers: [],
     };
-    const requestId =
-      refusedAnswers[0]?.requestId ?? (answers.length === 1 ? answers[0] : undefined);
-    const about = requestId === undefined ? {} : { requestId };
+    const [first] = refusedAnswers;
+    const [requestId, ...others] = answers;
+    const isAboutOne = requestId !== undefined && others.length === 0;
+    const about = first === undefined ? isAboutOne && { requestId } : pickCause(first);
     const problem = { type: 'refused', code, text, ...about } as const;
     this.set({ problem: unsaid === undefined ? problem : { ...problem, unsaid } });
   }

@@ -4,6 +4,8 @@ const refusedAnswerSchema = z.object({
   requestId: z.string(),
   code: z.string(),
   message: z.string(),
+  field: z.array(z.string()).optional(),
+  reason: z.string().optional(),
 });
 const bodySchema = z.object({
   error: z.object({ code: z.string(), message: z.string() }),
@@ -14,14 +16,19 @@ const errorSchema = z.object({
   responseBody: z.string().optional(),
 });
 
+type RefusedAnswer = z.infer<typeof refusedAnswerSchema>;
+
 /** Why the route refused a page's request. */
 export interface Refusal {
   /** For your code: `already-answered`, `requests-open` … */
   code: string;
   /** For the person at the page. */
   text: string;
-  /** The answers that were refused separately; empty if something else was refused. */
-  refusedAnswers: z.infer<typeof refusedAnswerSchema>[];
+  /**
+   * The answers that were refused separately; empty if something else was refused. `field` is the path to the field that caused it, of the
+   * edited input or of the question; `reason` says why.
+   */
+  refusedAnswers: RefusedAnswer[];
 }
 
 /**
@@ -45,10 +52,23 @@ export function readRefusal(error: unknown): Refusal | undefined {
 /** Reads the first refused answer from a part `data-refused-answers`. */
 export function parseRefusedAnswer(
   data: unknown,
-): Pick<Refusal, 'code' | 'text'> & { requestId?: string } {
+): Pick<Refusal, 'code' | 'text'> & Partial<Pick<RefusedAnswer, 'requestId' | 'field' | 'reason'>> {
   const [first] = z.array(refusedAnswerSchema).parse(data);
   if (first === undefined) return { code: 'unknown', text: 'An answer was refused.' };
-  return { requestId: first.requestId, code: first.code, text: describeRefusal(first) };
+  return { code: first.code, text: describeRefusal(first), ...pickCause(first) };
+}
+
+/** Which answer was refused, and what in it caused that. */
+export function pickCause({
+  requestId,
+  field,
+  reason,
+}: RefusedAnswer): Pick<RefusedAnswer, 'requestId' | 'field' | 'reason'> {
+  return {
+    requestId,
+    ...(field === undefined ? {} : { field }),
+    ...(reason === undefined ? {} : { reason }),
+  };
 }
 
 /** The text for a code. A code without a text here shows the server's message. */

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+/** Why something that a person entered is not accepted. */
+export interface FieldFault {
+  /** The path to the field; absent if it is about the whole. */
+  field?: readonly string[] | undefined;
+  /** Why, in words that follow the name of the field. They repeat no value, as they may be logged, and shown to others. */
+  reason: string;
+}
+
+/** A fault as one text: `field "price" is not answered`. */
+export function renderFieldFault({ field, reason }: FieldFault): string {
+  return field === undefined ? reason : `field ${JSON.stringify(field.join('.'))} ${reason}`;
+}
+
+/** What a schema found, as Zod and other standard schemas report it. */
+export interface SchemaIssue {
+  path: readonly string[];
+  message: string;
+}
+
+const longestReason = 300;
+
+const keySchema = z
+  .union([z.string(), z.number()])
+  .transform(String)
+  .or(
+    z
+      .object({ key: z.union([z.string(), z.number()]).transform(String) })
+      .transform((each) => each.key),
+  );
+const issuesSchema = z
+  .array(z.object({ path: z.array(keySchema).default([]), message: z.string() }))
+  .min(1);
+const errorSchema = z.object({ issues: z.unknown().optional(), cause: z.unknown().optional() });
+
+/** The first issue of a schema's error, which has them itself or as its cause. `undefined` for an error without issues. */
+export function readSchemaFault(error: unknown): FieldFault | undefined {
+  const { issues, cause } = errorSchema.safeParse(error).data ?? {};
+  const found =
+    issuesSchema.safeParse(issues).data ??
+    issuesSchema.safeParse(cause).data ??
+    issuesSchema.safeParse(errorSchema.safeParse(cause).data?.issues).data;
+  const [first] = found ?? [];
+  if (first === undefined) return undefined;
+  const { path, message } = first;
+  const reason = message.length > longestReason ? `${message.slice(0, longestReason)}…` : message;
+  return { ...(path.length === 0 ? {} : { field: path }), reason };
+}
