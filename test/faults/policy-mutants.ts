@@ -52,7 +52,7 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'only what the rule marks is edited',
     file: 'agent/input/answer-edit.ts',
-    from: 'if (editable === undefined) return "its rule doesn\'t mark it as editable";',
+    from: 'if (editable === undefined) return makeEditFault("its rule doesn\'t mark it as editable");',
     to: 'if (editable === undefined) return undefined;',
     suite: plays,
     sentence: anyFault,
@@ -60,8 +60,8 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'an edit must fit the JSON Schema of its tool',
     file: 'agent/calls/input-validation.ts',
-    from: '(whyNotStrictJson(input) ?? checks.edit(input))',
-    to: 'whyNotStrictJson(input)',
+    from: 'text === undefined ? checks.edit(input) : { text }',
+    to: 'text === undefined ? undefined : { text }',
     suite: [schemas, "in the agent's thread"],
     sentence: failed,
   },
@@ -76,8 +76,8 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: "an edit of a tool whose schema can't be read is refused",
     file: 'agent/calls/input-validation.ts',
-    from: "'unreadable' in checks\n      ?",
-    to: "'unreadable' in checks\n      ? undefined &&",
+    from: 'return toValidationResult(input, { text });',
+    to: 'return toValidationResult(input, text && undefined);',
     suite: [schemas, 'a circle'],
     sentence: failed,
   },

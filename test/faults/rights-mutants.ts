@@ -55,8 +55,8 @@ export const rightsMutants: readonly SourceMutant[] = [
   {
     promise: 'a page keeps no rights of the person before',
     file: 'channels/ui/browser/page-state.ts',
-    from: 'rights: new Map(),',
-    to: '',
+    from: 'this.set(makePageState());',
+    to: 'this.set({ ...makePageState(), rights: this.#state.rights });',
     suite: ['ui/viewer-rights', 'of the person before'],
     sentence: failed,
   },
