@@ -200,7 +200,7 @@ export interface Agent<
   retract(thread: AgentThread, messageId?: string, options?: AnswerOptions): Promise<void>;
   /**
    * Ends the thread's current run, in whichever process, and its turn: the model is not asked again before the next message, the next
-   * answer, or the result of a deferred call; or, where it had not begun its reply, a run with `resumeStopped`. Text that was streamed so far is kept. Tools get the abort signal, and their results are
+   * answer, or the result of a deferred call. A run with `resumeStopped` resumes a turn whose reply had not begun. Text that was streamed so far is kept. Tools get the abort signal, and their results are
    * recorded, late ones too. Approved calls that have not started are cancelled; open requests stay open. The run resolves with
    * `cancelled`, or with `waiting` or `indeterminate` if a call is still open. Without a current run, a turn that is due, after a failure
    * or a crash, is ended the same way.

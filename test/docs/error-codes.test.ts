@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { generateText, wrapLanguageModel } from 'ai';
 import {
   type Agent,
   type AgentThread,
@@ -7,8 +8,10 @@ import {
   HoldpointError,
   type HoldpointErrorCode,
   type LogEnd,
+  memoryStore,
   type ThreadSummary,
 } from 'holdpoint';
+import { holdPoint, resumeMessage } from 'holdpoint/middleware';
 import { expect, test } from 'vitest';
 import { lostCalls } from '../support/lost-call.ts';
 import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
@@ -71,6 +74,16 @@ const failures: Record<HoldpointErrorCode, Failure | Failure[]> = {
       agent.respond({ type: 'approval-response', requestId: 'r9', approved: true }, thread),
     async ({ agent, thread }) => agent.deliver(thread, 'c9', { status: 'succeeded', output: 1 }),
     async ({ agent, thread }) => agent.revoke({ ...grant, threadId: thread.id }),
+    async ({ world, thread }) =>
+      generateText({
+        model: wrapLanguageModel({
+          model: world.played.model,
+          middleware: holdPoint({ store: memoryStore() }),
+        }),
+        messages: [resumeMessage()],
+        maxRetries: 0,
+        providerOptions: { holdpoint: { threadId: thread.id } },
+      }),
   ],
   'grant-ended': async ({ world, thread }) => {
     const end = { revision: thread.revision, hash: thread.toJSON().entries.at(-1)?.hash ?? '' };
