@@ -11,7 +11,7 @@ import type {
   ThreadStoreGrants,
   ThreadSummary,
 } from '../thread/thread-store.ts';
-import { MemoryRequests } from './memory/requests.ts';
+import { type HasEntry, MemoryRequests } from './memory/requests.ts';
 import { takePage } from './memory/take-page.ts';
 import { makeNotice, Notices } from './sql/notices.ts';
 
@@ -36,7 +36,13 @@ export function memoryStore({
 }: MemoryStoreOptions = {}): ThreadStore {
   const threads = new Map<string, KeptThread>();
   const grants = new MemoryGrants();
-  const requests = keepsRequests ? new MemoryRequests((id) => threads.has(id)) : undefined;
+  const hasEntry: HasEntry = (threadId, entry) => {
+    const { entries } = threads.get(threadId) ?? {};
+    const isSame = ({ revision, text }: LogEntry): boolean =>
+      revision === entry?.revision && text === entry.text;
+    return entries !== undefined && (entry === undefined || entries.some(isSame));
+  };
+  const requests = keepsRequests ? new MemoryRequests(hasEntry) : undefined;
   const notices = new Notices();
   const deadlines = new Deadlines((summary) => threads.get(summary.threadId)?.summary === summary);
 

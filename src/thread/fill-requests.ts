@@ -1,6 +1,7 @@
+import { readEntry } from './log-entry.ts';
 import { replayRequests } from './stored-requests.ts';
 import { ThreadLog } from './thread-log.ts';
-import type { ThreadStore, ThreadSummary } from './thread-store.ts';
+import type { LogEntry, ThreadStore, ThreadSummary } from './thread-store.ts';
 
 /** Options of `fillRequests`. */
 export interface FillOptions {
@@ -49,8 +50,10 @@ export async function fillRequests(
         ignoresSnapshots: true,
         onAppended: () => {},
       });
+      let end: LogEntry | undefined;
       try {
         await log.open();
+        end = await readEnd(store, log);
       } catch (error) {
         filled.failed += 1;
         report?.({ threadId, requests: 0, error });
@@ -58,7 +61,7 @@ export async function fillRequests(
       }
       const rows = [...replayRequests(log.state).values()];
       // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- not the `fill` of an array.
-      if (rows.length > 0) await requests.fill(rows);
+      if (end !== undefined && rows.length > 0) await requests.fill(rows, end);
       filled.threads += 1;
       filled.requests += rows.length;
       report?.({ threadId, requests: rows.length });
@@ -66,4 +69,11 @@ export async function fillRequests(
     after = page.at(-1);
     if (after === undefined) return filled;
   }
+}
+
+/** The last entry of a log as it was read; `undefined` if the thread was deleted meanwhile, and perhaps created anew. */
+async function readEnd(store: ThreadStore, { state }: ThreadLog): Promise<LogEntry | undefined> {
+  const [end, before] = state.entries.slice(-2).toReversed();
+  const [entry] = await store.read(state.threadId, before?.revision ?? 0);
+  return entry !== undefined && readEntry(entry).hash === end?.hash ? entry : undefined;
 }

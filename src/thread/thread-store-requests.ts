@@ -140,9 +140,14 @@ export interface ThreadStoreRequests {
   get(requestId: string): Promise<StoredRequest | undefined>;
   /**
    * Adds rows of threads that were written before the store kept any, and tells the feed of those that are open. A row that exists stays as it
-   * is, except that an open one is closed if the given one is decided: processes of an older version close none. A thread that does not exist, because it was deleted meanwhile, gets none.
+   * is, except that an open one is closed if the given one is decided: processes of an older version close none. A thread
+   * that does not exist, because it was deleted meanwhile, gets none. With `entry`, neither does one whose log does not have this entry: it was
+   * deleted and created anew.
    */
-  fill(rows: readonly StoredRequest[]): Promise<void>;
+  fill(
+    rows: readonly StoredRequest[],
+    entry?: { readonly revision: number; readonly text: string },
+  ): Promise<void>;
   /**
    * Erases the text of a decided row, for good: neither a later `fill` nor a later change, such as of an approval that expires before its call
    * starts, brings it back. The log still has the request. Resolves with false for an open row and for an unknown one.
@@ -152,13 +157,14 @@ export interface ThreadStoreRequests {
   changes(query: { after: number; limit?: number }): Promise<FeedChange[]>;
   /**
    * Takes the next changes for a consumer, the first time from the beginning of the feed, unless another process holds them. They are its
-   * own until `until`; what is not acknowledged by then is taken again. `undefined` if there are none, or another process holds them.
-   * Times are in milliseconds since 1970; `at` is now.
+   * own for `leaseMs` milliseconds; what is not acknowledged by then is taken again. `undefined` if there are none, or another process holds
+   * them. `at` is now, in milliseconds since 1970. Default: the store's clock, so that no process takes what another holds because their
+   * clocks differ.
    */
   take(query: {
     consumer: string;
-    at: number;
-    until: number;
+    leaseMs: number;
+    at?: number;
     limit?: number;
   }): Promise<TakenChanges | undefined>;
   /**

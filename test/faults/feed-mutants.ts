@@ -8,6 +8,46 @@ const failed = /AssertionError|error: /;
 /** The requests of a Postgres database, and the feed of their changes. */
 export const feedMutants: readonly SourceMutant[] = [
   {
+    promise: 'rows are filled in memory only from the log that the thread has',
+    file: 'stores/memory.ts',
+    from: '(entry === undefined || entries.some(isSame))',
+    to: 'isSame !== undefined',
+    suite: ['thread/stored-requests', 'created anew meanwhile'],
+    sentence: /is in the store, but not in the log/,
+  },
+  {
+    promise: 'rows are filled on SQLite only from the log that the thread has',
+    file: 'stores/sqlite-on/request-rows.ts',
+    from: 'and (? is null or exists (',
+    to: 'and (true or ? is null or exists (',
+    suite: ['stores/stores', 'fill writes nothing of a log'],
+    sentence: failed,
+  },
+  {
+    promise: 'rows are filled on Postgres only from the log that the thread has',
+    file: rows,
+    from: '($${entryParameter}::int is null or exists (',
+    to: '(true or $${entryParameter}::int is null or exists (',
+    suite: ['stores/postgres', 'fill writes nothing of a log'],
+    sentence: failed,
+  },
+  {
+    promise: 'a request that expires in the far future is no request that never does',
+    file: 'stores/sql/request-rows.ts',
+    from: 'const never = Number.MAX_VALUE;',
+    to: 'const never = Number.MAX_SAFE_INTEGER;',
+    suite: ['stores/stores', 'expires later than'],
+    sentence: failed,
+  },
+  {
+    promise: "a lease of a consumer ends by the server's clock",
+    file: feed,
+    from: 'async take({ consumer, leaseMs, at = null, limit = 100 }) {',
+    to: 'async take({ consumer, leaseMs, at = Date.now(), limit = 100 }) {',
+    suite: [requests, 'whose clock is ahead'],
+    sentence: failed,
+  },
+  {
     promise: 'a place that a client sends is read, or refused as input',
     file: 'agent/list-requests.ts',
     from: '{ ...query, ...parsePlaces(query) }',
@@ -83,7 +123,7 @@ export const feedMutants: readonly SourceMutant[] = [
   {
     promise: 'changes that one process holds are not given to another',
     file: feed,
-    from: 'where consumers.position = excluded.position and (consumers.lease_until is null or consumers.lease_until <= $6)',
+    from: 'where consumers.position = excluded.position and (consumers.lease_until is null or consumers.lease_until <= coalesce($6::float8, ${clock}))',
     to: '',
     suite: [requests, 'to two processes of one consumer'],
     sentence: failed,

@@ -179,8 +179,8 @@ export const keptMutants: readonly SourceMutant[] = [
   {
     promise: 'a deleted thread gets no rows of its requests',
     file: 'stores/memory/requests.ts',
-    from: '!this.#hasThread(row.threadId)',
-    to: 'false',
+    from: 'given.filter(({ threadId }) => this.#hasEntry(threadId, entry))',
+    to: 'given.slice()',
     suite: ['stores/stores', 'fill adds the rows that are missing'],
     sentence: failed,
   },

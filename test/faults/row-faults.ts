@@ -66,14 +66,17 @@ export async function findRowFaults(
 
 /** Changes as text. Which of the requests of one deletion comes first is not said. */
 function sortDeletions(changes: readonly string[]): string {
-  const isDeleted = (text: string | undefined): boolean => text?.startsWith('deleted ') === true;
   const groups: string[][] = [];
   for (const text of changes) {
     const last = groups.at(-1);
-    if (isDeleted(text) && isDeleted(last?.[0])) last?.push(text);
+    if (tellsOfDeletion(text) && tellsOfDeletion(last?.[0])) last?.push(text);
     else groups.push([text]);
   }
   return groups.flatMap((group) => group.toSorted()).join();
+}
+
+function tellsOfDeletion(text: string | undefined): boolean {
+  return text?.startsWith('deleted ') === true;
 }
 
 function lastRows(changes: readonly RequestChange[]): StoredRequest[] {

@@ -208,8 +208,8 @@ const fleetMutants: readonly SourceMutant[] = [
   {
     promise: 'rows of requests do not come back to a deleted thread in SQLite',
     file: 'stores/sqlite-on/request-rows.ts',
-    from: 'and exists (select 1 from holdpoint_threads where thread_id = ?)',
-    to: 'and (1 or exists (select 1 from holdpoint_threads where thread_id = ?))',
+    from: 'exists (select 1 from holdpoint_threads where thread_id = ?)\n',
+    to: '(1 or exists (select 1 from holdpoint_threads where thread_id = ?))\n',
     suite: ['stores/sqlite-requests', 'do not come back with a fill'],
     sentence: /AssertionError/,
   },

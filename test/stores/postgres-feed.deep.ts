@@ -164,7 +164,7 @@ describe.each(levels)('the feed in %s', (level) => {
       const requests = requestsOf(postgresStore(pool));
       while (!over.signal.aborted) {
         time += 1;
-        const lease = { consumer: 'mailer', at: time, until: time + 10, limit: 3 };
+        const lease = { consumer: 'mailer', leaseMs: 10, at: time, limit: 3 };
         const taken = await requests.take(lease).catch(() => undefined);
         if (taken === undefined) continue;
         const { changes, token } = taken;

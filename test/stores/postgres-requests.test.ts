@@ -1,6 +1,6 @@
 import type { HoldpointErrorCode, ThreadStore } from 'holdpoint';
 import { type PostgresPool, postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { describeChanges, fillRows } from '../../src/testing/conformance/requests-in-case.ts';
 import { errorCode } from '../support/error-code.ts';
 import { listening } from '../support/listening.ts';
@@ -268,7 +268,7 @@ describe.each(levels)('the feed in %s', (level) => {
     const mail = async (store: ThreadStore): Promise<void> => {
       const requests = requestsOf(store);
       while (delivered.length < ids.length) {
-        const taken = await requests.take({ consumer: 'mailer', at: 1, until: 2, limit: 2 });
+        const taken = await requests.take({ consumer: 'mailer', leaseMs: 1, at: 1, limit: 2 });
         if (taken === undefined) continue;
         delivered.push(...taken.changes.map(({ requestId }) => requestId));
         const { token } = taken;
@@ -289,6 +289,16 @@ describe('the feed', () => {
     const idle = requestsOf(postgresStore(recording, { createSchema: false }));
     expect(await idle.changes({ after: first?.position ?? 0 })).toEqual([]);
     expect(texts).toHaveLength(1);
+  });
+
+  test('is not taken from a process by another whose clock is ahead', async () => {
+    const { store, requests } = await oneStore();
+    await appendRows(store, 't', [opened('r')]);
+    const lease = { consumer: 'mailer', leaseMs: 60_000 };
+    expect(await requests.take(lease)).toBeDefined();
+    using clock = vi.spyOn(Date, 'now');
+    clock.mockReturnValue(Date.now() + 3_600_000);
+    expect(await requests.take(lease)).toBeUndefined();
   });
 
   test('gives no position twice after its changes were deleted', async () => {
@@ -407,7 +417,7 @@ describe('a database of an older version', () => {
       async (store) => appendRows(store, 't', [opened('r')], 2),
       async (store) => fillRows(requestsOf(store), [plainRow('r')]),
       async (store) => store.requests?.list({}),
-      async (store) => store.requests?.take({ consumer: 'mailer', at: 1, until: 2 }),
+      async (store) => store.requests?.take({ consumer: 'mailer', leaseMs: 1, at: 1 }),
       async (store) => store.delete('t', plainEnd(1)),
     ];
     for (const use of firstUses) {

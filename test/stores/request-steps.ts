@@ -257,7 +257,7 @@ const takings = fc
   .map(({ consumer, at, lasts, limit, kept }): Step => async ({ requests }, { consumers }) => {
     const known = consumers.get(consumer) ?? { position: 0, until: 0 };
     const next = await requests.changes({ after: known.position, limit });
-    const taken = await requests.take({ consumer, at, until: at + lasts, limit });
+    const taken = await requests.take({ consumer, leaseMs: lasts, at, limit });
     const isFree = known.token === undefined || known.until <= at;
     deepStrictEqual(taken?.changes, isFree && next.length > 0 ? next : undefined);
     if (taken === undefined) return;

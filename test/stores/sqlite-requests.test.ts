@@ -278,7 +278,7 @@ describe('requests in SQLite', () => {
     const driver = nodeDriver(new DatabaseSync(':memory:'));
     const one = sqliteStoreOn(driver);
     await appendRows(one, 't', [opened('a')]);
-    const take = { consumer: 'mail', at: 1, until: 2 };
+    const take = { consumer: 'mail', leaseMs: 1, at: 1 };
     const meanwhile: unknown[] = [];
     const other = sqliteStoreOn({
       ...driver,
@@ -353,12 +353,12 @@ test('a process that finds nothing more to take, as another one has acknowledged
   });
   await appendRows(slow, 't', [opened('a')]);
   meanwhile = async () => {
-    const taken = await first?.take({ consumer, at: 1, until: 10 });
+    const taken = await first?.take({ consumer, leaseMs: 9, at: 1 });
     await first?.acknowledge({ consumer, token: taken?.token ?? '' });
   };
-  expect(await slow.requests?.take({ consumer, at: 1, until: 1_000 })).toBe(undefined);
+  expect(await slow.requests?.take({ consumer, leaseMs: 999, at: 1 })).toBe(undefined);
   await appendRows(slow, 'u', [opened('b')]);
-  const next = await second?.take({ consumer, at: 2, until: 10 });
+  const next = await second?.take({ consumer, leaseMs: 8, at: 2 });
   expect(next?.changes.map(({ requestId }) => requestId)).toEqual(['b']);
 });
 

@@ -10,7 +10,7 @@ const counted = `
     select 1 union all select n + 1 from counted where n < ${requestCount}
   )`;
 
-const never = Number.MAX_SAFE_INTEGER;
+const never = Number.MAX_VALUE;
 
 /** The rows for `seedRequests`: of each thread of `seedThreads` one open request and one that is decided. */
 function seedRows(isOpen: boolean): string {
@@ -147,7 +147,7 @@ export const requestPoints: Question[] = [
   {
     name: 'take',
     ask: asRequests(async (requests) => {
-      const taken = await requests.take({ consumer: 'mail', at: 1, until: 2, limit: 10 });
+      const taken = await requests.take({ consumer: 'mail', leaseMs: 1, at: 1, limit: 10 });
       await requests.acknowledge({ consumer: 'mail', token: taken?.token ?? '' });
     }),
   },

@@ -29,8 +29,7 @@ async function post({ requestId, threadId, kind, toolName, createdAt }: StoredRe
 /** Posts what was opened since the last acknowledgement, unless another process is about it. */
 async function postNew() {
   for (;;) {
-    const at = Date.now();
-    const taken = await store.requests?.take({ consumer, at, until: at + 30_000, limit: 1 });
+    const taken = await store.requests?.take({ consumer, leaseMs: 30_000, limit: 1 });
     if (taken === undefined) return;
     for (const { type, request } of taken.changes)
       if (type === 'opened' && request !== undefined) await post(request);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tool } from 'ai';
-import { createAgent, type StoredRequest } from 'holdpoint';
+import { createAgent, memoryStore, type StoredRequest } from 'holdpoint';
 import { fillRequests } from 'holdpoint/worker';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -427,6 +427,24 @@ describe('fillRequests', () => {
     const open = store.rows.get(request.requestId);
     await fillRequests(store);
     expect(store.rows.get(request.requestId)).toBe(open);
+  });
+
+  test('adds no request of a thread that is deleted and created anew meanwhile', async () => {
+    const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { calls: [book('c1', 'Rome')] }]);
+    const store = memoryStore();
+    const agent = world.agent({ store });
+    await agent.run('Book', await agent.thread('t'));
+    const { requests } = store;
+    if (requests === undefined) throw new Error('The store keeps no requests.');
+    const fill = requests.fill.bind(requests);
+    requests.fill = async (...input) => {
+      await agent.delete(await agent.thread('t'));
+      await agent.run('Book another', await agent.thread('t'));
+      await fill(...input);
+    };
+    await fillRequests(store);
+    await (await agent.thread('t')).verify();
+    expect(await requests.list({ state: 'open' })).toHaveLength(1);
   });
 
   test('stops between two threads, and needs a store that keeps requests', async () => {

@@ -50,8 +50,8 @@ export class RequestFeed {
 
   take({
     consumer: name,
-    at,
-    until,
+    leaseMs,
+    at = Date.now(),
     limit = 100,
   }: Parameters<ThreadStoreRequests['take']>[0]): TakenChanges | undefined {
     const { position, lease } = this.#consumers.get(name) ?? { position: 0 };
@@ -60,7 +60,10 @@ export class RequestFeed {
     const last = changes.at(-1);
     if (last === undefined) return undefined;
     const token = makeRandomId();
-    this.#consumers.set(name, { position, lease: { token, until, takenTo: last.position } });
+    this.#consumers.set(name, {
+      position,
+      lease: { token, until: at + leaseMs, takenTo: last.position },
+    });
     return { changes, token };
   }
 

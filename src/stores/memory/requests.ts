@@ -7,9 +7,13 @@ import type {
   TakenChanges,
   ThreadStoreRequests,
 } from '../../thread/thread-store-requests.ts';
+import type { LogEntry } from '../../thread/thread-store.ts';
 import { RequestFeed } from './request-feed.ts';
 import { isSelected, requestOrders } from './request-order.ts';
 import { takePage } from './take-page.ts';
+
+/** Whether there is a thread of this id, with this entry in its log if one is given. */
+export type HasEntry = (threadId: string, entry: LogEntry | undefined) => boolean;
 
 /** The requests of a store in memory. Its rows are frozen, and replaced as a whole. */
 export class MemoryRequests implements ThreadStoreRequests {
@@ -17,10 +21,10 @@ export class MemoryRequests implements ThreadStoreRequests {
   readonly #openRows = new Map<string, StoredRequest>();
   readonly #ofThreads = new Map<string, Map<string, StoredRequest>>();
   readonly #feed = new RequestFeed((requestId) => this.#rows.get(requestId));
-  readonly #hasThread: (threadId: string) => boolean;
+  readonly #hasEntry: HasEntry;
 
-  constructor(hasThread: (threadId: string) => boolean) {
-    this.#hasThread = hasThread;
+  constructor(hasEntry: HasEntry) {
+    this.#hasEntry = hasEntry;
   }
 
   /** Makes the changes of an append. */
@@ -61,9 +65,10 @@ export class MemoryRequests implements ThreadStoreRequests {
     return this.#rows.get(requestId);
   }
 
-  async fill(rows: readonly StoredRequest[]): Promise<void> {
+  async fill(given: readonly StoredRequest[], entry?: LogEntry): Promise<void> {
+    const rows = given.filter(({ threadId }) => this.#hasEntry(threadId, entry));
     for (const row of rows) {
-      if (this.#rows.has(row.requestId) || !this.#hasThread(row.threadId)) continue;
+      if (this.#rows.has(row.requestId)) continue;
       this.#keep(row);
       if (row.state === 'open') this.#feed.add('opened', row);
     }

@@ -28,15 +28,15 @@ export function makeFeed(run: RunQuery): FeedPart {
   return {
     changes,
 
-    async take({ consumer, at, until, limit = 100 }) {
-      const [state] = (await run(readConsumer, [consumer])).rows;
+    async take({ consumer, leaseMs, at = null, limit = 100 }) {
+      const [state] = (await run(readConsumer, [consumer, at])).rows;
       const position = Number(state?.['position'] ?? 0);
-      if (state !== undefined && Number(state['lease_until'] ?? 0) > at) return undefined;
+      if (state?.['is_held'] === true) return undefined;
       const taken = await changes({ after: position, limit });
       const last = taken.at(-1);
       if (last === undefined) return undefined;
       const token = makeRandomId();
-      const values = [consumer, position, last.position, token, until, at];
+      const values = [consumer, position, last.position, token, leaseMs, at];
       const { rowCount } = await run(takeLease, values);
       return rowCount === 1 ? { changes: taken, token } : undefined;
     },
@@ -124,9 +124,14 @@ const assignPositions: PostgresQuery = {
   where changes.seq = next.seq`,
 };
 
+/* The server's: processes whose clocks differ must agree on when a lease ends. */
+const clock = 'floor(extract(epoch from clock_timestamp()) * 1000)::float8';
+
 const readConsumer: PostgresQuery = {
   name: 'holdpoint-read-consumer',
-  text: 'select position, lease_until from holdpoint_request_consumers where name = $1',
+  text: `
+  select position, lease_until > coalesce($2::float8, ${clock}) as is_held
+  from holdpoint_request_consumers where name = $1`,
 };
 
 /* Writes nothing if another process has taken or acknowledged changes since the consumer was read. */
@@ -134,10 +139,10 @@ const takeLease: PostgresQuery = {
   name: 'holdpoint-take-changes',
   text: `
   insert into holdpoint_request_consumers as consumers (name, position, taken_to, token, lease_until)
-  values ($1, $2, $3, $4, $5)
+  values ($1, $2, $3, $4, coalesce($6::float8, ${clock}) + $5::float8)
   on conflict (name) do update
   set taken_to = excluded.taken_to, token = excluded.token, lease_until = excluded.lease_until
-  where consumers.position = excluded.position and (consumers.lease_until is null or consumers.lease_until <= $6)
+  where consumers.position = excluded.position and (consumers.lease_until is null or consumers.lease_until <= coalesce($6::float8, ${clock}))
   returning ${waitForDisk}`,
 };
 

@@ -27,9 +27,9 @@ export function makePostgresRequests({ run }: StatementRunner): ThreadStoreReque
     count: async (filter) => count(toStorableFilter(filter)),
     get,
 
-    async fill(rows) {
+    async fill(rows, entry) {
       const opened = rows.map((request) => ({ type: 'opened' as const, request }));
-      const values = listRequestValues(opened);
+      const values = [...listRequestValues(opened), entry?.revision, entry?.text];
       await run(fillMissing, values);
       await run(closeStale, values);
     },

@@ -50,8 +50,8 @@ export const approverColumns = 'approver, request_id, agent, tenant, created_at,
 /** The approver in the row of a request that names none. A name is never empty. */
 export const anyApprover = '';
 
-/** The `expires_at` of a request that never expires. Finite, as some drivers send values as JSON. */
-const never = Number.MAX_SAFE_INTEGER;
+/** The `expires_at` of a request that never expires. Finite, as some drivers send values as JSON, and later than any that an app would mean. */
+const never = Number.MAX_VALUE;
 
 /** The `decided_at` of an open request. */
 const undecided = -1;

@@ -72,13 +72,13 @@ export function makeRequestFeed(
       return rows.map(parseChangeRow);
     },
 
-    async take({ consumer, at, until, limit = 100 }) {
+    async take({ consumer, leaseMs, at = Date.now(), limit = 100 }) {
       const asked = { text: hasChanges, values: [consumer, consumer, at] };
       if ((await driver.query(asked)).length === 0) return undefined;
       const token = makeRandomId();
       const results = await driver.batch([
         { text: addConsumer, values: [consumer] },
-        { text: takeLease, values: [token, until, limit, consumer, at] },
+        { text: takeLease, values: [token, at + leaseMs, limit, consumer, at] },
         { text: readTaken, values: [consumer, token] },
       ]);
       const changes = (results.at(-1) ?? []).map(parseChangeRow);

@@ -1,3 +1,4 @@
+import type { LogEntry } from '../../thread/thread-store.ts';
 import type {
   RequestChange,
   StoredRequest,
@@ -88,14 +89,16 @@ export function listRowStatements(
   return statements;
 }
 
-/* The condition of a row that `fill` adds: a thread that was deleted meanwhile gets none. */
-const fillStatements = makeChangeStatements(`
-  not exists (select 1 from holdpoint_requests where request_id = ?)
-  and exists (select 1 from holdpoint_threads where thread_id = ?)`);
+/* The condition of rows that `fill` writes: a thread that was deleted meanwhile gets none, also if it was created anew. */
+const isOfLog = `
+  exists (select 1 from holdpoint_threads where thread_id = ?)
+  and (? is null or exists (select 1 from holdpoint_entries where thread_id = ? and revision = ? and entry = ?))`;
 
-/* The condition of an open row that `fill` closes. */
+const fillStatements = makeChangeStatements(
+  `not exists (select 1 from holdpoint_requests where request_id = ?) and ${isOfLog}`,
+);
 const closeStatements = makeChangeStatements(
-  "exists (select 1 from holdpoint_requests where request_id = ? and thread_id = ? and state = 'open')",
+  `exists (select 1 from holdpoint_requests where request_id = ? and thread_id = ? and state = 'open') and ${isOfLog}`,
 );
 
 /* A text of the same length is written in place: see the deletion of a thread. */
@@ -136,11 +139,9 @@ export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {
 
     ...makeRequestFeed(driver),
 
-    async fill(rows) {
-      const statements = [
-        ...rows.flatMap((row) => fillRow(fillStatements, row, isOpen(row) ? 'opened' : undefined)),
-        ...rows.flatMap((row) => (isOpen(row) ? [] : fillRow(closeStatements, row, 'closed'))),
-      ];
+    async fill(rows, entry) {
+      const statements = rows.flatMap((row) => addRow(row, entry));
+      for (const row of rows) if (!isOpen(row)) statements.push(...closeRow(row, entry));
       if (statements.length > 0) await driver.batch(statements);
     },
 
@@ -158,12 +159,21 @@ export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {
   };
 }
 
-function fillRow(
-  sql: ChangeStatements,
-  request: StoredRequest,
-  type?: RequestChange['type'],
-): SqliteStatement[] {
-  return listRowStatements(sql, { type, request }, [request.requestId, request.threadId]);
+function addRow(request: StoredRequest, entry: LogEntry | undefined): SqliteStatement[] {
+  const type = isOpen(request) ? 'opened' : undefined;
+  const condition = [request.requestId, ...listLogValues(request, entry)];
+  return listRowStatements(fillStatements, { type, request }, condition);
+}
+
+function closeRow(request: StoredRequest, entry: LogEntry | undefined): SqliteStatement[] {
+  const condition = [request.requestId, request.threadId, ...listLogValues(request, entry)];
+  return listRowStatements(closeStatements, { type: 'closed', request }, condition);
+}
+
+/** The values of `isOfLog`. */
+function listLogValues({ threadId }: StoredRequest, entry: LogEntry | undefined): SqliteValue[] {
+  const { revision = null, text = null } = entry ?? {};
+  return [threadId, revision, threadId, revision, text];
 }
 
 function isOpen({ state }: StoredRequest): boolean {

@@ -262,6 +262,26 @@ export const requestCases: readonly StoreConformanceCase[] = [
     },
   ),
   requestCase(
+    'fill writes nothing of a log whose thread was deleted and created anew',
+    async ({ store, requests, reopen }) => {
+      await write(store, open(makeRow('lost')));
+      const [entry] = await store.read('t');
+      if (entry === undefined) throw new Error('The thread has an entry.');
+      await fillRows(requests, [makeRow('a')], entry);
+      deepStrictEqual(await requests.get('a'), makeRow('a'));
+      await store.delete('t', end(1));
+      const other = { ...entry, text: `${entry.text} ` };
+      await store.append('t', end(0), [other], makeSummary('t'), {
+        requests: open(makeRow('lost')),
+      });
+      const settled: StoredRequest = { ...makeApproved(makeRow('lost')), state: 'settled' };
+      await fillRows(reopen().requests, [makeRow('a'), makeRow('b'), settled], entry);
+      deepStrictEqual(await requests.list({}), [makeRow('lost')]);
+      await fillRows(reopen().requests, [settled], other);
+      deepStrictEqual(await requests.get('lost'), settled);
+    },
+  ),
+  requestCase(
     'the text of a decided request can be erased for good, and nothing else of it',
     async ({ store, requests, reopen }) => {
       const decided = makeApproved(makeRow('b', { approvers: ['ada'], requesters: ['eve'] }));

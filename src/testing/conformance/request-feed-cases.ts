@@ -43,7 +43,7 @@ const readIds = (changes: readonly FeedChange[]): string[] =>
   changes.map(({ requestId }) => requestId);
 
 /* At time 100, for 50 milliseconds. */
-const lease = { consumer: 'mail', at: 100, until: 150 };
+const lease = { consumer: 'mail', leaseMs: 50, at: 100 };
 
 async function take(requests: ThreadStoreRequests, more = {}): Promise<TakenChanges> {
   const taken = await requests.take({ ...lease, ...more });
@@ -177,7 +177,7 @@ export const requestFeedCases: readonly StoreConformanceCase[] = [
       const { changes, token } = await take(requests, { limit: 2 });
       deepStrictEqual(changes, (await requests.changes({ after: 0 })).slice(0, 2));
       const other = reopen().requests;
-      strictEqual(await other.take({ ...lease, at: 149, until: 300 }), undefined);
+      strictEqual(await other.take({ ...lease, leaseMs: 151, at: 149 }), undefined);
       strictEqual(await other.acknowledge({ consumer: 'mail', token }), true);
       strictEqual(await requests.acknowledge({ consumer: 'mail', token }), false);
       const rest = await take(other);
@@ -205,7 +205,7 @@ export const requestFeedCases: readonly StoreConformanceCase[] = [
     strictEqual(await requests.acknowledge({ consumer: 'mail', token: chat.token }), false);
     strictEqual(await requests.acknowledge({ consumer: 'mail', token: mail.token }), true);
     strictEqual(await requests.take(lease), undefined);
-    const again = await take(requests, { consumer: 'chat \'"; é', at: 150, until: 200 });
+    const again = await take(requests, { consumer: 'chat \'"; é', leaseMs: 50, at: 150 });
     deepStrictEqual(again.changes, chat.changes);
     strictEqual(await requests.acknowledge({ consumer: 'nobody', token: '' }), false);
   }),
@@ -215,22 +215,34 @@ export const requestFeedCases: readonly StoreConformanceCase[] = [
       await write(store, open(makeRow('a'), makeRow('b')));
       const first = await take(requests);
       const other = reopen().requests;
-      const second = await take(other, { at: 150, until: 200, limit: 1 });
+      const second = await take(other, { leaseMs: 50, at: 150, limit: 1 });
       deepStrictEqual(second.changes, first.changes.slice(0, 1));
       ok(second.token !== first.token, 'the token of a lease that has gone is used again');
       strictEqual(await requests.acknowledge({ consumer: 'mail', token: first.token }), false);
-      strictEqual(await requests.take({ ...lease, at: 199, until: 300 }), undefined);
+      strictEqual(await requests.take({ ...lease, leaseMs: 101, at: 199 }), undefined);
       strictEqual(await other.acknowledge({ consumer: 'mail', token: second.token }), true);
       deepStrictEqual(readIds((await take(requests)).changes), ['b']);
+    },
+  ),
+  requestCase(
+    "a lease begins and ends by the store's clock, if no time is given",
+    async ({ store, requests, reopen }) => {
+      await write(store, open(makeRow('a')));
+      const now = { consumer: 'mail', leaseMs: 0 };
+      ok(await requests.take(now));
+      const other = reopen().requests;
+      const { at: _, ...lasting } = { ...lease, leaseMs: 60_000 };
+      ok(await other.take(lasting), 'a lease of no time is not over');
+      strictEqual(await requests.take(now), undefined);
     },
   ),
   requestCase(
     'a lease that has ended can be acknowledged until somebody else takes it',
     async ({ store, requests }) => {
       await write(store, open(makeRow('a')));
-      const { token } = await take(requests, { at: 100, until: 100 });
+      const { token } = await take(requests, { leaseMs: 0, at: 100 });
       strictEqual(await requests.acknowledge({ consumer: 'mail', token }), true);
-      strictEqual(await requests.take({ ...lease, at: 900, until: 950 }), undefined);
+      strictEqual(await requests.take({ ...lease, leaseMs: 50, at: 900 }), undefined);
     },
   ),
   requestCase(

@@ -171,6 +171,18 @@ export const requestListCases: readonly StoreConformanceCase[] = [
       },
     ),
   ),
+  requestCase(
+    'a request that expires later than a number counts exactly expires before those that never do',
+    async ({ store, reopen }) => {
+      const times = [2 ** 53 + 2, 2 ** 53, 2 ** 53 - 1, 1e300];
+      const rows = times.map((expiresAt, index) => makeRow(`r${index}`, { expiresAt }));
+      await write(store, open(makeRow('never'), ...rows));
+      const { requests } = reopen();
+      const [third, second, first, fourth] = rows;
+      const inOrder = [first, second, third, fourth, makeRow('never')];
+      deepStrictEqual(await requests.list({ state: 'open', order: 'expires' }), inOrder);
+    },
+  ),
   requestCase('count is the number of requests that match a filter', async ({ store, reopen }) => {
     const rows = await fill(store);
     const { requests } = reopen();
