@@ -55,7 +55,9 @@ const brand = Symbol.for('holdpoint.error');
  * }
  */
 export class HoldpointError extends Error {
+  /** The name of the class. */
   override readonly name = 'HoldpointError';
+  /** What went wrong, for code to act on. */
   readonly code: HoldpointErrorCode;
   /** For an answer that was refused, the id of its request. Other answers of the same input may be accepted without it. */
   readonly requestId: string | undefined;

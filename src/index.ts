@@ -38,6 +38,7 @@ export {
 export { inertLine, inertText } from './content/inert-text.ts';
 export { lookAlikeWarnings } from './content/look-alikes.ts';
 export type {
+  AnswerableQuestion,
   QuestionAnswer,
   QuestionField,
   QuestionOption,

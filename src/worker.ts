@@ -15,6 +15,7 @@ export { type FilledRequests, type FillOptions, fillRequests } from './thread/fi
 export interface WorkerOptions {
   /** The agent whose threads are run; it must use the same `store`. Threads of agents with other names are not claimed. */
   agent: Pick<Agent, 'name' | 'now' | 'thread' | 'run'>;
+  /** The store whose threads the worker runs. */
   store: Pick<ThreadStore, 'claim' | 'subscribe' | 'now'>;
   /** Ends the worker, and aborts its current runs with the signal's reason. */
   signal: AbortSignal;

@@ -20,6 +20,7 @@ import * as tools from 'holdpoint/tools';
 import * as ui from 'holdpoint/ui';
 import * as worker from 'holdpoint/worker';
 import { expect, test } from 'vitest';
+import { readPublicMembers } from './support/public-members.ts';
 import { isDocumented, publicNames } from './support/public-names.ts';
 
 test('the public names are these, and a change of them is a decision', () => {
@@ -149,6 +150,7 @@ test('the public types are these', () => {
       'AgentThread',
       'AnswerOptions',
       'AnswerRefusal',
+      'AnswerableQuestion',
       'AppendedBeside',
       'ApprovalRequest',
       'ApprovalRequestContent',
@@ -291,6 +293,18 @@ test('a public name is exported by one entry, and has a docstring', () => {
   expect(repeated).toEqual([]);
   expect(names.filter((name) => !isDocumented(name))).toEqual([]);
 });
+
+test('every member of a public type and every option has a docstring, which an editor shows', () => {
+  const members = readPublicMembers();
+  /* Events are declared by their schemas alone. docs/concepts.md has what each says. */
+  const bare = members.filter(({ hover, file }) => hover === '' && !isOfEvent(file));
+  expect(bare.map(({ name, file }) => `${name} (${file})`)).toEqual([]);
+  expect(members.length).toBeGreaterThan(2_000);
+});
+
+function isOfEvent(file: string): boolean {
+  return file.startsWith('src/thread/events/') || file.startsWith('src/thread/thread-event');
+}
 
 test('an error is known across copies of the package', () => {
   const error = new root.HoldpointError('not-found', 'There is none.');

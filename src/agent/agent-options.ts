@@ -19,6 +19,7 @@ export interface AgentOptions<
   extends SharedAgentOptions<TOOLS, RUNTIME_CONTEXT>, ModelSettings {
   /** Any AI SDK language model, or the id of one at the AI Gateway. */
   model: LanguageModel;
+  /** What the model is told before every conversation: the AI SDK's option. */
   instructions?: Instructions;
   /**
    * Called before each request to the model, as in the AI SDK: returns the settings that this step has instead of the agent's, and the

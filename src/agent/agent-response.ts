@@ -48,6 +48,7 @@ export interface AgentResponse<CALL extends ToolCall = ToolCall, OUTPUT = unknow
   response: Readonly<NonNullable<StepMetadata['response']>> | undefined;
   /** When the thread needs a run, in milliseconds since 1970, 0 for immediately: `thread.nextDeadline`. */
   nextDeadline: number | undefined;
+  /** The thread of the run, up to date. */
   thread: AgentThread<CALL>;
 }
 

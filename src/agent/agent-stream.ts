@@ -14,8 +14,22 @@ export type AgentStreamEvent<CALL extends ToolCall = ToolCall, OUTPUT = unknown>
   | ModelDelta
   | PreliminaryResult
   | ThreadEvent
-  | { type: 'finish'; response: AgentResponse<CALL, OUTPUT> }
-  | { type: 'error'; error: unknown };
+  | StreamFinish<CALL, OUTPUT>
+  | StreamError;
+
+interface StreamFinish<CALL extends ToolCall, OUTPUT> {
+  /** The run has ended. */
+  type: 'finish';
+  /** What `run` would have resolved with. */
+  response: AgentResponse<CALL, OUTPUT>;
+}
+
+interface StreamError {
+  /** The run has failed. */
+  type: 'error';
+  /** What `run` would have rejected with. */
+  error: unknown;
+}
 
 /**
  * A streamed run. It starts when the first event or `response` is requested, and advances only as fast as it is read. Leaving the loop with

@@ -1,6 +1,6 @@
 import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { Grant } from '../content/grant.ts';
-import type { QuestionRequestContent } from '../content/question.ts';
+import type { AnswerableQuestion } from '../content/question.ts';
 import type { RequestRights } from '../content/request-rights.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
@@ -166,7 +166,7 @@ export interface Agent<
     toolCallId: string,
     question: Question,
     options?: { replyTo?: unknown },
-  ): Promise<QuestionRequestContent>;
+  ): Promise<AnswerableQuestion>;
   /**
    * Settles a call whose outcome is unknown (`indeterminate`), after a person has found out what happened. `retry` is a new approval of
    * the same call; if the call was not for anybody to approve (`approvers`, `notRequester`, `quorum`, `requireReason`), it is asked again on the

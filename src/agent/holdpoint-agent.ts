@@ -1,7 +1,7 @@
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
 import type { EventBuffer } from '../content/event-buffer.ts';
 import type { Grant } from '../content/grant.ts';
-import type { QuestionRequestContent } from '../content/question.ts';
+import { type AnswerableQuestion, withQuestionAnswers } from '../content/question.ts';
 import type { RequestRights } from '../content/request-rights.ts';
 import { HoldpointError } from '../errors.ts';
 import { identifyStrictly, whyNobody } from '../policy/same-person.ts';
@@ -205,9 +205,10 @@ export class HoldpointAgent implements Agent<unknown> {
     toolCallId: string,
     question: Question,
     { replyTo }: { replyTo?: unknown } = {},
-  ): Promise<QuestionRequestContent> {
+  ): Promise<AnswerableQuestion> {
     const log = await this.#current(thread);
-    return askDuringCall(log, this.#context, { toolCallId, question, replyTo });
+    const asked = { toolCallId, question, replyTo };
+    return withQuestionAnswers(await askDuringCall(log, this.#context, asked));
   }
 
   async settle(

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { withAnswers } from '../content/approval.ts';
 import { risks } from '../content/approval-terms.ts';
 import { refuseUnknown } from '../content/check-settings.ts';
 import { parseJson } from '../content/json-value.ts';
@@ -9,6 +8,7 @@ import {
   type UserInputRequest,
   type UserInputRequestContent,
   userInputRequestSchema,
+  makeAnswerable,
 } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { toStoredName } from '../thread/stored-requests.ts';
@@ -173,7 +173,7 @@ async function listRow(
 ): Promise<ListedRequest> {
   const request = parseRow(row);
   if (request === undefined) return { row, rights: makeNoRights(row, 'no-request') };
-  const shown = request.type === 'approval-request' ? withAnswers(request) : request;
+  const shown = makeAnswerable(request);
   if (row.state !== 'open') return { row, request: shown, rights: makeNoRights(row, 'closed') };
   const rights = needsThread(request, await context.definedTools())
     ? await findThreadRights(context, threads, row, by)

@@ -15,6 +15,11 @@ export interface ResumedThread {
   error?: unknown;
 }
 
+interface ResumeOptions {
+  /** Ends the run: `abortSignal` of `agent.run`. */
+  abortSignal?: AbortSignal | undefined;
+}
+
 /**
  * Runs a thread if it is due: what a job of a queue or a step of an engine does when it is woken, however often or early. A run that fails
  * is retried at a time in the log, so the promise resolves then too, and the queue's own retries are not needed. It rejects if the log
@@ -27,7 +32,7 @@ export interface ResumedThread {
 export async function resumeThread(
   agent: Pick<Agent, 'thread' | 'run'>,
   threadId: string,
-  options: { abortSignal?: AbortSignal | undefined } = {},
+  options: ResumeOptions = {},
 ): Promise<ResumedThread> {
   const { abortSignal } = options;
   const abort = abortSignal === undefined ? {} : { abortSignal };

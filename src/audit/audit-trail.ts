@@ -8,7 +8,9 @@ import { describeEvent, type EventText } from './describe-event.ts';
 
 /** What happened in a thread, and where its log ended then. */
 export interface AuditTrail {
+  /** The thread that the trail is about. */
   threadId: string;
+  /** What happened, oldest first. */
   rows: readonly AuditRow[];
   /** How many events the log had. */
   revision: number;

@@ -44,16 +44,19 @@ export interface BacktestLimits {
 export interface BacktestResult {
   /** How many threads were replayed. */
   threads: number;
+  /** The threads that could not be read, and why. */
   unreadable: UnreadableThread[];
   /** How many calls the candidate decided about. */
   calls: number;
   /** How many calls no rule decides about: they asked a question, or were refused before a rule was applied. */
   skipped: { question: number; refused: number };
+  /** How many calls were decided how, by the recorded rules and by these. */
   counts: DecisionCounts;
   /** By tool, the most calls first. */
   tools: ToolCounts[];
   /** The reasons for which the candidate asks and denies, the most frequent first; at most 20. A rule that throws asks for the reason that it failed. */
   reasons: ReasonCount[];
+  /** The calls about which people decided otherwise than these rules. */
   disagreements: Disagreement[];
   /** The narrowest standing approval that would have saved the most questions. Absent if none would have saved one. */
   standingApproval?: StandingApproval;
@@ -177,11 +180,17 @@ export type DisagreementType =
 
 /** A recorded call about which the candidate differs from people, or from the rules of that time. */
 export interface Disagreement {
+  /** How they disagree. */
   type: DisagreementType;
+  /** The thread of the call. */
   threadId: string;
+  /** The number of the step that proposed the call, from 0. */
   step: number;
+  /** Its position among the calls of the step, from 0. */
   index: number;
+  /** The model's id of the call. */
   toolCallId: string;
+  /** The name of the tool. */
   toolName: string;
   /** The input that the model proposed. */
   input: unknown;
@@ -189,7 +198,9 @@ export interface Disagreement {
   editedInput?: unknown;
   /** Who answered, as authenticated by the app, through which channel, and why. */
   principal?: unknown;
+  /** The channel through which the call was decided, if that is known. */
   channel?: string;
+  /** The reason that was given for the decision, if there was one. */
   reason?: string;
 }
 

@@ -25,7 +25,9 @@ export type { BacktestResult, Disagreement } from './backtest-result.ts';
 export interface BacktestRules<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
   /** The tools of the agent. Their `needsApproval` counts; their `execute` is never called, and may be absent. */
   tools: TOOLS;
+  /** The rules to try: the agent's option of this name. */
   toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
+  /** The context of each tool that has a `contextSchema`: the agent's option of this name. */
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
   /**
    * The runtime context that the rules get, which no log has: made for each step from its thread and from who asked for it. It is not called
@@ -50,6 +52,7 @@ export type BacktestOptions<TOOLS extends ToolSet, RUNTIME_CONTEXT> = BacktestRu
         agent?: string;
       }
     | {
+        /** The store whose threads are replayed. */
         store: ThreadStore;
         /** The name of the agent whose threads are replayed. Default: agents without a name. */
         agent?: string;

@@ -29,38 +29,57 @@ export const milliseconds = z.number().positive();
 export const grantMatchSchema = z.union([z.enum(['exact', 'any']), z.array(z.string()).min(1)]);
 
 /** A standing approval that an answer asks for, or the widest that a request allows. */
+export interface Remember {
+  /** Whose calls it decides: those of the same `thread`, those for the same `principal`, or those of `everyone`. */
+  scope: GrantScope;
+  /** Which inputs it covers: the same input (`exact`), the same values in the named fields, or `any`. */
+  match: 'exact' | 'any' | string[];
+  /** How long it lasts, in milliseconds. Absent: without limit. */
+  expiresAfterMs?: number | undefined;
+  /** How many calls it decides. Absent: without limit. */
+  uses?: number | undefined;
+}
+
+/** What a request demands of the people who answer it, and what it allows them. */
+export interface ApprovalTerms {
+  /** Names, roles or teams, one of which must answer. The agent's `mayAnswer` resolves them. */
+  approvers?: string[] | undefined;
+  /** The people for whom the agent works may not answer. */
+  notRequester?: true | undefined;
+  /** How many different people must approve. Absent: one. */
+  quorum?: number | undefined;
+  /** An approval must have a reason. */
+  requireReason?: true | undefined;
+  /** The fields of the input that an approval may change; `true` for all. Absent: none. */
+  editable?: true | string[] | undefined;
+  /** The widest standing approval that an answer may ask for. Absent: none. */
+  remember?: Remember | undefined;
+  /** How risky the call is. Open requests are shown with the riskiest first. */
+  risk?: Risk | undefined;
+  /** Any JSON of the app's. */
+  metadata?: Record<string, unknown> | undefined;
+}
+
+/** The schema of `Remember`. */
 export const rememberSchema = z.strictObject({
   scope: z.enum(grantScopes),
   match: grantMatchSchema,
-  /** How long it lasts, in milliseconds. Absent: without limit. */
   expiresAfterMs: milliseconds.optional(),
-  /** How many calls it decides. Absent: without limit. */
   uses: z.int().positive().optional(),
 });
 
-/** What a request demands of the people who answer it, and what it allows them. */
+/** The schema of `ApprovalTerms`. */
 export const approvalTermsSchema = z.strictObject({
-  /** Names, roles or teams, one of which must answer. The agent's `mayAnswer` resolves them. */
   approvers: approversSchema.optional(),
-  /** The people for whom the agent works may not answer. */
   notRequester: z.literal(true).optional(),
-  /** How many different people must approve. Absent: one. */
   quorum: z.int().min(2).optional(),
-  /** An approval must have a reason. */
   requireReason: z.literal(true).optional(),
-  /** The fields of the input that an approval may change; `true` for all. Absent: none. */
   editable: z.union([z.literal(true), z.array(z.string()).min(1)]).optional(),
-  /** The widest standing approval that an answer may ask for. Absent: none. */
   remember: rememberSchema.optional(),
   risk: z.enum(risks).optional(),
-  /** Any JSON of the app's. */
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** What a request demands of the people who answer it, and what it allows them. */
-export type ApprovalTerms = z.infer<typeof approvalTermsSchema>;
-/** A standing approval that an answer asks for, or the widest that a request allows. */
-export type Remember = z.infer<typeof rememberSchema>;
 /** How risky a call is. */
 export type Risk = (typeof risks)[number];
 

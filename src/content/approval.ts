@@ -1,83 +1,143 @@
 import { isDraft, isModified, produce } from 'immer';
 import { z } from 'zod';
-import { approvalTermsSchema, type Remember, rememberSchema } from './approval-terms.ts';
-import { deadlineActionSchema } from './deadline-action.ts';
+import {
+  type ApprovalTerms,
+  approvalTermsSchema,
+  type Remember,
+  rememberSchema,
+} from './approval-terms.ts';
+import { type DeadlineAction, deadlineActionSchema } from './deadline-action.ts';
 import { copyPlain } from './json-value.ts';
 import { requestedFields } from './requesters.ts';
-import { requestPathSchema, type ToolCall, toolCallSchema } from './tool-call.ts';
-import { reassignmentSchema, requestEditSchema, voteSchema } from './vote.ts';
+import {
+  type PlainToolCall,
+  type RequestPath,
+  requestPathSchema,
+  type ToolCall,
+  toolCallSchema,
+} from './tool-call.ts';
+import {
+  type RequestReassignment,
+  reassignmentSchema,
+  type RequestEdit,
+  requestEditSchema,
+  type Vote,
+  voteSchema,
+} from './vote.ts';
 
 /** A request for a person's approval, as plain JSON: the form in which it is logged and sent. */
-export const approvalRequestSchema = approvalTermsSchema.extend({
-  type: z.literal('approval-request'),
+export interface ApprovalRequest extends ApprovalTerms {
+  /** Tells an approval from a question. */
+  type: 'approval-request';
   /** Made by holdpoint from at least 128 random bits; never the model's tool call id. */
-  requestId: z.string().min(1),
-  threadId: z.string().min(1),
+  requestId: string;
+  /** The thread that waits for the answer. */
+  threadId: string;
   /** The app's key of the request, if it gave one. */
-  key: z.string().optional(),
+  key?: string | undefined;
   /** The question, for people. Of an edited call, the question about the edited input. */
-  text: z.string(),
+  text: string;
   /** Why approval is needed: the `reason` of the rule. */
-  reason: z.string().optional(),
+  reason?: string | undefined;
   /** The call that will run, with exactly this input. Absent if the request is not about a call. */
-  toolCall: toolCallSchema.optional(),
+  toolCall?: PlainToolCall | undefined;
   /**
    * The JSON Schema of the tool's input, in a request that may be edited: what an edit must fit in a process that does not have the tool.
    * Absent if it is longer than 256 Ki characters.
    */
-  inputSchema: z.unknown().optional(),
+  inputSchema?: unknown;
   /**
    * Set for the request of a sub-agent: the delegated calls that lead to it, outermost first. `toolCall` is then the sub-agent's own
    * call.
    */
-  path: requestPathSchema.optional(),
-  ...requestedFields,
+  path?: RequestPath | undefined;
+  /** The `principal` of the latest message. */
+  requestedBy?: unknown;
+  /**
+   * Everybody whose unanswered message led to the request, in order, each once. `null` stands for somebody unknown: a
+   * message without a principal, or from an imported conversation. Absent if nobody is known; older requests have `requestedBy` alone.
+   */
+  requesters?: unknown[] | undefined;
   /** SHA-256 of everything that the request shows, as base64url. It is checked again before the call runs. */
-  digest: z.string().min(1),
+  digest: string;
   /** When the request was made, in milliseconds since 1970. */
-  createdAt: z.number(),
+  createdAt: number;
   /** When the request expires, in milliseconds since 1970. Absent: never. */
-  expiresAt: z.number().optional(),
+  expiresAt?: number | undefined;
   /** What happens then. Absent: the call is denied. */
-  onExpiry: deadlineActionSchema.optional(),
+  onExpiry?: DeadlineAction | undefined;
   /** When `request-reminded` is recorded if the request is still open, in milliseconds since 1970. */
-  remindAt: z.number().optional(),
+  remindAt?: number | undefined;
   /** The id of the expired request that this one follows. */
-  follows: z.string().optional(),
+  follows?: string | undefined;
   /** The approvals so far, of a request that needs several. Not covered by the digest. */
-  votes: z.array(voteSchema).optional(),
+  votes?: Vote[] | undefined;
   /** Who asked whom to answer instead. Not covered by the digest. */
-  reassignments: z.array(reassignmentSchema).optional(),
+  reassignments?: RequestReassignment[] | undefined;
   /**
    * The edit that an approver has made. With it, `toolCall`, `text` and `digest` are those of the edited input, which will run;
    * `edit.original` has what they were before.
    */
+  edit?: RequestEdit | undefined;
+}
+
+/** The schema of `ApprovalRequest`. */
+export const approvalRequestSchema = approvalTermsSchema.extend({
+  type: z.literal('approval-request'),
+  requestId: z.string().min(1),
+  threadId: z.string().min(1),
+  key: z.string().optional(),
+  text: z.string(),
+  reason: z.string().optional(),
+  toolCall: toolCallSchema.optional(),
+  inputSchema: z.unknown().optional(),
+  path: requestPathSchema.optional(),
+  ...requestedFields,
+  digest: z.string().min(1),
+  createdAt: z.number(),
+  expiresAt: z.number().optional(),
+  onExpiry: deadlineActionSchema.optional(),
+  remindAt: z.number().optional(),
+  follows: z.string().optional(),
+  votes: z.array(voteSchema).optional(),
+  reassignments: z.array(reassignmentSchema).optional(),
   edit: requestEditSchema.optional(),
 });
-
-/** A request for a person's approval, as plain JSON. */
-export type ApprovalRequest = z.infer<typeof approvalRequestSchema>;
 
 /**
  * A person's answer to an approval request. `toolCall` and `digest` may repeat what the person was shown; if they differ from the
  * stored request, the answer is refused. The call that runs is always the stored one.
  */
+export interface ApprovalResponseContent {
+  /** Tells the answer to an approval from the answer to a question. */
+  type: 'approval-response';
+  /** The request that it answers. */
+  requestId: string;
+  /** Only `true` approves. */
+  approved: boolean;
+  /** Why. If the call was rejected, the model receives it. */
+  reason?: string | undefined;
+  /** The call that the person was shown. */
+  toolCall?: PlainToolCall | undefined;
+  /** The digest of what the person was shown. */
+  digest?: string | undefined;
+  /** The input to run instead, if the request allows edits. */
+  input?: unknown;
+  /** Decides later calls too, within what the request allows. */
+  remember?: Remember | undefined;
+}
+
+/** The schema of `ApprovalResponseContent`. */
 export const approvalResponseSchema = z.strictObject({
   type: z.literal('approval-response'),
   requestId: z.string().min(1),
   approved: z.boolean(),
-  /** Why. If the call was rejected, the model receives it. */
   reason: z.string().optional(),
   toolCall: toolCallSchema.optional(),
   digest: z.string().optional(),
-  /** The input to run instead, if the request allows edits. */
   input: z.unknown().optional(),
-  /** Decides later calls too, within what the request allows. */
   remember: rememberSchema.optional(),
 });
-
-/** A person's answer to an approval request. */
-export type ApprovalResponseContent = z.infer<typeof approvalResponseSchema>;
 
 /**
  * An approval request as an agent returns it: the plain data, and methods that make its two answers. `JSON.stringify` writes the plain
@@ -123,7 +183,7 @@ export interface RejectOptions {
 
 /** The parts of a request that an answer repeats, or is made from. */
 type Approvable = Pick<ApprovalRequest, 'requestId'> &
-  Partial<Pick<ApprovalRequest, 'digest' | 'remember'>> & { toolCall?: ToolCall | undefined };
+  Partial<Pick<ApprovalRequest, 'digest' | 'remember' | 'toolCall'>>;
 
 /**
  * Makes the answer that approves a request, for requests that arrived as plain data from a queue or a page. It repeats the digest, so

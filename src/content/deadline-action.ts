@@ -3,6 +3,30 @@ import { approversSchema, milliseconds } from './approval-terms.ts';
 import { inertLine } from './inert-text.ts';
 
 /** What happens when a request expires without a decision. */
+export type DeadlineAction = Reject | AskAgain | Escalate;
+
+interface Reject {
+  /** The call is denied. */
+  type: 'reject';
+  /** Why; the model receives it. Absent: that the request expired. */
+  reason?: string | undefined;
+}
+
+interface AskAgain {
+  /** A new request is opened. */
+  type: 'ask-again';
+}
+
+interface Escalate {
+  /** A new request is opened, for other people. */
+  type: 'escalate';
+  /** Who must answer it. */
+  approvers: string[];
+  /** How long it can be approved, in milliseconds. Absent: without limit. */
+  expiresAfterMs?: number | undefined;
+}
+
+/** The schema of `DeadlineAction`. */
 export const deadlineActionSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('reject'), reason: z.string().optional() }),
   z.strictObject({ type: z.literal('ask-again') }),
@@ -12,9 +36,6 @@ export const deadlineActionSchema = z.discriminatedUnion('type', [
     expiresAfterMs: milliseconds.optional(),
   }),
 ]);
-
-/** What happens when a request expires without a decision. */
-export type DeadlineAction = z.infer<typeof deadlineActionSchema>;
 
 /** The actions that a rule may also name by their type alone. */
 export const shortDeadlineActions = ['reject', 'ask-again'] as const;

@@ -1,70 +1,181 @@
 import { z } from 'zod';
 import { type FieldFault, renderFieldFault } from './field-fault.ts';
 import { requestedFields } from './requesters.ts';
-import { requestPathSchema, toolCallSchema } from './tool-call.ts';
+import {
+  type PlainToolCall,
+  type RequestPath,
+  requestPathSchema,
+  toolCallSchema,
+} from './tool-call.ts';
 
-/** An option of a question. Answers refer to it by `id`. */
+/** An option of a question. */
+export interface QuestionOption {
+  /** What answers call it. Unique in its field. */
+  id: string;
+  /** What people read. */
+  label: string;
+  /** More about it, for people. */
+  description?: string | undefined;
+}
+
+/** One field of a question: options to pick from, text to type, or both. */
+export interface QuestionField {
+  /** What answers call the field. Unique in its question. */
+  key: string;
+  /** What people read. */
+  label: string;
+  /** The options to pick from; empty if only text is asked for. */
+  options: QuestionOption[];
+  /** The minimum number of options to pick. */
+  min: number;
+  /** The maximum number of options to pick. Above 1, several may be picked. */
+  max: number;
+  /** The ids of options that are selected when the question is first shown. They don't count as an answer. */
+  preselected?: string[] | undefined;
+  /** Whether text can be typed: `never`, `optional` (instead of or besides options), or `only` (there are no options). */
+  freeText: 'never' | 'optional' | 'only';
+}
+
+/** The answer to one field of a question. */
+export interface QuestionAnswer {
+  /** The `key` of the field. */
+  key: string;
+  /** The ids of the picked options. */
+  optionIds: string[];
+  /** The typed text. Absent: none. */
+  text?: string | undefined;
+}
+
+/** A question to a person, as plain JSON: a confirmation, a choice, free text, or a form of several fields. */
+export interface QuestionRequestContent {
+  /** Tells a question from an approval. */
+  type: 'question-request';
+  /** What it asks for: yes or no, a text, options, or several things. */
+  kind: 'confirmation' | 'question' | 'choice' | 'form';
+  /** Made by holdpoint from at least 128 random bits. Answers name it. */
+  requestId: string;
+  /** The thread that waits for the answer. */
+  threadId: string;
+  /** The app's key of the request, if it gave one. */
+  key?: string | undefined;
+  /** The question, for people. */
+  text: string;
+  /** What is asked, one after the other. */
+  fields: QuestionField[];
+  /** Whether the person may dismiss the question. */
+  allowDismiss: boolean;
+  /** The answers that the tool receives if the question is dismissed: a remote tool's `default`. */
+  dismissAnswer?: QuestionAnswer[] | undefined;
+  /** The call that asks. */
+  toolCall?: PlainToolCall | undefined;
+  /**
+   * Set for the request of a sub-agent: the delegated calls that lead to it, outermost first. `toolCall` is then the sub-agent's own
+   * call.
+   */
+  path?: RequestPath | undefined;
+  /** The `principal` of the latest message. */
+  requestedBy?: unknown;
+  /** Everybody whose unanswered message led to the request, in order, each once; `null` stands for somebody unknown. Absent if nobody is known. */
+  requesters?: unknown[] | undefined;
+  /** When the question was asked, in milliseconds since 1970. */
+  createdAt: number;
+  /** When the question expires, in milliseconds since 1970. Absent: never. */
+  expiresAt?: number | undefined;
+  /** Data for the channel that shows the question. */
+  metadata?: Record<string, unknown> | undefined;
+}
+
+/** A person's answers to a question, or that it was dismissed. It never approves a call. */
+export type QuestionResponseContent = AnsweredQuestion | DismissedQuestion;
+
+/** A person's answers to a question. */
+interface AnsweredQuestion {
+  /** Tells the answer to a question from the answer to an approval. */
+  type: 'question-response';
+  /** The question that it answers. */
+  requestId: string;
+  /** The person has answered. */
+  status: 'answered';
+  /** The answers, one for each field. */
+  answers: QuestionAnswer[];
+  /** JSON of the channel's own. */
+  metadata?: unknown;
+}
+
+/** That a person dismissed a question. */
+interface DismissedQuestion {
+  /** Tells the answer to a question from the answer to an approval. */
+  type: 'question-response';
+  /** The question that was dismissed. */
+  requestId: string;
+  /** The person has not answered, and doesn't want to. */
+  status: 'dismissed';
+  /** JSON of the channel's own. */
+  metadata?: unknown;
+}
+
+/** A question as an agent returns it: the plain data, and methods that make its answers. `JSON.stringify` writes the plain data alone. */
+export interface AnswerableQuestion extends QuestionRequestContent {
+  /**
+   * Makes the answer, for `agent.run` or `agent.respond`: the id of an option, or a text where the question takes one; several ids in a list;
+   * and for a question of several fields, an object with the answer to each by its `key`. What is the id of an option picks that option;
+   * `{ text }` is always a text. Throws a `TypeError` for an answer that doesn't fit the question.
+   *
+   * @example
+   * await agent.respond(question.answer('yes'), thread);
+   * await agent.respond(form.answer({ flight: 'late', seats: ['4A', '4B'], note: { text: 'late' } }), thread);
+   */
+  answer(given: FieldAnswer | Readonly<Record<string, FieldAnswer>>): QuestionResponseContent;
+  /** Makes the answer that dismisses the question. Throws a `TypeError` for a question that can't be dismissed. */
+  dismiss(): QuestionResponseContent;
+}
+
+/** The answer to a field: the id of an option or a text, ids, or both kept apart. */
+type FieldAnswer = string | readonly string[] | { optionIds?: readonly string[]; text?: string };
+
 const questionOptionSchema = z.strictObject({
   id: z.string().min(1),
   label: z.string(),
   description: z.string().optional(),
 });
 
-/** One field of a question: options to pick from, text to type, or both. */
 const questionFieldSchema = z.strictObject({
   key: z.string().min(1),
   label: z.string(),
   options: z.array(questionOptionSchema),
-  /** The minimum and maximum number of options to pick; with `max` above 1, several may be picked. */
   min: z.int().min(0),
   max: z.int().min(0),
-  /** The ids of options that are selected when the question is first shown. They don't count as an answer. */
   preselected: z.array(z.string()).optional(),
-  /** Whether text can be typed: `never`, `optional` (instead of or besides options), or `only` (there are no options). */
   freeText: z.enum(['never', 'optional', 'only']),
 });
 
 /* Answers are an array, because keys from outside must not index plain objects. */
-
-/** The answer to one field. */
 const questionAnswerSchema = z.strictObject({
   key: z.string().min(1),
   optionIds: z.array(z.string()),
   text: z.string().optional(),
 });
 
-/** A question to a person, as plain JSON: a confirmation, a choice, free text, or a form of several fields. */
+/** The schema of `QuestionRequestContent`. */
 export const questionRequestSchema = z.strictObject({
   type: z.literal('question-request'),
   kind: z.enum(['confirmation', 'question', 'choice', 'form']),
   requestId: z.string().min(1),
   threadId: z.string().min(1),
-  /** The app's key of the request, if it gave one. */
   key: z.string().optional(),
-  /** The question, for people. */
   text: z.string(),
   fields: z.array(questionFieldSchema).min(1),
-  /** Whether the person may dismiss the question. */
   allowDismiss: z.boolean(),
-  /** The answers that the tool receives if the question is dismissed: a remote tool's `default`. */
   dismissAnswer: z.array(questionAnswerSchema).optional(),
-  /** The call that asks. */
   toolCall: toolCallSchema.optional(),
-  /**
-   * Set for the request of a sub-agent: the delegated calls that lead to it, outermost first. `toolCall` is then the sub-agent's own
-   * call.
-   */
   path: requestPathSchema.optional(),
   ...requestedFields,
-  /** When the question was asked, in milliseconds since 1970. */
   createdAt: z.number(),
-  /** When the question expires, in milliseconds since 1970. Absent: never. */
   expiresAt: z.number().optional(),
-  /** Data for the channel that shows the question. */
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** A person's answers to a question, or that it was dismissed. It never approves a call. */
+/** The schema of `QuestionResponseContent`. */
 export const questionResponseSchema = z.discriminatedUnion('status', [
   z.strictObject({
     type: z.literal('question-response'),
@@ -81,16 +192,78 @@ export const questionResponseSchema = z.discriminatedUnion('status', [
   }),
 ]);
 
-/** An option of a question. */
-export type QuestionOption = z.infer<typeof questionOptionSchema>;
-/** One field of a question. */
-export type QuestionField = z.infer<typeof questionFieldSchema>;
-/** The answer to one field of a question. */
-export type QuestionAnswer = z.infer<typeof questionAnswerSchema>;
-/** A question to a person, as plain JSON. */
-export type QuestionRequestContent = z.infer<typeof questionRequestSchema>;
-/** A person's answers to a question, or that it was dismissed. */
-export type QuestionResponseContent = z.infer<typeof questionResponseSchema>;
+/** Gives a question its two methods, which `JSON.stringify` and spreading leave out. */
+export function withQuestionAnswers(question: QuestionRequestContent): AnswerableQuestion {
+  return Object.assign(new QuestionAnswers(), question);
+}
+
+class QuestionAnswers {
+  answer(
+    this: QuestionRequestContent,
+    given: FieldAnswer | Readonly<Record<string, FieldAnswer>>,
+  ): QuestionResponseContent {
+    const { requestId, fields } = this;
+    const answers = listGiven(fields, given).map(([key, answer]) =>
+      makeAnswer(fields, key, answer),
+    );
+    const response = {
+      type: 'question-response',
+      requestId,
+      status: 'answered',
+      answers,
+    } as const;
+    const fault = whyNotAnswer(this, response);
+    if (fault === undefined) return response;
+    throw new TypeError(`Question ${requestId} can't be answered so: ${fault}.`);
+  }
+
+  dismiss(this: QuestionRequestContent): QuestionResponseContent {
+    const { requestId, allowDismiss } = this;
+    if (allowDismiss) return { type: 'question-response', requestId, status: 'dismissed' };
+    throw new TypeError(`Question ${requestId} can't be dismissed.`);
+  }
+}
+
+/** What is given for each key. Where it is not by key, it is for the first field. */
+function listGiven(
+  fields: readonly QuestionField[],
+  given: FieldAnswer | Readonly<Record<string, FieldAnswer>>,
+): [key: string, answer: FieldAnswer][] {
+  if (isFieldAnswer(given, fields)) return [[fields[0]?.key ?? '', given]];
+  return Object.entries(given);
+}
+
+/* A field may be called `text`: an object with the keys of fields is by key. */
+function isFieldAnswer(
+  given: FieldAnswer | Readonly<Record<string, FieldAnswer>>,
+  fields: readonly QuestionField[],
+): given is FieldAnswer {
+  if (typeof given === 'string' || Array.isArray(given)) return true;
+  const names = Object.keys(given);
+  const areKeys = names.some((name) => fields.some(({ key }) => key === name));
+  return !areKeys && names.every((name) => name === 'optionIds' || name === 'text');
+}
+
+function makeAnswer(
+  fields: readonly QuestionField[],
+  key: string,
+  given: FieldAnswer,
+): QuestionAnswer {
+  if (typeof given === 'string') {
+    const { options = [], freeText = 'never' } = fields.find((field) => field.key === key) ?? {};
+    const isOption = options.some(({ id }) => id === given);
+    return isOption || freeText === 'never'
+      ? { key, optionIds: [given] }
+      : { key, optionIds: [], text: given };
+  }
+  if (isList(given)) return { key, optionIds: [...given] };
+  const { optionIds = [], text } = given;
+  return { key, optionIds: [...optionIds], ...(text === undefined ? {} : { text }) };
+}
+
+function isList(given: readonly string[] | object): given is readonly string[] {
+  return Array.isArray(given);
+}
 
 type Choice = Pick<QuestionRequestContent, 'kind' | 'text'> &
   Pick<QuestionField, 'key' | 'options' | 'preselected' | 'freeText'>;

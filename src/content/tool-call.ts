@@ -1,22 +1,37 @@
 import type { InferToolInput, JSONValue, Tool, ToolResultPart, ToolSet } from 'ai';
 import { z } from 'zod';
 
-/** A change of one value, as immer writes it. `path` leads to the value, from the outside. */
+/** A change of one value, as immer writes it. */
+export interface Patch {
+  /** What was done with the value. */
+  op: 'replace' | 'add' | 'remove';
+  /** Leads to the value, from the outside: names of fields, and positions in lists. */
+  path: (string | number)[];
+  /** The new value. Absent if it was removed. */
+  value?: unknown;
+}
+
+/** The schema of `Patch`. */
 export const patchSchema = z.strictObject({
   op: z.enum(['replace', 'add', 'remove']),
   path: z.array(z.union([z.string(), z.int()])),
   value: z.unknown().optional(),
 });
 
-/** A change of one value. */
-export type Patch = z.infer<typeof patchSchema>;
-
 /** A tool call that a model proposed, as people are shown it and as it runs. */
-export const toolCallSchema = z.strictObject({
+export interface PlainToolCall {
   /** The model's id of the call. Unique in the thread, but not to be trusted, as models choose it. */
+  toolCallId: string;
+  /** The name of the tool. */
+  toolName: string;
+  /** The input after the tool's input schema parsed it; strict JSON. */
+  input: unknown;
+}
+
+/** The schema of a tool call. */
+export const toolCallSchema = z.strictObject({
   toolCallId: z.string(),
   toolName: z.string(),
-  /** The input after the tool's input schema parsed it; strict JSON. */
   input: z.unknown(),
 });
 
@@ -25,8 +40,7 @@ export const toolCallSchema = z.strictObject({
  * `toolName`, and `input` is the output of the tool's input schema, as the JSON in the log. The types describe the agent's present
  * tools: a call that the provider runs, or that an older version of the app recorded, can differ. Without `TOOLS`, `input` is `unknown`.
  */
-export type ToolCall<TOOLS extends ToolSet = ToolSet> = z.infer<typeof toolCallSchema> &
-  NamedCall<TOOLS>;
+export type ToolCall<TOOLS extends ToolSet = ToolSet> = PlainToolCall & NamedCall<TOOLS>;
 
 /** The call alone, of a record that says more. */
 export function pickToolCall({ toolCallId, toolName, input }: ToolCall): ToolCall {
@@ -41,24 +55,41 @@ type NamedCall<TOOLS extends ToolSet> = string extends keyof TOOLS
 type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
 
 /** How a call ended. Every call has one outcome. */
-export type ToolCallOutcome =
-  /** The tool returned `output`, as JSON. `modelOutput` is what its `toModelOutput` made of it for the model. */
-  | { status: 'succeeded'; output: JSONValue; modelOutput?: ToolResultPart['output'] | undefined }
-  /**
-   * The tool threw, the call could not run, or an MCP server reported that it failed: `output` is what the server returned. The model
-   * receives `modelOutput`, if it is there, or else `error`; with `endsTurn`, only after the next message.
-   */
-  | {
-      status: 'failed';
-      error: string;
-      output?: JSONValue | undefined;
-      modelOutput?: ToolResultPart['output'] | undefined;
-      endsTurn?: true | undefined;
-    }
-  /** A person or a rule denied the call, or its request was closed without an answer. The model receives `reason`. */
-  | { status: 'denied'; reason?: string | undefined }
+export type ToolCallOutcome = Succeeded | Failed | Denied | Forwarded;
+
+interface Succeeded {
+  /** The tool returned. */
+  status: 'succeeded';
+  /** What it returned, as JSON. */
+  output: JSONValue;
+  /** What its `toModelOutput` made of it for the model. Absent: the model receives `output`. */
+  modelOutput?: ToolResultPart['output'] | undefined;
+}
+
+interface Failed {
+  /** The tool threw, the call could not run, or an MCP server reported that it failed. */
+  status: 'failed';
+  /** Why. The model receives it, unless there is a `modelOutput`. */
+  error: string;
+  /** What an MCP server returned. */
+  output?: JSONValue | undefined;
+  /** What the model receives instead of `error`. */
+  modelOutput?: ToolResultPart['output'] | undefined;
+  /** Set if the model receives it only after the next message. */
+  endsTurn?: true | undefined;
+}
+
+interface Denied {
+  /** A person or a rule denied the call, or its request was closed without an answer. */
+  status: 'denied';
+  /** Why. The model receives it. */
+  reason?: string | undefined;
+}
+
+interface Forwarded {
   /** The provider was allowed to run its own call. The model's next message shows the result. */
-  | { status: 'forwarded' };
+  status: 'forwarded';
+}
 
 const outputSchema = z.custom<JSONValue>((value) => value !== undefined);
 const modelOutputSchema = z.custom<ToolResultPart['output']>(
@@ -92,10 +123,31 @@ export interface CallPlace {
 }
 
 /** The agent that works on a call, and the thread in which it does. */
+export interface WorkingAgent {
+  /** The name of the agent. */
+  name: string;
+  /** The thread in which it works. */
+  threadId: string;
+  /** The calls of unknown outcome for which it waits, its own and those of agents that work for it. */
+  lostCalls?: LostCall[] | undefined;
+}
+
+/** A call of unknown outcome, in the thread of a sub-agent: its `agent` settles it there. */
+interface LostCall {
+  /** The name of the agent whose call it is. */
+  agent: string;
+  /** The thread that has the call. */
+  threadId: string;
+  /** The model's id of the call. */
+  toolCallId: string;
+  /** The name of the tool. */
+  toolName: string;
+}
+
+/** The schema of `WorkingAgent`. */
 export const workingAgentSchema = z.strictObject({
   name: z.string(),
   threadId: z.string(),
-  /** The calls of unknown outcome for which it waits, its own and those of agents that work for it. `agent` settles each in `threadId`. */
   lostCalls: z
     .array(
       z.strictObject({
@@ -108,9 +160,6 @@ export const workingAgentSchema = z.strictObject({
     .optional(),
 });
 
-/** The agent that works on a call. */
-export type WorkingAgent = z.infer<typeof workingAgentSchema>;
-
 /** The statuses of a call that has no outcome yet. */
 export const openCallStatuses = [
   'proposed',
@@ -121,41 +170,71 @@ export const openCallStatuses = [
   'indeterminate',
 ] as const;
 
-/** A call of a thread and its status. `thread.calls` has one for every call that a model proposed. */
-export const toolCallRecordSchema = toolCallSchema.extend({
-  step: z.int(),
-  index: z.int(),
-  /**
-   * `proposed`: it needs no approval, and waits for its turn. `waiting`: for an answer. `deferred`: for a result from outside.
-   * `indeterminate`: it was started and its outcome is unknown.
-   */
-  status: z.enum([...openCallStatuses, 'succeeded', 'failed', 'denied', 'forwarded']),
+/** What the log says of a call, beside its status. */
+interface CallFacts {
+  /** The number of the step that proposed it, from 0. */
+  step: number;
+  /** Its position among the calls of the step, from 0. */
+  index: number;
   /** For a call that the provider runs, the provider's id of its request for approval. Such a call never runs here. */
-  providerApprovalId: z.string().optional(),
+  providerApprovalId?: string | undefined;
   /** The id of its latest approval request, if it had one. */
-  requestId: z.string().optional(),
+  requestId?: string | undefined;
   /** The id of the run that last started it. */
-  runId: z.string().optional(),
+  runId?: string | undefined;
   /** When it was last started, in milliseconds since 1970: just before `execute` was called. */
-  startedAt: z.number().optional(),
+  startedAt?: number | undefined;
   /** How many times it was started. More than once only for an idempotent tool, or after a person approved a retry. */
-  attempts: z.int(),
+  attempts: number;
   /**
    * The idempotency key that `execute` receives for its own server. It is derived from the log when the call is proposed, and is the
    * same for every attempt, in every process and in every copy of the thread. No two calls share a key.
    */
-  idempotencyKey: z.string().optional(),
+  idempotencyKey?: string | undefined;
   /** How many times `reconcile` has failed to find out its outcome since it was lost. */
-  recoveries: z.int().optional(),
+  recoveries?: number | undefined;
   /** When a lost call is recovered, by `reconcile` or a new attempt, in milliseconds since 1970. Absent: not automatically. */
-  recoverAt: z.number().optional(),
+  recoverAt?: number | undefined;
   /** When the result of a deferred call is overdue, in milliseconds since 1970. The call fails when the thread next resumes. */
-  expiresAt: z.number().optional(),
+  expiresAt?: number | undefined;
   /** The sub-agent that works on it, and the child thread. */
-  agent: workingAgentSchema.optional(),
+  agent?: WorkingAgent | undefined;
   /** When a delegated call is resumed, in milliseconds since 1970, 0 for immediately. Absent: once people have answered. */
-  resumeAt: z.number().optional(),
+  resumeAt?: number | undefined;
   /** Set if people edited the input: what the model asked for, what was changed in turn, and who edited last. `input` is what runs. */
+  edit?: CallEdit | undefined;
+  /** The id of the standing approval that decided it, if one did. */
+  grantId?: string | undefined;
+}
+
+/** What people have changed in the input of a call. */
+interface CallEdit {
+  /** The input that the model asked for. */
+  original: unknown;
+  /** What was changed in it, in turn. */
+  patches: Patch[];
+  /** Who edited last, as text. */
+  person?: string | undefined;
+  /** Who edited last, as authenticated by the app. */
+  principal?: unknown;
+}
+
+/** The schema of a call of a thread and its status, as plain JSON. */
+export const toolCallRecordSchema = toolCallSchema.extend({
+  step: z.int(),
+  index: z.int(),
+  status: z.enum([...openCallStatuses, 'succeeded', 'failed', 'denied', 'forwarded']),
+  providerApprovalId: z.string().optional(),
+  requestId: z.string().optional(),
+  runId: z.string().optional(),
+  startedAt: z.number().optional(),
+  attempts: z.int(),
+  idempotencyKey: z.string().optional(),
+  recoveries: z.int().optional(),
+  recoverAt: z.number().optional(),
+  expiresAt: z.number().optional(),
+  agent: workingAgentSchema.optional(),
+  resumeAt: z.number().optional(),
   edit: z
     .strictObject({
       original: z.unknown(),
@@ -164,9 +243,7 @@ export const toolCallRecordSchema = toolCallSchema.extend({
       principal: z.unknown().optional(),
     })
     .optional(),
-  /** The id of the standing approval that decided it, if one did. */
   grantId: z.string().optional(),
-  /** How it ended. Absent while it is open. */
   outcome: toolCallOutcomeSchema.optional(),
 });
 
@@ -196,30 +273,49 @@ export const awaitedBy: Record<
 /**
  * A call of a thread and its status. With the `CALL` of an agent's tools, `toolName` and `input` are typed once a tool's schema has
  * accepted the input. Those of a call that is `proposed`, `failed`, `denied` or `forwarded` are not: the model may have named an unknown
- * tool, or the schema may have rejected the input.
+ * tool, or the schema may have rejected the input. The status says which `outcome` the call has.
  */
-export type ToolCallRecord<CALL extends ToolCall = ToolCall> = Omit<
-  z.infer<typeof toolCallRecordSchema>,
-  keyof ToolCall | 'status'
-> &
+export type ToolCallRecord<CALL extends ToolCall = ToolCall> = CallFacts &
   (
-    | (CALL & { status: Exclude<ToolCallStatus, UncheckedStatus> })
-    | (ToolCall & { status: UncheckedStatus })
+    | (CALL & OpenCall<Exclude<OpenCallStatus, 'proposed'>>)
+    | (ToolCall & OpenCall<'proposed'>)
+    | (CALL & EndedCall<'succeeded'>)
+    | (ToolCall & (EndedCall<'failed'> | EndedCall<'denied'> | EndedCall<'forwarded'>))
   );
 
-type UncheckedStatus = 'proposed' | 'failed' | 'denied' | 'forwarded';
+type OpenCallStatus = (typeof openCallStatuses)[number];
+
+interface OpenCall<STATUS extends OpenCallStatus> {
+  /**
+   * `proposed`: it needs no approval, and waits for its turn. `waiting`: for an answer. `deferred`: for a result from outside.
+   * `indeterminate`: it was started and its outcome is unknown. For a call that has ended, the status of its outcome.
+   */
+  status: STATUS;
+  /** How it ended. Absent while it is open. */
+  outcome?: undefined;
+}
+
+interface EndedCall<STATUS extends ToolCallOutcome['status']> {
+  /** How it ended, as `outcome` says. */
+  status: STATUS;
+  /** How it ended. */
+  outcome: Extract<ToolCallOutcome, { status: STATUS }>;
+}
+
+/** A delegated call on the way to the agent that asks. */
+interface PathCall {
+  /** The name of the sub-agent that works on the call. */
+  agent: string;
+  /** The model's id of the call. */
+  toolCallId: string;
+  /** The name of the tool that is an agent. */
+  toolName: string;
+}
 
 /** The calls that lead from a thread's agent to the agent that asks, outermost first. */
+export type RequestPath = PathCall[];
+
+/** The schema of `RequestPath`. */
 export const requestPathSchema = z
-  .array(
-    z.strictObject({
-      /** The name of the sub-agent that works on the call. */
-      agent: z.string(),
-      toolCallId: z.string(),
-      toolName: z.string(),
-    }),
-  )
+  .array(z.strictObject({ agent: z.string(), toolCallId: z.string(), toolName: z.string() }))
   .min(1);
-
-/** The calls that lead from a thread's agent to the agent that asks, outermost first. */
-export type RequestPath = z.infer<typeof requestPathSchema>;

@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import {
+  type ApprovalRequest,
   type ApprovalRequestContent,
+  type ApprovalResponseContent,
   approvalRequestSchema,
   approvalResponseSchema,
+  withAnswers,
 } from './approval.ts';
 import {
+  type AnswerableQuestion,
   type QuestionRequestContent,
+  type QuestionResponseContent,
   questionRequestSchema,
   questionResponseSchema,
+  withQuestionAnswers,
 } from './question.ts';
 import type { ToolCall } from './tool-call.ts';
 
@@ -24,13 +30,22 @@ export const userInputResponseSchema = z.discriminatedUnion('type', [
 ]);
 
 /** An approval or question asked of a person, as plain JSON. */
-export type UserInputRequest = z.infer<typeof userInputRequestSchema>;
+export type UserInputRequest = ApprovalRequest | QuestionRequestContent;
 /** An approval or question asked of a person, as an agent returns it. */
 export type UserInputRequestContent<CALL extends ToolCall = ToolCall> =
   | ApprovalRequestContent<CALL>
-  | QuestionRequestContent;
+  | AnswerableQuestion;
+/** Copies a request and gives it the methods that make its answers, which `JSON.stringify` and spreading leave out. */
+export function makeAnswerable<CALL extends ToolCall = ToolCall>(
+  request: UserInputRequest,
+): UserInputRequestContent<CALL> {
+  return request.type === 'approval-request'
+    ? withAnswers<CALL>(request)
+    : withQuestionAnswers(structuredClone(request));
+}
+
 /** A person's answer to an approval request or a question. */
-export type UserInputResponseContent = z.infer<typeof userInputResponseSchema>;
+export type UserInputResponseContent = ApprovalResponseContent | QuestionResponseContent;
 
 /** An answer that is to be checked, and its request. */
 export interface AskedAnswer {

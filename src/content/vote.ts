@@ -1,24 +1,85 @@
 import { z } from 'zod';
-import { rememberSchema } from './approval-terms.ts';
-import { patchSchema } from './tool-call.ts';
+import { type Remember, rememberSchema } from './approval-terms.ts';
+import { type Patch, patchSchema } from './tool-call.ts';
+
+/** Who did something, as far as the app said. */
+interface By {
+  /** Who it was, as authenticated by the app. */
+  principal?: unknown;
+  /** The channel that they used. */
+  channel?: string | undefined;
+}
+
+/** An approval that waits for those of other people. */
+export interface Vote extends By {
+  /** Who approved, as text; each person has one vote. */
+  person: string;
+  /** The person who asked this one to answer instead. The vote is theirs. */
+  onBehalfOf?: string | undefined;
+  /** Why they approved. */
+  reason?: string | undefined;
+  /** The standing approval that they asked for. */
+  remember?: Remember | undefined;
+  /** When, in milliseconds since 1970. */
+  at: number;
+}
+
+/** That a person asked somebody else to answer a request instead: a name, role or team. */
+export interface RequestReassignment extends By {
+  /** Who asked, as text. */
+  from: string;
+  /** Who is to answer: a name, role or team. */
+  to: string;
+}
+
+/** A person's change of a call's input. The request shows the call as it will run, and this what was changed. */
+export interface RequestEdit extends By {
+  /** What the request showed before anybody edited it. */
+  original: OriginalRequest;
+  /** What was changed, in the original input. */
+  patches: Patch[];
+  /** Who edited, as text. */
+  person?: string | undefined;
+  /** The person who had asked the editor to answer instead. */
+  onBehalfOf?: string | undefined;
+  /** When, in milliseconds since 1970. */
+  at: number;
+}
+
+/** What a request showed before anybody edited it. */
+interface OriginalRequest {
+  /** The input that the model asked for. */
+  input: unknown;
+  /** The question about it. */
+  text: string;
+  /** The digest of the request about it. */
+  digest: string;
+}
 
 const by = { principal: z.unknown().optional(), channel: z.string().optional() };
 
-/** An approval that waits for those of other people. */
+/** The schema of `Vote`. */
 export const voteSchema = z.strictObject({
-  /** Who approved, as text; each person has one vote. */
   person: z.string(),
-  /** The person who asked this one to answer instead. The vote is theirs. */
   onBehalfOf: z.string().optional(),
   ...by,
   reason: z.string().optional(),
   remember: rememberSchema.optional(),
-  /** When, in milliseconds since 1970. */
   at: z.number(),
 });
 
-/** An approval that waits for those of other people. */
-export type Vote = z.infer<typeof voteSchema>;
+/** The schema of `RequestReassignment`. */
+export const reassignmentSchema = z.strictObject({ from: z.string(), to: z.string(), ...by });
+
+/** The schema of `RequestEdit`. */
+export const requestEditSchema = z.strictObject({
+  original: z.strictObject({ input: z.unknown(), text: z.string(), digest: z.string() }),
+  patches: z.array(patchSchema).min(1),
+  person: z.string().optional(),
+  onBehalfOf: z.string().optional(),
+  ...by,
+  at: z.number(),
+});
 
 /** Who votes: a person, for themselves or for the one who asked them to. */
 export interface Voter {
@@ -33,19 +94,3 @@ export function votesOfOthers(votes: readonly Vote[], voter: Voter): Vote[] {
     ({ person, onBehalfOf = person }) => !people.has(person) && !people.has(onBehalfOf),
   );
 }
-
-/** That a person asked somebody else to answer a request instead: a name, role or team. */
-export const reassignmentSchema = z.strictObject({ from: z.string(), to: z.string(), ...by });
-
-/** A person's change of a call's input. The request shows the call as it will run, and this what was changed. */
-export const requestEditSchema = z.strictObject({
-  /** What the request showed before anybody edited it. */
-  original: z.strictObject({ input: z.unknown(), text: z.string(), digest: z.string() }),
-  /** What was changed, in the original input. */
-  patches: z.array(patchSchema).min(1),
-  person: z.string().optional(),
-  /** The person who had asked the editor to answer instead. */
-  onBehalfOf: z.string().optional(),
-  ...by,
-  at: z.number(),
-});

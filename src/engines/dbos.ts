@@ -43,7 +43,9 @@ interface AgentWorkflowInput {
 
 /** How an agent's workflow ended. */
 export interface AgentWorkflowResult {
+  /** The thread that was run. */
   threadId: string;
+  /** How its turn ended. */
   status: 'completed' | 'cancelled' | 'max-steps';
   /** The model's latest text. */
   text: string;
@@ -151,6 +153,11 @@ export function agentWorkflow(options: AgentWorkflowOptions): AgentWorkflow {
   };
 }
 
+interface WakeOptions {
+  /** The schema of the tables of DBOS. Default `dbos`. */
+  schema?: string;
+}
+
 /**
  * The `onWake` of a store in the system database of DBOS: each append that a sleeping workflow may wait for wakes it, in its own transaction.
  * The tables of DBOS must exist (`DBOS.launch` or `DBOS.migrate`), and the role of the store needs to read its `workflow_status` and call
@@ -159,7 +166,7 @@ export function agentWorkflow(options: AgentWorkflowOptions): AgentWorkflow {
  * @example
  * const store = postgresStore(pool, { onWake: wakeWorkflow() });
  */
-export function wakeWorkflow({ schema = 'dbos' }: { schema?: string } = {}): OnWake {
+export function wakeWorkflow({ schema = 'dbos' }: WakeOptions = {}): OnWake {
   const quoted = `"${schema.replaceAll('"', '""')}"`;
   /* A workflow whose run appends, its own or that of its child on a queue, is awake. */
   const text = `

@@ -1,15 +1,17 @@
 import type { ProviderMetadata, UserModelMessage } from 'ai';
 import { z } from 'zod';
-import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
+import type { ApprovalRequestContent } from '../content/approval.ts';
 import {
   type UserInputResponseContent,
   type UserInputRequestContent,
   userInputRequestSchema,
+  makeAnswerable,
 } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 
 /** The result of a call of a model with `holdPoint`: that of `generateText`, or `{ providerMetadata: await result.providerMetadata }` of `streamText`. */
 interface HeldResult {
+  /** The AI SDK's: `holdPoint` adds the requests to it. */
   readonly providerMetadata: ProviderMetadata | undefined;
 }
 
@@ -43,9 +45,7 @@ export function userInputRequestsOf({ providerMetadata }: HeldResult): UserInput
         '{ providerMetadata: await result.providerMetadata } of streamText.',
     );
   }
-  return parsed.data.holdpoint.requests.map((request) =>
-    request.type === 'approval-request' ? withAnswers(request) : request,
-  );
+  return parsed.data.holdpoint.requests.map((request) => makeAnswerable(request));
 }
 
 /**

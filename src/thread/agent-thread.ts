@@ -1,8 +1,9 @@
 import type { ModelMessage } from 'ai';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
+import { withQuestionAnswers } from '../content/question.ts';
 import type { Grant } from '../content/grant.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
-import type { UserInputRequestContent, RequestDecision } from '../content/user-input.ts';
+import { type UserInputRequestContent, type RequestDecision } from '../content/user-input.ts';
 import { freezeDeep } from '../content/json-value.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import {
@@ -39,6 +40,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
     return #opener in thread && thread.#opener === opener ? thread.#log : undefined;
   }
 
+  /** The id of the thread, which everything else calls `threadId`. */
   get id(): string {
     return this.#log.state.threadId;
   }
@@ -48,6 +50,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
     return this.#log.revision;
   }
 
+  /** What the thread waits for, as far as this handle has read it. */
   get status(): ThreadStatus {
     return computeThreadStatus(this.#log.state.head, this.#now());
   }
@@ -81,7 +84,9 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
   /** The requests that have no answer, oldest first. */
   get activeRequests(): readonly UserInputRequestContent<CALL>[] {
     return this.#log.state.head.openRequests.map(({ request }) =>
-      request.type === 'approval-request' ? withAnswers<CALL>(request) : structuredClone(request),
+      request.type === 'approval-request'
+        ? withAnswers<CALL>(request)
+        : withQuestionAnswers(structuredClone(request)),
     );
   }
 
@@ -129,6 +134,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
     return this.#log.verify();
   }
 
+  /** The whole thread in its versioned form, for `JSON.stringify` and `agent.restore`. */
   toJSON(): ThreadJson {
     return convertThreadToJson(this.#log.state);
   }

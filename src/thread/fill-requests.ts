@@ -17,6 +17,7 @@ export interface FillOptions {
 export interface FilledRequests {
   /** How many threads it has read, and how many it could not read. */
   threads: number;
+  /** How many threads could not be read. */
   failed: number;
   /** How many rows their logs have. */
   requests: number;

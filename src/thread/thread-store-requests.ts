@@ -18,6 +18,7 @@ export type RequestState = 'open' | RequestDecision['status'] | 'settled';
 export interface StoredRequest {
   /** The request's id; for a lost call or a stuck thread, an id made of the thread's. */
   requestId: string;
+  /** The thread that has the request. */
   threadId: string;
   /** The name of the agent that the thread belongs to; `null` for an agent without a name. */
   agent: string | null;
@@ -26,6 +27,7 @@ export interface StoredRequest {
    * otherwise `null`.
    */
   tenant: string | null;
+  /** What it is that needs a person. */
   kind: RequestKind;
   /** The tool of the call that it is about; `null` if it is about none. */
   toolName: string | null;
@@ -36,16 +38,19 @@ export interface StoredRequest {
   requesters: readonly string[];
   /** The names, roles and teams of which one must answer, those to whom it was reassigned included. Only the first 256 characters of each. Empty: not limited by name. */
   approvers: readonly string[];
+  /** How risky the call is; `null` if its rule does not say. */
   risk: Risk | null;
   /** In milliseconds since 1970, like all times here. */
   createdAt: number;
   /** Absent: never. */
   expiresAt?: number;
+  /** When its reminder is due, in milliseconds since 1970. Absent: never. */
   remindAt?: number;
   /** How many people have approved. */
   votes: number;
   /** How many must. */
   quorum: number;
+  /** Whether it is open, and if not, how it ended. */
   state: RequestState;
   /** Who decided, as a text like `requesters`; `null` while it is open, and where nobody is known. */
   decidedBy: string | null;
@@ -63,7 +68,9 @@ export interface StoredRequest {
  * none yet. A request that opens and closes in one append is `closed` alone.
  */
 export interface RequestChange {
+  /** What became of the request. */
   type: 'opened' | 'changed' | 'closed';
+  /** Its row after the change. */
   request: StoredRequest;
 }
 
@@ -73,6 +80,7 @@ export interface RequestFilter {
   state?: RequestState | 'decided';
   /** The time for `state: 'open'`, in milliseconds since 1970. Default: the store's clock. */
   at?: number;
+  /** Only what needs a person for this reason. */
   kind?: RequestKind;
   /** Of the agent of this name; `null`: of agents without a name. */
   agent?: string | null;
@@ -80,10 +88,13 @@ export interface RequestFilter {
   tenant?: string | null;
   /** The strings for which a person answers, such as their name, roles and teams: rows that name one of them, or nobody. */
   approver?: readonly string[];
+  /** Only requests about calls of this tool. */
   toolName?: string;
+  /** Only calls of this risk. */
   risk?: Risk;
   /** Rows that have this text among their requesters. */
   requester?: string;
+  /** Only the requests of this thread. */
   threadId?: string;
 }
 
@@ -117,7 +128,9 @@ export interface FeedChange {
   position: number;
   /** `deleted`: the thread was deleted, and the row with it. */
   type: RequestChange['type'] | 'deleted';
+  /** The request that changed. */
   requestId: string;
+  /** The thread that has the request. */
   threadId: string;
   /** The row as it is now; absent if it was deleted, and of a `deleted` change. */
   request?: StoredRequest;
@@ -125,6 +138,7 @@ export interface FeedChange {
 
 /** Changes that one consumer holds, until it acknowledges them or its lease ends. */
 export interface TakenChanges {
+  /** The changes, in the order in which they became durable. */
   changes: FeedChange[];
   /** For `acknowledge`. */
   token: string;

@@ -38,6 +38,7 @@ export type ThreadStatus = (typeof threadStatuses)[number];
 
 /** What a store knows about a thread without reading its log, for inboxes and workers. */
 export interface ThreadSummary extends LogEnd {
+  /** The id of the thread. */
   threadId: string;
   /** The name of the agent that the thread belongs to; absent for an agent without a name. */
   agent?: string;
@@ -58,6 +59,7 @@ export interface ThreadSummary extends LogEnd {
 
 /** Selects threads. Conditions combine with "and"; without any, all threads are selected. */
 export interface ThreadFilter {
+  /** Only threads of this status. */
   status?: ThreadStatus;
   /** Threads of the agent of this name; `null`: threads of agents without a name. */
   agent?: string | null;
@@ -93,6 +95,7 @@ export interface ThreadClaim {
 
 /** Notifies a subscriber of an append. */
 export interface ThreadNotice {
+  /** The id of the thread. */
   threadId: string;
   /** The name of the agent that the thread belongs to. */
   agent?: string;
@@ -183,21 +186,39 @@ export interface ThreadStoreSnapshots {
   every?: number;
 }
 
-/**
- * A change of the store's standing approvals, written together with the entries of an append. `use` takes one of a grant's uses, at this
- * time in milliseconds since 1970; the last one deletes the grant. One append may use a grant several times. `revoke` deletes a grant,
- * whatever is left of it; no append revokes a grant that it creates or uses.
- */
-export type GrantChange =
-  | { type: 'create'; grant: StoredGrant }
-  | { type: 'use'; grantId: string; at: number }
-  | { type: 'revoke'; grantId: string };
+/** A change of the store's standing approvals, written together with the entries of an append. */
+export type GrantChange = GrantCreation | GrantUse | GrantRevocation;
+
+interface GrantCreation {
+  /** Adds a standing approval. */
+  type: 'create';
+  /** The standing approval. */
+  grant: StoredGrant;
+}
+
+interface GrantUse {
+  /** Takes one of its uses; the last one deletes it. One append may use it several times. */
+  type: 'use';
+  /** The id of the standing approval. */
+  grantId: string;
+  /** When, in milliseconds since 1970. */
+  at: number;
+}
+
+interface GrantRevocation {
+  /** Deletes it, whatever is left of it. No append revokes one that it creates or uses. */
+  type: 'revoke';
+  /** The id of the standing approval. */
+  grantId: string;
+}
 
 /** A standing approval that is wider than one thread, as a store keeps it. */
 export interface StoredGrant {
+  /** The id of the standing approval. */
   grantId: string;
   /** The name of the agent; `null` for an agent without a name. */
   agent: string | null;
+  /** The tool whose calls it decides. */
   toolName: string;
   /** The person whose calls it decides, as text; `null` for everyone's. */
   person: string | null;

@@ -69,6 +69,7 @@ export interface AgentToolOptions<INPUT> {
 
 /** The input of an agent tool that has no `inputSchema`. */
 export interface AgentPrompt {
+  /** What the sub-agent is to do. */
   prompt: string;
 }
 

@@ -36,6 +36,7 @@ export interface DelegationOptions {
 
 /** A call of an agent tool, as `runtimeContext` of `agentTool` receives it. */
 export interface AgentCall<INPUT> {
+  /** The input of the call. */
   input: INPUT;
   /** The `runtimeContext` of the parent's run; `undefined` in a worker, and where somebody other than the requesters continues the turn. */
   runtimeContext: unknown;

@@ -16,16 +16,27 @@ interface InteractionOption {
 
 /** A question in the format that front ends of interactions receive. Unset fields are omitted. */
 export interface InteractionRequest {
+  /** The id of the question: the `requestId`. */
   interaction_id: string;
+  /** Whether it asks for yes or no, or for a choice. */
   kind: 'Confirmation' | 'Question';
+  /** The question, for people. */
   question: string;
+  /** The options to pick from. */
   options: InteractionOption[];
+  /** Whether a text may be typed. */
   allow_free_text: boolean;
+  /** Whether the person may cancel. */
   allow_cancel: boolean;
+  /** The option that is selected at first. */
   default_option_id?: string;
+  /** How long it can be answered, in milliseconds. */
   timeout_ms?: number;
+  /** The thread that waits for the answer. */
   continuation_id?: string;
+  /** Who asks. */
   source_node?: string;
+  /** JSON of the app. */
   metadata?: Record<string, unknown>;
 }
 
@@ -40,12 +51,17 @@ const responseSchema = z.strictObject({
 
 /** An answer in the format that front ends of interactions send. */
 export interface InteractionResponse {
+  /** The id of the question: the `requestId`. */
   interaction_id: string;
+  /** The option that was picked. */
   selected_option_id?: string;
+  /** The text that was typed. */
   free_text?: string;
   /** For a confirmation: whether the user chose `yes`. */
   confirmed?: boolean;
+  /** Whether the person gave no answer. */
   cancelled: boolean;
+  /** JSON of the app. */
   metadata?: unknown;
 }
 
@@ -60,7 +76,7 @@ const metadataSchema = z.looseObject({
  * The `interaction_id` of a request: a UUID of version 8 (RFC 9562) with the bits of the request id, except for the six bits of version
  * and variant. Always the same for a request. An id from the app's `generateId` that does not have 128 bits in base64url is kept.
  */
-export function interactionIdOf({ requestId }: { requestId: string }): string {
+export function interactionIdOf({ requestId }: Pick<QuestionRequestContent, 'requestId'>): string {
   const bytes = parseBase64url(requestId);
   if (bytes?.length !== 16) return requestId;
   const hex = Array.from(bytes, (byte, index) =>

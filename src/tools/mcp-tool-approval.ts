@@ -5,8 +5,11 @@ import type { ToolApprovalStatus } from '../policy/tool-approval.ts';
 
 /** What a rule for all tools reads of a call. */
 export interface McpRuleInput {
+  /** The call to decide on. */
   toolCall: { toolCallId: string; toolName: string; input: unknown };
+  /** The agent's tools. */
   tools: ToolSet | undefined;
+  /** The `runtimeContext` of the run. */
   runtimeContext: unknown;
   /** Everybody for whom the agent works; `null` stands for somebody unknown. */
   requesters?: readonly unknown[];

@@ -19,9 +19,22 @@ const inputSchema = z.object({
 
 /** The result of a choice. Unlike a string, it distinguishes a cancellation from an option labelled `cancelled`. */
 export type UserChoice =
-  | { status: 'selected'; option: string }
-  | { status: 'typed'; text: string }
-  | { status: 'cancelled' };
+  | {
+      /** The user picked an option. */
+      status: 'selected';
+      /** The option. */
+      option: string;
+    }
+  | {
+      /** The user typed something else. */
+      status: 'typed';
+      /** What they typed. */
+      text: string;
+    }
+  | {
+      /** The user gave no answer. */
+      status: 'cancelled';
+    };
 
 /** Options of `userChoice`. */
 export interface UserChoiceOptions {

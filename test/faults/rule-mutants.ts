@@ -7,6 +7,14 @@ const unanswerable = 'policy/unanswerable';
 /** What holds where a setting of the app is mistaken. */
 export const ruleMutants: readonly SourceMutant[] = [
   {
+    promise: 'an answer to a question that does not fit it is not made',
+    file: 'content/question.ts',
+    from: 'if (fault === undefined) return response;',
+    to: 'if (fault !== null) return response;',
+    suite: ['content', 'refuses one that does not fit'],
+    sentence: failed,
+  },
+  {
     promise: 'a lost id starts no thread',
     file: 'agent/holdpoint-agent.ts',
     from: 'if (threadId === undefined && given.length > 0) throw makeLostIdError();',

@@ -55,8 +55,11 @@ const modelOutputSchema = z.custom<ToolResultPart['output']>(
  * the call's result replaces it. `output` is JSON.
  */
 export interface PreliminaryResult extends ToolCall {
+  /** A result of a tool. */
   type: 'tool-result';
+  /** The result so far, as JSON. */
   output: JSONValue;
+  /** It is not the last one. */
   preliminary: true;
 }
 

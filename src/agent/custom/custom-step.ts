@@ -41,9 +41,18 @@ type NewCallOf<CALL extends ToolCall> = CALL extends unknown
   : never;
 
 /** What a custom agent asks a person: to approve something, or a question. */
-export type CustomRequest =
-  | ({ type: 'approval-request' } & Omit<RequestedApproval, 'key'>)
-  | ({ type: 'question-request' } & Question);
+export type CustomRequest = ApprovalToAsk | QuestionToAsk;
+
+interface ApprovalToAsk extends Omit<RequestedApproval, 'key'> {
+  /** An approval is asked for. */
+  type: 'approval-request';
+}
+
+/** A question that a step asks: a value of `requests`. */
+export interface QuestionToAsk extends Question {
+  /** A question is asked. */
+  type: 'question-request';
+}
 
 const tokens = z.number().optional();
 

@@ -1,6 +1,7 @@
 import type { QuestionOption } from '../../content/question.ts';
 import type { RequestDecision } from '../../content/user-input.ts';
 import type { Question } from '../calls/question-call.ts';
+import type { QuestionToAsk } from './custom-step.ts';
 
 /** Settings of every question. */
 interface QuestionSettings {
@@ -12,17 +13,15 @@ interface QuestionSettings {
 
 /** Settings of a choice. */
 interface ChoiceSettings extends QuestionSettings {
-  /** The minimum and maximum number of options to pick. Default 1 and 1; with `max` above 1, several may be picked. */
+  /** The minimum number of options to pick. Default 1. */
   min?: number;
+  /** The maximum number of options to pick. Default 1; above 1, several may be picked. */
   max?: number;
   /** Whether a text can be typed instead of, or besides, the options. Default `false`. */
   allowText?: boolean;
   /** The ids of options that are selected when the question is first shown. They don't count as an answer. */
   preselected?: readonly string[];
 }
-
-/** A question that a step asks: a value of `requests`. */
-export type QuestionToAsk = { type: 'question-request' } & Question;
 
 /**
  * A question to be answered with yes or no. The answer is `yes` or `no`. It approves nothing: to ask for permission, use an

@@ -21,6 +21,7 @@ export interface CustomStepInput<
   CALL extends ToolCall = ToolCall,
   RUNTIME_CONTEXT = Record<string, unknown>,
 > {
+  /** The thread that the step is taken for. */
   threadId: string;
   /** The number of the step in its thread, from 0. It is the same when the step is repeated after a failure or a crash. */
   stepNumber: number;

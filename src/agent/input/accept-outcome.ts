@@ -27,12 +27,29 @@ import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.
 import { parseAnswerer, type RefuseEnding, type AnswerOptions } from './parse-input.ts';
 
 /** The outcome of a call, delivered from outside. `output` must be JSON. */
-export type DeliveredOutcome =
-  | { status: 'succeeded'; output: unknown }
-  | { status: 'failed'; error: string };
+export type DeliveredOutcome = DeliveredSuccess | DeliveredFailure;
+
+interface DeliveredSuccess {
+  /** The call had its effect. */
+  status: 'succeeded';
+  /** What it returned, as JSON. The model receives it. */
+  output: unknown;
+}
+
+interface DeliveredFailure {
+  /** The call failed, and can no longer happen. */
+  status: 'failed';
+  /** Why. The model receives it. */
+  error: string;
+}
 
 /** How an indeterminate call is settled; `retry` is a new approval of the same call. */
-export type SettledOutcome = DeliveredOutcome | { status: 'retry' };
+export type SettledOutcome = DeliveredOutcome | Retry;
+
+interface Retry {
+  /** The call did not happen: it is made again. */
+  status: 'retry';
+}
 
 /** The inputs for recording an outcome from outside. */
 export interface EndingInput extends Omit<RequestMaking, 'threadId' | 'requestedBy'> {

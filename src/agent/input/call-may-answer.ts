@@ -1,16 +1,13 @@
 import type { ToolSet } from 'ai';
-import {
-  withAnswers,
-  type ApprovalResponseContent,
-  type ApprovalRequest,
-} from '../../content/approval.ts';
+import type { ApprovalResponseContent, ApprovalRequest } from '../../content/approval.ts';
 import { copyPlain } from '../../content/json-value.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import { pickToolCall, type RequestPath } from '../../content/tool-call.ts';
-import type {
-  AskedAnswer,
-  UserInputRequest,
-  UserInputResponseContent,
+import {
+  type AskedAnswer,
+  type UserInputRequest,
+  type UserInputResponseContent,
+  makeAnswerable,
 } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
@@ -82,10 +79,11 @@ export function makeAskedAnswer(
   sender: AnswerOptions,
 ): AskedBy {
   return ({ approvers, by: { principal, channel } = sender } = {}) => {
-    const request =
-      stored.type === 'approval-request'
-        ? withAnswers({ ...stored, ...(approvers && { approvers: [...approvers] }) })
-        : structuredClone(stored);
+    const request = makeAnswerable(
+      stored.type === 'approval-request' && approvers !== undefined
+        ? { ...stored, approvers: [...approvers] }
+        : stored,
+    );
     const by = { principal: copyPlain(principal), channel };
     return { ...by, request, response: structuredClone(response) };
   };

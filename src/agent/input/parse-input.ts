@@ -24,7 +24,9 @@ export type InputItem = string | ModelMessage | AnswerMessage | UserInputRespons
 
 /** A user message that contains answers: the same as the answers alone. */
 interface AnswerMessage {
+  /** It is a message of a user. */
   role: 'user';
+  /** The answers. */
   content: readonly UserInputResponseContent[];
 }
 

@@ -9,6 +9,7 @@ import { traceFailure } from '../../thread/tracing.ts';
 
 /** An event of a thread, as listeners receive it. */
 export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
+  /** The thread that the event was appended to. */
   threadId: string;
   /** The event as stored in the log, which names a call by its `step` and `index`. */
   event: ThreadEventOf<TYPE>;

@@ -17,6 +17,7 @@ export interface AgUiViewOptions extends ErrorTextOptions {
 /** The options of `createAgUiHandler`: how an AG-UI client reaches an agent. */
 export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   extends HoldOptions, OriginOptions, AgUiViewOptions {
+  /** The agent that the clients talk to. */
   agent: Pick<Agent<RUNTIME_CONTEXT>, 'thread' | 'rights' | 'stream' | 'respond' | 'deliver'>;
   /**
    * Called before anything of the thread is read. A result without a principal, or `undefined`, is refused with 403; a `Response` is sent

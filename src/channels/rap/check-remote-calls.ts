@@ -6,9 +6,11 @@ import { isCallEnded } from './create-callback-handler.ts';
 
 /** Options of `checkRemoteCalls`. */
 interface RemoteCallCheck {
+  /** The agent that made the calls. */
   agent: Pick<Agent, 'deliver'>;
   /** The agent's tools; calls of those that `remoteTool` created are checked. */
   tools: ToolSet;
+  /** The thread with the calls. */
   thread: AgentThread;
 }
 

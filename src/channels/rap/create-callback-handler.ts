@@ -24,6 +24,7 @@ import { parseAllowedUrl } from './url-checks.ts';
 
 /** Options of `createCallbackHandler`. */
 export interface CallbackHandlerOptions {
+  /** The agent whose calls the servers answer. */
   agent: Pick<Agent, 'thread' | 'deliver' | 'requestAnswer'>;
   /** The agent's tools; callbacks are accepted for those that `remoteTool` created. */
   tools: ToolSet;
@@ -56,9 +57,11 @@ type DiscardReason =
 
 /** A callback that was discarded, for the app's log. */
 export interface DiscardedCallback {
+  /** Why it was discarded. */
   reason: DiscardReason;
   /** The thread and the call whose URL was used. */
   threadId?: string;
+  /** The model's id of the call that it names, if there is such a call. */
   toolCallId?: string;
   /** Details for developers. They may quote the sender. */
   detail?: string;

@@ -24,7 +24,9 @@ import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts'
 export interface RemoteToolOptions<INPUT> {
   /** The URL that calls are posted to. */
   endpoint: string | URL;
+  /** What the tool does, for the model. */
   description: string;
+  /** The schema of its input, as for a tool of the AI SDK. */
   inputSchema: FlexibleSchema<INPUT>;
   /**
    * The server's base URL, for requests about calls: cancellations (`/cancel_tool_call`) and status checks (`/tool_call_status`).

@@ -20,6 +20,7 @@ export interface ThreadViewOptions extends ErrorTextOptions {
 /** The options of `createUiHandler`: how a web page reaches an agent. */
 export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   extends ThreadViewOptions, HoldOptions, OriginOptions {
+  /** The agent that the page talks to. */
   agent: Pick<
     Agent<RUNTIME_CONTEXT>,
     | 'now'

@@ -1,6 +1,8 @@
 /** The part of a `Pool` of `pg` that the store uses. */
 export interface PostgresPool {
+  /** Runs one statement on any connection. */
   query(query: PostgresQuery): Promise<PostgresResult>;
+  /** Takes a connection out of the pool, for a transaction. */
   connect(): Promise<PostgresConnection>;
   /** The options of the pool, if known. `max` is the maximum number of connections. */
   readonly options?: { readonly max?: number | undefined };

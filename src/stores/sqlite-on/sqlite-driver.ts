@@ -6,7 +6,9 @@ export type SqliteRow = readonly unknown[];
 
 /** One SQL statement, and the values for each `?` in it. */
 export interface SqliteStatement {
+  /** The SQL, with a question mark for each value. */
   text: string;
+  /** The values, in order. */
   values: readonly SqliteValue[];
 }
 
@@ -30,7 +32,9 @@ export interface SqliteDriver {
 
 /** A `Database` of `bun:sqlite`. */
 interface BunDatabase {
+  /** Prepares a statement. */
   query(text: string): { values(...values: SqliteValue[]): SqliteRow[] };
+  /** Makes a function that runs in a transaction. */
   transaction(work: () => SqliteRow[][]): { immediate(): SqliteRow[][] };
 }
 
@@ -56,7 +60,9 @@ export function bunDriver(database: BunDatabase): SqliteDriver {
 
 /** The `storage` of a Durable Object whose storage is SQLite. */
 interface ObjectStorage {
+  /** Runs statements. */
   sql: { exec(text: string, ...values: SqliteValue[]): { raw(): Iterable<SqliteRow> } };
+  /** Runs a function in a transaction. */
   transactionSync(work: () => SqliteRow[][]): SqliteRow[][];
 }
 
@@ -84,7 +90,9 @@ interface D1Statement {
 
 /** A D1 database, or a session of one. */
 interface D1 {
+  /** Prepares a statement. */
   prepare(text: string): D1Statement;
+  /** Runs statements in one transaction. */
   batch(statements: D1Statement[]): Promise<{ results: unknown[] }[]>;
 }
 
@@ -120,7 +128,9 @@ interface LibsqlResult {
 
 /** A client of `@libsql/client`. */
 interface LibsqlClient {
+  /** Runs one statement. */
   execute(statement: LibsqlStatement): Promise<LibsqlResult>;
+  /** Runs statements in one transaction. */
   batch(statements: LibsqlStatement[], mode: 'write'): Promise<LibsqlResult[]>;
 }
 

@@ -36,26 +36,35 @@ export type TraceMessage =
 
 /** A run of an agent, from the call of `run` or `stream` to its end, including one that is refused or has nothing to do. */
 export interface InvokedMessage extends Partial<ModelName>, Enterable {
+  /** What the message tells of. */
   type: 'invoked';
+  /** The thread that it is about. */
   threadId: string;
+  /** The name of the agent; `undefined` for an agent without one. */
   agentName: string | undefined;
   /** The id of the run in the log; absent until the run holds the thread. */
   runId?: string;
   /** Who caused the run, and through which channel; absent until the run holds the thread, and in a worker. */
   principal?: unknown;
+  /** The channel that the person used, if that is known. */
   channel?: string | undefined;
   /** At `asyncEnd`, as in the `AgentResponse`. */
   status?: string;
+  /** The finish reason of the run's last step. */
   finishReason?: string | undefined;
+  /** Token usage, summed over the run's steps. */
   usage?: TokenUsage | undefined;
   /** At `asyncEnd`: the `AgentResponse`, or the error of the run. */
   result?: unknown;
+  /** What it failed with, if it did. */
   error?: unknown;
 }
 
 /** One request to the model; a retry is another message. */
 export interface PromptedMessage extends ModelName, Enterable {
+  /** What the message tells of. */
   type: 'prompted';
+  /** The thread that it is about. */
   threadId: string;
   /** The number of the step in the thread, from 0. */
   step: number;
@@ -63,34 +72,45 @@ export interface PromptedMessage extends ModelName, Enterable {
   answer?: ModelAnswer;
   /** At `asyncEnd`: the provider's response, or the error of the request. */
   result?: unknown;
+  /** What it failed with, if it did. */
   error?: unknown;
 }
 
 /** One step of a custom agent: a call of its function. A repeated step is another message. */
 export interface SteppedMessage extends Enterable {
+  /** What the message tells of. */
   type: 'stepped';
+  /** The thread that it is about. */
   threadId: string;
+  /** The name of the agent; `undefined` for an agent without one. */
   agentName: string | undefined;
   /** The number of the step in the thread, from 0. */
   step: number;
   /** At `asyncEnd`: what the function returned, or the error of the step. */
   result?: unknown;
+  /** What it failed with, if it did. */
   error?: unknown;
 }
 
 /** A request to a person was opened. */
 interface RequestedMessage extends RequestFacts, Traceable {
+  /** What the message tells of. */
   type: 'requested';
 }
 
 /** A person answered. The answer counts once it is durable. */
 export interface AnsweredMessage extends RequestFacts, Traceable {
+  /** What the message tells of. */
   type: 'answered';
+  /** What the answer says. */
   decision: 'approved' | 'rejected' | 'answered' | 'dismissed';
   /** From the request to the answer, in milliseconds. */
   waitedMs: number;
+  /** The channel that the person used, if that is known. */
   channel?: string | undefined;
+  /** The person, as authenticated by the app. */
   principal?: unknown;
+  /** The answer. */
   response: UserInputResponseContent;
   /** The `traceparent` that is stored with the request. */
   follows: string | undefined;
@@ -98,13 +118,17 @@ export interface AnsweredMessage extends RequestFacts, Traceable {
 
 /** A request was closed without an answer, or, with `wasAnswered`, its answer no longer counts. */
 interface ClosedMessage extends RequestFacts {
+  /** What the message tells of. */
   type: 'closed';
+  /** Why the request was closed. */
   cause: ThreadEventOf<'request-closed'>['cause'];
+  /** Whether it had been answered before. */
   wasAnswered: boolean;
   /** From the request to its close, in milliseconds. */
   waitedMs: number;
   /** Who ended it, where somebody did. */
   channel?: string | undefined;
+  /** The person, as authenticated by the app. */
   principal?: unknown;
   /** The `traceparent` that is stored with the request, or with its answer. */
   follows: string | undefined;
@@ -112,6 +136,7 @@ interface ClosedMessage extends RequestFacts {
 
 /** The execution of a tool. `start` is published once the start of the call is durable. */
 interface StartedMessage extends CallFacts, Enterable {
+  /** What the message tells of. */
   type: 'started';
   /** The tool's description; `undefined` if it is a function. */
   description: string | undefined;
@@ -119,23 +144,31 @@ interface StartedMessage extends CallFacts, Enterable {
   follows: string | undefined;
   /** At `asyncEnd`: what the tool returned or threw. */
   result?: unknown;
+  /** What it failed with, if it did. */
   error?: unknown;
 }
 
 /** A call ended, wherever its outcome came from, including a call that was denied and never started. */
 interface FinishedMessage extends CallFacts {
+  /** What the message tells of. */
   type: 'finished';
+  /** How it ended. */
   status: ToolCallOutcome['status'];
   /** Where the outcome came from, if not from the run that started the call. */
   source?: ThreadEventOf<'call-ended'>['source'];
+  /** The channel that the person used, if that is known. */
   channel?: string | undefined;
+  /** The person, as authenticated by the app. */
   principal?: unknown;
+  /** The outcome of the call. */
   outcome: ToolCallOutcome;
+  /** What it failed with, if it did. */
   error?: unknown;
 }
 
 /** An answer is sent to the tool that asked during its call. With an `error` at `asyncEnd`, the tool did not receive it. */
 interface DeliveredMessage extends RequestFacts, Enterable {
+  /** What the message tells of. */
   type: 'delivered';
   /** The `traceparent` that is stored with the answer. */
   follows: string | undefined;
@@ -143,6 +176,7 @@ interface DeliveredMessage extends RequestFacts, Enterable {
 
 /** A call was started, its run has ended or died, and its outcome is unknown. */
 interface IndeterminateMessage extends CallFacts {
+  /** What the message tells of. */
   type: 'indeterminate';
   /** The `traceparent` that is stored with the approval. */
   follows: string | undefined;
@@ -150,14 +184,21 @@ interface IndeterminateMessage extends CallFacts {
 
 /** A mistake in a setting of the app: see `SettingFailure`. It is published immediately, as it is not in the log. */
 interface SettingFailedMessage extends Conversation {
+  /** What the message tells of. */
   type: 'setting-failed';
+  /** The thread that it is about. */
   threadId?: string | undefined;
+  /** The name of the agent; `undefined` for an agent without one. */
   agentName: string | undefined;
   /** Such as `toolApproval.pay`. */
   setting: string;
+  /** What kind of mistake it is. */
   kind: SettingFailure['kind'];
+  /** What is wrong, as a sentence. */
   problem: string;
+  /** The model's id of the call. */
   toolCallId?: string | undefined;
+  /** The name of the tool. */
   toolName?: string | undefined;
   /** The call's input. */
   input?: unknown;
@@ -169,6 +210,7 @@ interface SettingFailedMessage extends Conversation {
 export interface ModelName {
   /** `undefined` for a run whose model was passed as an id. */
   provider: string | undefined;
+  /** The id of the model. */
   modelId: string;
 }
 
@@ -196,12 +238,17 @@ export interface ModelAnswer {
 
 /** The fields of every trace message about a request. */
 export interface RequestFacts extends Conversation {
+  /** The thread that it is about. */
   threadId: string;
+  /** The id of the request. */
   requestId: string;
+  /** Whether it is an approval or a question. */
   requestType: UserInputRequest['type'];
   /** The call that it is about, if any. */
   toolCallId?: string | undefined;
+  /** The name of the tool. */
   toolName?: string | undefined;
+  /** The request. */
   request: UserInputRequest;
   /** Why the store or the tool did not accept it. A `revision-conflict` means a concurrent append, after which it is retried. */
   error?: unknown;
@@ -209,13 +256,17 @@ export interface RequestFacts extends Conversation {
 
 /** The fields of every trace message about a call. */
 export interface CallFacts extends Conversation {
+  /** The thread that it is about. */
   threadId: string;
+  /** The model's id of the call. */
   toolCallId: string;
+  /** The name of the tool. */
   toolName: string;
   /** The id of the latest request about it. */
   requestId?: string | undefined;
   /** How many times it was started; 0 for a call that was never started. */
   attempt: number;
+  /** The input of the call. */
   input: unknown;
 }
 

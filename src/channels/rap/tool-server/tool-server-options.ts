@@ -113,6 +113,7 @@ export interface GrantStore {
 
 /** Options of `createToolServer`. */
 export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
+  /** The tools that are served, by their names. */
   tools: ServedTools<INPUTS>;
   /**
    * The URL at which the runtime reaches this handler; it is part of the URLs that selections are posted to. Default: `localhost`,

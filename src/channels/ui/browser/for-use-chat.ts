@@ -123,6 +123,7 @@ export function makeThreadTransport({
 export function lastAssistantMessageHasApprovalResponses({
   messages,
 }: {
+  /** The messages of the chat, oldest first. */
   messages: readonly UIMessage[];
 }): boolean {
   const last = messages.findLast(({ role }) => role === 'assistant');
@@ -133,8 +134,11 @@ export function lastAssistantMessageHasApprovalResponses({
 
 /** A `Chat` of the AI SDK, or what `useChat` returns. */
 interface StoppableChat {
+  /** The id of the chat, which is that of the thread. */
   id: string;
+  /** Ends the stream in this page: `stop` of `useChat`. */
   stop: () => Promise<void>;
+  /** Reads the stream again: `resumeStream` of `useChat`. */
   resumeStream: () => Promise<void>;
 }
 
@@ -142,8 +146,11 @@ interface StoppableChat {
 export interface StopChatOptions {
   /** Default `/api/chat`. */
   api?: string;
+  /** Sent with the request: the transport's option. */
   headers?: Record<string, string> | Headers;
+  /** The request's credentials: the transport's option. */
   credentials?: NonNullable<RequestInit['credentials']>;
+  /** Sends the request: the transport's option. Default: the page's own. */
   fetch?: typeof globalThis.fetch;
 }
 

@@ -36,6 +36,7 @@ const retryMs = 1_000;
  * await thread.open();
  */
 export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
+  /** The AI SDK's chat, with the messages. */
   readonly chat: CHAT;
   readonly #route: ThreadRoute;
   readonly #page = new PageState();
@@ -94,6 +95,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     });
   }
 
+  /** What the page shows of the thread beside its messages. Another object after each change. */
   get state(): ThreadChatState {
     return this.#page.state;
   }
