@@ -27,7 +27,9 @@ export type AnswerRefusal =
  * is given.
  */
 export interface RequestRights {
+  /** The request that these rights are about. */
   requestId: string;
+  /** The thread that has the request. */
   threadId: string;
   /** Whether the request waits for this person: an answer of theirs would count, and they have not approved it yet. */
   mayAnswer: boolean;
