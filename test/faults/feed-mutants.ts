@@ -8,6 +8,14 @@ const failed = /AssertionError|error: /;
 /** The requests of a Postgres database, and the feed of their changes. */
 export const feedMutants: readonly SourceMutant[] = [
   {
+    promise: 'a thread that an older version deletes takes its rows',
+    file: 'stores/sqlite-on/request-rows.ts',
+    from: '  delete from holdpoint_requests where thread_id = old.thread_id;\n',
+    to: '',
+    suite: ['stores/sqlite-requests', 'an older version deletes'],
+    sentence: failed,
+  },
+  {
     promise: 'rows are filled in memory only from the log that the thread has',
     file: 'stores/memory.ts',
     from: '(entry === undefined || entries.some(isSame))',

@@ -292,6 +292,23 @@ describe('requests in SQLite', () => {
     expect(meanwhile).toEqual([expect.objectContaining({ changes: [expect.anything()] })]);
   });
 
+  test('go with a thread that a process of an older version deletes', async () => {
+    await withSqliteStore(async (store, path) => {
+      await appendRows(store, 't', [opened('a', { approvers: ['ada'] }), closed('b')]);
+      await appendRows(store, 'u', [opened('c', { approvers: ['ada'] })]);
+      using older = new DatabaseSync(path);
+      older.exec("delete from holdpoint_entries where thread_id = 't'");
+      older.exec("delete from holdpoint_threads where thread_id = 't' and revision = 1");
+      const { requests } = store;
+      expect(await requests?.list({})).toMatchObject([{ requestId: 'c' }]);
+      const [last] = (await requests?.changes({ after: 3 })) ?? [];
+      expect(last).toMatchObject({ type: 'deleted', requestId: 'a', threadId: 't' });
+      const approvers = older.prepare('select request_id from holdpoint_request_approvers').all();
+      expect(approvers).toEqual([{ request_id: 'c' }]);
+      expect(await requests?.deleteChanges({ before: Date.now() - 60_000 })).toBe(0);
+    });
+  });
+
   test('get their tables when a file of an older version is opened', async () => {
     await withSqliteStore(async (store, path) => {
       await appendPlain(store, 't');

@@ -32,7 +32,22 @@ const rowTables = makeRequestSchema({
   ofRequest: '',
 });
 
-export const requestSchema = `${rowTables}${feedSchema}`;
+/*
+ * Rows go with their thread, by the database itself: a process of an older version, which deletes threads in the same file, knows of no rows.
+ */
+const deletion = `
+create trigger if not exists holdpoint_requests_deletion after delete on holdpoint_threads
+begin
+  insert into holdpoint_request_changes (type, request_id, thread_id, made_at)
+    select 'deleted', request_id, thread_id, round((julianday('now') - 2440587.5) * 86400000)
+    from holdpoint_requests where thread_id = old.thread_id and state = 'open' order by created_at, request_id;
+  delete from holdpoint_request_approvers
+    where request_id in (select request_id from holdpoint_requests where thread_id = old.thread_id);
+  delete from holdpoint_requests where thread_id = old.thread_id;
+end;
+`;
+
+export const requestSchema = `${rowTables}${feedSchema}${deletion}`;
 
 const dialect: RequestDialect = {
   eachText: (json, alias) => `json_each(${json}) as ${alias}`,
@@ -105,28 +120,14 @@ const closeStatements = makeChangeStatements(
 const overwriteBody =
   'update holdpoint_requests set body = substr(hex(zeroblob(octet_length(body) / 2 + 1)), 1, octet_length(body)) where';
 
-/** The statements that delete the rows of a thread, if a condition with these values is fulfilled. */
-export function listDeletions(
+/** Overwrites the rows of a thread that is about to be deleted, if a condition with these values is fulfilled. */
+export function overwriteRows(
   threadId: string,
   condition: string,
   values: readonly SqliteValue[],
-): SqliteStatement[] {
-  const ofThread = `from holdpoint_requests where thread_id = ? and ${condition}`;
-  const of = [threadId, ...values];
-  return [
-    { text: `${overwriteBody} thread_id = ? and body is not null and ${condition}`, values: of },
-    {
-      text: `
-        insert into holdpoint_request_changes (type, request_id, thread_id, made_at)
-        select 'deleted', request_id, thread_id, ? ${ofThread} and state = 'open' order by created_at, request_id`,
-      values: [Date.now(), ...of],
-    },
-    {
-      text: `delete from holdpoint_request_approvers where request_id in (select request_id ${ofThread})`,
-      values: of,
-    },
-    { text: `delete ${ofThread}`, values: of },
-  ];
+): SqliteStatement {
+  const text = `${overwriteBody} thread_id = ? and body is not null and ${condition}`;
+  return { text, values: [threadId, ...values] };
 }
 
 /** The requests of a database. */

@@ -25,8 +25,8 @@ import {
 import type { RequestChange } from '../../thread/thread-store-requests.ts';
 import {
   listRowStatements,
-  listDeletions,
   makeChangeStatements,
+  overwriteRows,
   requestSchema,
 } from './request-rows.ts';
 import type { SqliteDriver, SqliteStatement, SqliteValue, SqliteRow } from './sqlite-driver.ts';
@@ -69,7 +69,8 @@ ${createGrantIndex}${requestSchema}`;
 
 /** The statements of the schema, one by one. */
 export const schemaStatements: readonly SqliteStatement[] = sqliteSchema
-  .split(';')
+  /* A trigger has statements of its own. */
+  .split(/;\s*(?=create |$)/)
   .map((text) => ({ text: text.trim(), values: [] }))
   .filter(({ text }) => text !== '');
 
@@ -281,7 +282,7 @@ const deleteEntries = 'delete from holdpoint_entries where thread_id = ? and';
 const deleteThread =
   'delete from holdpoint_threads where thread_id = ? and revision = ? and hash = ?';
 
-/** Deletes a thread whose log ends at `expected`, and its requests, after overwriting its entries. */
+/** Deletes a thread whose log ends at `expected`, after overwriting its entries and requests. A trigger deletes these. */
 export async function remove(
   driver: SqliteDriver,
   threadId: string,
@@ -293,7 +294,7 @@ export async function remove(
     { text: `select 1 where ${isAtEnd}`, values },
     { text: `${overwriteEntries} ${isAtEnd}`, values: [threadId, ...values] },
     { text: `${deleteEntries} ${isAtEnd}`, values: [threadId, ...values] },
-    ...listDeletions(threadId, isAtEnd, values),
+    overwriteRows(threadId, isAtEnd, values),
     { text: deleteThread, values: [threadId, expected.revision, expected.hash] },
   ]);
   if (found?.length !== 1) throw makeConflictError(threadId, expected);
