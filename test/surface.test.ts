@@ -276,6 +276,12 @@ test('the public types are these', () => {
     ],
     './ui': [
       'Refusal',
+      'ShownAction',
+      'ShownField',
+      'ShownGroup',
+      'ShownOption',
+      'ShownPart',
+      'ShownRequest',
       'ThreadChatOptions',
       'ThreadChatState',
       'UIMessageStreamOptions',

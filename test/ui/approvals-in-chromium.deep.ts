@@ -149,7 +149,8 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     await page.getByLabel('city').fill('Rome');
     await button(page, 'Approve').click();
     await shows(page, 'Booked.');
-    await shows(page, 'Changed by ann: city: "Rome"');
+    await shows(page, 'Edited by ann:');
+    await shows(page, 'city: "Paris" → "Rome"');
     expect(at.world.ran).toMatchObject([{ input: { city: 'Rome' } }]);
   }, 30_000);
 
@@ -190,9 +191,13 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     await shows(ann, 'Give a reason to approve this.');
     await ann.getByLabel('Reason').fill('Cheap');
     await button(ann, 'Approve').click();
-    await shows(ann, '1 of 2 have approved');
+    await shows(ann, 'Approvals: 1 of 2 (ann)');
+    await shows(ann, 'You have approved; 1 of 2.');
+    expect(await button(ann, 'Approve').count()).toBe(0);
+    await button(ann, 'Withdraw my approval').waitFor();
     await bob.reload();
-    await shows(bob, 'Approved by ann: Cheap');
+    await shows(bob, 'ann has approved: Cheap');
+    expect(await button(bob, 'Withdraw my approval').count()).toBe(0);
     expect(at.world.ran).toEqual([]);
     await bob.getByLabel('Reason').fill('Yes');
     await button(bob, 'Approve').click();
@@ -235,7 +240,7 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     await says(ann, 'Book');
     await ann.getByRole('checkbox').check();
     await button(ann, 'Approve').click();
-    await shows(ann, '1 of 2 have approved');
+    await shows(ann, 'Approvals: 1 of 2 (ann)');
     await bob.reload();
     await bob.getByRole('checkbox').check();
     await button(bob, 'Approve').click();
@@ -252,7 +257,7 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     await says(ann, 'Book');
     await bob.reload();
     await button(bob, 'Approve').click();
-    await shows(ann, 'Approved by bob');
+    await shows(ann, 'Approvals: 1 of 2 (bob)');
     await button(ann, 'Approve').click();
     for (const page of [ann, bob]) await shows(page, 'Booked.');
     const { events } = await at.agent.thread('t');
@@ -332,13 +337,14 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     );
     const [ann, dee] = [await at.visit('ann'), await at.visit('dee')];
     await says(ann, 'Book');
-    await shows(ann, 'For: bob');
+    await shows(ann, 'May be answered by: bob');
     at.clock.ahead = 61_000;
     await at.agent.run([], await at.agent.thread('t'));
     await ann.reload();
-    await shows(ann, 'For: dee');
-    await button(ann, 'Approve').click();
-    await shows(ann, 'You are not allowed to do this.');
+    await shows(ann, 'May be answered by: dee');
+    await shows(ann, 'This waits for somebody else');
+    expect(await button(ann, 'Approve').count()).toBe(0);
+    expect(await button(ann, 'Reject').count()).toBe(0);
     expect(at.world.ran).toEqual([]);
     await dee.reload();
     await button(dee, 'Approve').click();
@@ -360,6 +366,7 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     const page = await at.visit('ann');
     await says(page, 'Book');
     await page.getByText('See all 2: book').click();
+    await page.locator('details > div').press('End');
     await button(page, 'Approve all 2: book').click();
     await shows(page, 'Both.');
     expect(at.world.ran).toHaveLength(2);
@@ -412,6 +419,81 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     expect(await page.getByText('Approve all 2: book').isVisible()).toBe(false);
   }, 30_000);
 
+  test('who asked for it reads why they may not approve it, and has no buttons', async () => {
+    await using at = await site({ type: 'user-approval', notRequester: true }, [
+      { calls: [paris('c1')] },
+      { text: 'Booked.' },
+    ]);
+    const [ann, bob] = [await at.visit('ann'), await at.visit('bob')];
+    await says(ann, 'Book');
+    await shows(ann, 'You asked for this, so somebody else has to decide it.');
+    await shows(ann, 'waits for somebody else');
+    expect(await ann.locator('section button').count()).toBe(0);
+    await bob.reload();
+    await button(bob, 'Reject').click();
+    await shows(ann, 'not done');
+  }, 30_000);
+
+  test('a refused edit keeps every field and the reason, and says what is wrong once, at its field', async () => {
+    await using at = await site({ type: 'user-approval', editable: true }, [
+      { calls: [{ id: 'c1', name: 'book', input: { city: 'Paris', price: 420 } }] },
+      { text: 'Booked.' },
+    ]);
+    const page = await at.visit('ann');
+    await says(page, 'Book');
+    await page.getByLabel('city').fill('Rome');
+    await page.getByLabel('price').fill('cheap');
+    await page.getByLabel('Reason').fill('It is nicer');
+    await button(page, 'Approve').click();
+    await shows(page, 'Write a number.');
+    expect(await page.locator('[aria-label=price]:focus').count()).toBe(1);
+    await page.getByLabel('price').fill('-1');
+    expect(await page.getByText('Write a number.').count()).toBe(0);
+    await page.getByLabel('price').fill('"dear"');
+    await button(page, 'Approve').click();
+    await page.locator('[aria-invalid=true]').or(page.getByText('does not fit')).first().waitFor();
+    await button(page, 'Approve').waitFor();
+    expect(await page.getByLabel('city').inputValue()).toBe('Rome');
+    expect(await page.getByLabel('Reason').inputValue()).toBe('It is nicer');
+    expect(await page.locator('[role=alert]:not(:empty)').count()).toBeLessThan(2);
+    await page.getByLabel('price').fill('99');
+    expect(await page.getByText('does not fit').count()).toBe(0);
+    await button(page, 'Approve').click();
+    await shows(page, 'Booked.');
+    expect(at.world.ran).toMatchObject([{ input: { city: 'Rome', price: 99 } }]);
+  }, 30_000);
+
+  test('the focus goes to the next request after an answer, also when it comes from elsewhere, and then to the message', async () => {
+    const calls = ['Paris', 'Rome', 'Oslo'].map((city) => book(city, city));
+    await using at = await site({ type: 'user-approval' }, [{ calls }, { text: 'Booked.' }]);
+    const page = await at.visit('ann');
+    await says(page, 'Book');
+    await button(page, 'Approve').nth(2).waitFor();
+    const focused = page.locator('section:focus');
+    await button(page, 'Approve').nth(1).click();
+    await focused.filter({ hasText: 'Oslo' }).waitFor();
+    await button(page, 'Reject').last().click();
+    await focused.filter({ hasText: 'Paris' }).waitFor();
+    await page.getByLabel('Reason').focus();
+    const thread = await at.agent.thread('t');
+    const [first] = thread.activeApprovalRequests;
+    if (first === undefined) throw new Error('Nothing is asked.');
+    await at.agent.respond(first.approve(), thread, { principal: 'bob' });
+    await page.locator('[aria-label=Message]:focus').waitFor();
+  }, 30_000);
+
+  test('another thread in the address is another conversation', async () => {
+    await using at = await site({ type: 'user-approval' }, [{ calls: [paris('c1')] }]);
+    const page = await at.visit('ann');
+    await says(page, 'Book');
+    await button(page, 'Approve').waitFor();
+    await page.evaluate("location.hash = 'other'");
+    await shows(page, 'Where would you like to fly?');
+    expect(await button(page, 'Approve').count()).toBe(0);
+    await page.evaluate("location.hash = 't'");
+    await button(page, 'Approve').waitFor();
+  }, 30_000);
+
   test('no key in any field answers, and nothing has the focus that would', async () => {
     await using at = await site(
       { type: 'user-approval', editable: true, remember: true, requireReason: false },
@@ -451,7 +533,7 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     await pressEverywhere(page);
     await drawn(page);
     expect(sent).toEqual([]);
-    await page.getByPlaceholder('In your own words').fill('');
+    await page.getByLabel('In your own words').fill('');
     await page.getByLabel('Friday').check();
     await button(page, 'Answer').click();
     await shows(page, 'Friday it is.');
@@ -473,9 +555,8 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     expect(await isOnButton(page)).toBe(false);
     expect(sent).toHaveLength(1);
     await expect.poll(() => approve.first().isEnabled()).toBe(true);
-    /* Once a section is one line that tells of sending, the next one is exactly where it was. */
-    const content =
-      'section { height: 300px } article > p { height: 0; margin: 0; overflow: hidden }';
+    /* Once a section has no buttons, the next one is exactly where it was. */
+    const content = 'section { height: 0; overflow: hidden } section:has(button) { height: 300px }';
     await page.addStyleTag({ content });
     await approve.first().dblclick();
     await expect.poll(() => at.world.ran.length).toBe(2);

@@ -1,7 +1,9 @@
 import { Chat, useChat, type UseChatHelpers } from '@ai-sdk/react';
 import type { UIMessage } from 'ai';
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import type { Composer } from './browser/composer.ts';
 import type { ThreadChatState } from './browser/page-state.ts';
+import { showPart } from './browser/shown-part.ts';
 import { ThreadChat } from './browser/thread-chat.ts';
 import type { ThreadChatOptions } from './browser/thread-route.ts';
 
@@ -12,8 +14,22 @@ export interface ThreadChatHelpers
     ThreadChatState,
     Pick<
       ThreadChat<Chat<UIMessage>>,
-      'answer' | 'withdraw' | 'reassign' | 'refresh' | 'stop' | 'tryAgain'
-    > {}
+      | 'answer'
+      | 'withdraw'
+      | 'reassign'
+      | 'refresh'
+      | 'stop'
+      | 'tryAgain'
+      | 'requests'
+      | 'groups'
+      | 'notice'
+      | 'show'
+    > {
+  /** The message that the person writes. */
+  composer: Omit<Composer, 'takeBack' | 'reset'>;
+  /** Whether the assistant is at work, or a message or an answer is being sent. */
+  isBusy: boolean;
+}
 
 /**
  * `useChat` for a thread on the server: it loads the thread, sends answers until they are recorded, and reloads the thread after a refusal,
@@ -49,6 +65,25 @@ export function useThreadChat(options: ThreadChatOptions): ThreadChatHelpers {
     setMessages: _set,
     ...chat
   } = useChat({ chat: thread.chat });
+  useEffect(() => thread.settle());
   const { answer, withdraw, reassign, refresh, stop, tryAgain } = thread;
-  return { ...chat, ...state, answer, withdraw, reassign, refresh, stop, tryAgain };
+  const { requests, groups, notice, composer } = thread;
+  const show: typeof thread.show = (part) => showPart(part, requests, Date.now());
+  const isBusy = chat.status === 'submitted' || chat.status === 'streaming';
+  return {
+    ...chat,
+    ...state,
+    answer,
+    withdraw,
+    reassign,
+    refresh,
+    stop,
+    tryAgain,
+    requests,
+    groups,
+    notice,
+    show,
+    composer,
+    isBusy,
+  };
 }

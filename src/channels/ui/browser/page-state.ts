@@ -45,6 +45,22 @@ interface Loaded {
   rights: ReadonlyMap<string, RequestRights>;
   failure?: { text: string } | undefined;
   viewer?: string | undefined;
+  status: string;
+  /** The ids of its open requests. */
+  openIds: ReadonlySet<string>;
+}
+
+/* Until when a refusal says something about the thread. Others say how a request ended, and stay until the person does something else. */
+const isOver = new Map<string, (problem: { requestId?: string }, thread: Loaded) => boolean>([
+  ['invalid-answer', isAnswerOver],
+  ['answer-mismatch', isAnswerOver],
+  ['not-allowed', isAnswerOver],
+  ['requests-open', (_, { openIds }) => openIds.size === 0],
+  ['thread-busy', (_, { status }) => status !== 'running'],
+]);
+
+function isAnswerOver({ requestId }: { requestId?: string }, { openIds }: Loaded): boolean {
+  return requestId !== undefined && !openIds.has(requestId);
 }
 
 function makePageState(): ThreadChatState {
@@ -156,13 +172,21 @@ export class PageState {
     if (isNew) this.set({ problem: this.#unread });
   }
 
+  /** The person corrects the answer to a request: what was wrong with it is no longer shown. */
+  clearProblem(requestId: string): void {
+    const { problem } = this.#state;
+    if (problem?.type !== 'refused' || problem.requestId !== requestId) return;
+    this.set({ problem: undefined });
+  }
+
   /** Whether the thread could not be read. */
   get isUnread(): boolean {
     return this.#unread !== undefined;
   }
 
   /** The page shows the stored thread; `unsaid` is the text of a message that the person stopped sending and that the thread lacks. */
-  showLoaded({ failure, rights, viewer }: Loaded, unsaid: string | undefined): void {
+  showLoaded(loaded: Loaded, unsaid: string | undefined): void {
+    const { failure, rights, viewer } = loaded;
     const { problem: before } = this.#state;
     const unread = this.#unread;
     this.#unread = undefined;
@@ -171,6 +195,12 @@ export class PageState {
     if (unsaid !== undefined) {
       const text = 'Your message was not sent.';
       this.set({ problem: { type: 'refused', code: 'not-sent', text, unsaid } });
-    } else if (before?.type === 'refused' && before !== unread) this.set({ problem: before });
+    } else if (
+      before?.type === 'refused' &&
+      before !== unread &&
+      !isOver.get(before.code)?.(before, loaded)
+    ) {
+      this.set({ problem: before });
+    }
   }
 }

@@ -12,8 +12,12 @@ import {
   sortApprovals,
   withReopened,
 } from './page-messages.ts';
-import { PageState, type ThreadChatState } from './page-state.ts';
+import { Composer } from './composer.ts';
+import { PageRequests, type ShownGroup } from './page-requests.ts';
+import { PageState, type ThreadProblem, type ThreadChatState } from './page-state.ts';
 import { readRights } from './read-rights.ts';
+import type { ShownRequest } from './request-form.ts';
+import { showPart, type ShownPart } from './shown-part.ts';
 import { ThreadFollower } from './thread-follower.ts';
 import { renderState, ThreadReader, type StoredThread } from './thread-reader.ts';
 import { ThreadSender, type SentContent } from './thread-sender.ts';
@@ -40,6 +44,9 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   readonly chat: CHAT;
   readonly #route: ThreadRoute;
   readonly #page = new PageState();
+  readonly #requests: PageRequests;
+  /** The message that the person writes. */
+  readonly composer: Composer;
   readonly #reader: ThreadReader;
   readonly #sender: ThreadSender;
   readonly #follower: ThreadFollower;
@@ -80,6 +87,26 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     });
     const reader = this.#reader;
     this.#follower = new ThreadFollower({ browser, connection, reader, wait, api });
+    this.#requests = new PageRequests({
+      messages: () => this.chat.messages,
+      now: Date.now,
+      wait,
+      signal,
+      problem: () => this.state.problem,
+      rightsFor: (requestId) => this.state.rights.get(requestId),
+      isSending: (requestId) => this.state.sending.has(requestId),
+      changed: () => this.#page.set({}),
+      clearProblem: (requestId) => this.#page.clearProblem(requestId),
+      answer: (response) => void this.answer(response),
+      withdraw: (requestId) => void this.withdraw(requestId),
+    });
+    this.composer = new Composer({
+      canSend: () => this.state.isLoaded && this.#isIdle && this.#requests.isEmpty,
+      send: (text) => void this.chat.sendMessage({ text }),
+      changed: () => this.#page.set({}),
+      focus: this.#requests.focus,
+    });
+    this.#page.subscribe(() => this.composer.takeBack(this.state.problem));
     this.chat = makeChat({
       id,
       transport: makeThreadTransport({
@@ -99,6 +126,31 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   get state(): ThreadChatState {
     return this.#page.state;
   }
+
+  /** The open requests, in the order of the messages, each with its form. Read them again after each change of the messages or the state. */
+  get requests(): ShownRequest[] {
+    return this.#requests.shown;
+  }
+
+  /** The open approvals that are alike and can be approved together. */
+  get groups(): ShownGroup[] {
+    return this.#requests.groups;
+  }
+
+  /** `state.problem`, unless one of `requests` shows it. */
+  get notice(): ThreadProblem | undefined {
+    const { problem } = this.state;
+    const about = problem?.type === 'refused' ? problem.requestId : undefined;
+    const isShown = about !== undefined && this.#requests.has(about);
+    return isShown ? undefined : problem;
+  }
+
+  /** What to show of a part of a message; `undefined` for nothing. */
+  show = (part: UIMessage['parts'][number]): ShownPart | undefined =>
+    showPart(part, this.requests, Date.now());
+
+  /** Call it after each rendering. It moves the focus on after an answer, and half a second later the buttons of `requests` work. `useThreadChat` calls it. */
+  settle = (): void => this.#requests.settle();
 
   /** Calls `listener` when `state` has changed. Returns the unsubscribe function. */
   subscribe = (listener: () => void): (() => void) => this.#page.subscribe(listener);
@@ -257,6 +309,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#withdrawn = { answers: [] };
     this.#read = undefined;
     this.#page.reset();
+    this.#requests.reset();
+    this.composer.reset();
     await stopped;
     this.chat.clearError();
     if (isRead && !signal.aborted) await this.#reader.open();
@@ -284,7 +338,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#withdrawn = { answers: [] };
     this.chat.messages = messages;
     this.chat.clearError();
-    this.#page.showLoaded({ failure, rights, viewer }, unsaid);
+    const openIds = this.#requests.openIds;
+    this.#page.showLoaded({ failure, rights, viewer, status, openIds }, unsaid);
     const { open, outdatedIds, endedIds } = sortApprovals(messages, unsent);
     this.#page.showOutdated(outdatedIds);
     this.#page.removeSending([...outdatedIds, ...endedIds]);

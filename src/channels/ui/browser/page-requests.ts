@@ -1,0 +1,231 @@
+import { isToolUIPart, type UIMessage } from 'ai';
+import { type ApprovalRequest, approvalRequestSchema, approve } from '../../../content/approval.ts';
+import { inertText } from '../../../content/inert-text.ts';
+import { groupRequests } from '../../../content/group-requests.ts';
+import { type QuestionRequestContent, questionRequestSchema } from '../../../content/question.ts';
+import { ApprovalForm } from './approval-form.ts';
+import { type FocusTarget, PageFocus } from './page-focus.ts';
+import { QuestionForm } from './question-form.ts';
+import type { FormHost, ShownRequest } from './request-form.ts';
+
+/** Open requests that are alike. They can be approved together once the end of the list, with each whole request, was on the screen. */
+export interface ShownGroup {
+  key: string;
+  /** How many, and of which tool; safe to show. */
+  name: string;
+  requests: ShownRequest<ApprovalRequest>[];
+  /** The end of the list. */
+  ref: (element: FocusTarget | null) => void;
+  isReady: boolean;
+  /** Approves each of them with an answer of its own, if `isReady`. */
+  approveAll: () => void;
+}
+
+type AnyRequest = ApprovalRequest | QuestionRequestContent;
+
+/* The package is compiled without the types of browsers. */
+declare const IntersectionObserver: new (
+  listener: (seen: readonly { isIntersecting: boolean }[]) => void,
+) => { observe(element: unknown): void; disconnect(): void };
+
+const restMs = 500;
+
+/** The request of a part that may be one: a tool part's is about its call, a data part has any other until it ends. */
+export function readRequest(part: UIMessage['parts'][number]): AnyRequest | undefined {
+  const data = 'data' in part ? part.data : undefined;
+  const asked = isToolUIPart(part) ? part.approval?.descriptor : data;
+  if (typeof asked !== 'object' || asked === null) return undefined;
+  if (!parsed.has(asked)) parsed.set(asked, parseRequest(asked));
+  return parsed.get(asked);
+}
+
+/* A page reads all of its parts each time it is rendered. */
+const parsed = new WeakMap<object, AnyRequest | undefined>();
+
+function parseRequest(asked: object): AnyRequest | undefined {
+  return questionRequestSchema.safeParse(asked).data ?? approvalRequestSchema.safeParse(asked).data;
+}
+
+function readOpenRequest(part: UIMessage['parts'][number]): AnyRequest[] {
+  if (isToolUIPart(part) && part.state !== 'approval-requested') return [];
+  const request = readRequest(part);
+  return request === undefined ? [] : [request];
+}
+
+function mayApprove(shown: ShownRequest): shown is ShownRequest<ApprovalRequest> {
+  return (
+    shown.request.type === 'approval-request' &&
+    shown.actions.some(({ name }) => name === 'approve')
+  );
+}
+
+/** The page whose requests are shown. */
+interface RequestPage extends Omit<FormHost, 'focus' | 'isReady'> {
+  messages: () => readonly UIMessage[];
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  signal: () => AbortSignal;
+}
+
+/** The open requests of a page, what their person has filled in, when the buttons work, and where the focus goes. */
+export class PageRequests {
+  readonly #page: RequestPage;
+  readonly #host: FormHost;
+  readonly focus = new PageFocus();
+  #forms = new Map<string, ApprovalForm | QuestionForm>();
+  /** What was on the screen when the page was last rendered, and what has been there for long enough. */
+  #rendered: string | undefined;
+  #rested: string | undefined;
+  /** The groups whose whole list was on the screen. */
+  readonly #read = new Set<string>();
+  readonly #groupRefs = new Map<string, ShownGroup['ref']>();
+
+  constructor(page: RequestPage) {
+    this.#page = page;
+    this.#host = { ...page, focus: this.focus, isReady: () => this.#isReady };
+  }
+
+  /** The open requests, in the order of the messages. */
+  get shown(): ShownRequest[] {
+    const forms = this.#keepForms();
+    const isReady = this.#isReady;
+    return forms.map((form) => form.show(isReady));
+  }
+
+  get openIds(): Set<string> {
+    return new Set(this.#open.map(({ requestId }) => requestId));
+  }
+
+  get isEmpty(): boolean {
+    return this.#open.length === 0;
+  }
+
+  has(requestId: string): boolean {
+    return this.openIds.has(requestId);
+  }
+
+  /** Similar approvals of which there are several, the riskiest first. */
+  get groups(): ShownGroup[] {
+    const approvals = this.shown.filter(mayApprove);
+    const shown = new Map(approvals.map((each) => [each.requestId, each]));
+    return groupRequests(approvals.map(({ request }) => request))
+      .filter(({ requests }) => requests.length > 1 && requests[0]?.requireReason === undefined)
+      .map(({ toolName = 'request', requests }) =>
+        this.#showGroup(
+          toolName,
+          requests.flatMap(({ requestId }) => shown.get(requestId) ?? []),
+        ),
+      );
+  }
+
+  /** Forgets what the person has filled in. */
+  reset(): void {
+    this.#forms.clear();
+    this.#read.clear();
+    this.#rendered = undefined;
+    this.#rested = undefined;
+  }
+
+  /** Call it after each rendering: it moves the focus on after an answer, and lets the buttons work half a second later. */
+  settle(): void {
+    const open = this.shown;
+    this.focus.follow(
+      open
+        .filter((each) => !each.isSending && each.whyNot === undefined)
+        .map(({ requestId }) => requestId),
+    );
+    if (this.focus.isUntouched) {
+      const refused = [...this.#forms.values()].find((form) => form.refusedField !== undefined);
+      this.focus.moveTo(refused?.refusedField);
+    }
+    const seen = this.#describeOpen();
+    if (seen === this.#rendered) return;
+    this.#rendered = seen;
+    void this.#rest(seen);
+  }
+
+  async #rest(seen: string): Promise<void> {
+    const signal = this.#page.signal();
+    await this.#page.wait(restMs, signal);
+    if (this.#rendered !== seen) return;
+    if (signal.aborted) {
+      this.#rendered = undefined;
+      return;
+    }
+    this.#rested = seen;
+    this.#page.changed();
+  }
+
+  /* The second click of a double click must not answer the request that has moved there. */
+  get #isReady(): boolean {
+    return this.#rested !== undefined && this.#rested === this.#describeOpen();
+  }
+
+  #describeOpen(): string {
+    const { rightsFor, isSending } = this.#page;
+    const waiting = this.#open.filter(({ requestId }) => !isSending(requestId));
+    return JSON.stringify(waiting.map((request) => [request, rightsFor(request.requestId)]));
+  }
+
+  get #open(): AnyRequest[] {
+    return this.#page.messages().flatMap(({ parts }) => parts.flatMap(readOpenRequest));
+  }
+
+  /* A request that shows something else has another digest, and its form begins anew. */
+  #keepForms(): (ApprovalForm | QuestionForm)[] {
+    const forms = this.#open.map((request) => {
+      const key = request.type === 'approval-request' ? request.digest : '';
+      return [`${request.requestId} ${key}`, request] as const;
+    });
+    this.#forms = new Map(
+      forms.map(([key, request]) => [key, this.#findForm(key, request)] as const),
+    );
+    return [...this.#forms.values()];
+  }
+
+  #findForm(key: string, request: AnyRequest): ApprovalForm | QuestionForm {
+    const kept = this.#forms.get(key);
+    if (request.type === 'question-request') {
+      return kept instanceof QuestionForm ? kept : new QuestionForm(request, this.#host);
+    }
+    const form = kept instanceof ApprovalForm ? kept : new ApprovalForm(request, this.#host);
+    form.request = request;
+    return form;
+  }
+
+  #showGroup(toolName: string, requests: ShownRequest<ApprovalRequest>[]): ShownGroup {
+    const key = requests.map(({ request }) => request.digest).join();
+    const isReady = this.#read.has(key) && requests.every((each) => each.isReady);
+    return {
+      key,
+      name: `${requests.length}: ${inertText(toolName)}`,
+      requests,
+      ref: this.#observe(key),
+      isReady,
+      approveAll: () => {
+        if (!isReady || !this.#isReady) return;
+        for (const { request } of requests) {
+          this.focus.leave(request.requestId);
+          this.#page.answer(approve(request));
+        }
+      },
+    };
+  }
+
+  #observe(key: string): ShownGroup['ref'] {
+    const known = this.#groupRefs.get(key);
+    if (known !== undefined) return known;
+    let observer: InstanceType<typeof IntersectionObserver> | undefined;
+    const ref: ShownGroup['ref'] = (element) => {
+      observer?.disconnect();
+      if (element === null) return;
+      observer = new IntersectionObserver((seen) => {
+        if (this.#read.has(key) || !seen.some(({ isIntersecting }) => isIntersecting)) return;
+        this.#read.add(key);
+        this.#page.changed();
+      });
+      observer.observe(element);
+    };
+    this.#groupRefs.set(key, ref);
+    return ref;
+  }
+}

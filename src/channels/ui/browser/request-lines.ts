@@ -1,0 +1,104 @@
+import type { ApprovalRequest } from '../../../content/approval.ts';
+import type { Remember } from '../../../content/approval-terms.ts';
+import { describeDeadlineAction } from '../../../content/deadline-action.ts';
+import { inertText } from '../../../content/inert-text.ts';
+import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
+import type { QuestionRequestContent } from '../../../content/question.ts';
+import { renderAsker, renderTerms } from '../../../content/request-text.ts';
+import type { AnswerRefusal, RequestRights } from '../../../content/request-rights.ts';
+
+/** Lines that are safe to show: everything that a request says besides its text and its call. */
+export function describeRequest(
+  request: ApprovalRequest | QuestionRequestContent,
+  now: number,
+): string[] {
+  const { expiresAt } = request;
+  const isApproval = request.type === 'approval-request';
+  const then = isApproval ? `, then ${describeDeadlineAction(request.onExpiry).text}` : '';
+  const until = expiresAt === undefined ? [] : [`Until ${describeTime(expiresAt, now)}${then}`];
+  const lines = [...renderAsker(request), ...(isApproval ? describeTerms(request) : []), ...until];
+  return [...lines, ...lookAlikeWarnings(request)];
+}
+
+/** Lines that are safe to show: what remains to be said of a request that is over. */
+export function describeEnded(request: ApprovalRequest | QuestionRequestContent): string[] {
+  if (request.type === 'question-request') return renderAsker(request);
+  const { type, requestId, threadId, text, digest, createdAt, reason, edit } = request;
+  const ended = { type, requestId, threadId, text, digest, createdAt, ...(edit && { edit }) };
+  const why = reason === undefined ? [] : [inertText(`Why: ${reason}`)];
+  return [...why, ...renderAsker(request), ...renderTerms(ended), ...lookAlikeWarnings(request)];
+}
+
+function describeTerms(request: ApprovalRequest): string[] {
+  /* The form shows what may be edited and whether a reason is needed, and a page shows its dates in the reader's words. */
+  const { expiresAt: _until, remindAt: _reminder, editable: _editable, ...rest } = request;
+  const { requireReason: _required, reason, votes = [], ...terms } = rest;
+  const spoken = votes.flatMap(({ person, reason: why }) =>
+    why === undefined ? [] : [inertText(`${person} has approved: ${why}`)],
+  );
+  const why = reason === undefined ? [] : [inertText(`Why: ${reason}`)];
+  return [...why, ...renderTerms({ ...terms, votes }), ...spoken];
+}
+
+const spans = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** A time in the words of the reader's language: the date, and how far away it is. */
+export function describeTime(time: number, now: number): string {
+  const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const distance = time - now;
+  const [unit, span] = spans.find(([, each]) => Math.abs(distance) >= each) ?? ['minute', 60_000];
+  const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+  /* A rule may name a time that is later than any date. */
+  const shown = date.format(Math.min(time, 8.64e15));
+  return `${shown} (${relative.format(Math.round(distance / span), unit)})`;
+}
+
+/** Why a person has no buttons for a request; `undefined` if they have. */
+export function describeWhyNot(
+  request: ApprovalRequest | QuestionRequestContent,
+  { mayAnswer, refusal }: RequestRights,
+): string | undefined {
+  if (mayAnswer) return undefined;
+  if (refusal === 'already-voted' && request.type === 'approval-request') {
+    const { votes = [], quorum = 1 } = request;
+    return `You have approved; ${votes.length} of ${quorum}.`;
+  }
+  return refusal === undefined ? 'You are not allowed to answer this.' : whyNot[refusal];
+}
+
+const whyNot: Record<AnswerRefusal, string> = {
+  requester: 'You asked for this, so somebody else has to decide it.',
+  'unknown-requesters': 'It is not known who asked for this, so nobody can approve it.',
+  'not-approver': 'This waits for somebody else: you are not one of those who may answer it.',
+  unidentified: 'Sign in to answer this.',
+  'already-voted': 'You have answered this.',
+  closed: 'It is too late to answer this.',
+  'child-thread': 'This is answered in the conversation that it belongs to.',
+  'missing-tool': 'This can’t be answered here: the server lacks what takes the answer.',
+  'no-request': 'There is nothing to answer.',
+};
+
+/** What a standing approval covers, as one line that is safe to show. */
+export function describeRemember(
+  { scope, match, expiresAfterMs, uses }: Remember,
+  { isForQuorum }: { isForQuorum: boolean },
+): string {
+  const begin = isForQuorum ? 'If approved, also approve later calls' : 'Also decide later calls';
+  const which =
+    typeof match === 'string' ? matches[match] : `with the same ${match.map(inertText).join(', ')}`;
+  const until =
+    expiresAfterMs === undefined ? [] : [`for ${Math.ceil(expiresAfterMs / 60_000)} minutes`];
+  const often = uses === undefined ? [] : [`${uses} times`];
+  return `${begin}: ${[scopes[scope], which, ...until, ...often].join(', ')}`;
+}
+
+const matches = { exact: 'with this input', any: 'with any input' };
+const scopes = {
+  thread: 'in this conversation',
+  principal: 'for this person',
+  everyone: 'for everyone',
+};

@@ -1,0 +1,93 @@
+import { getToolName, isToolUIPart, type UIMessage } from 'ai';
+import { inertText } from '../../../content/inert-text.ts';
+import { describeCall } from './approval-form.ts';
+import { readRequest } from './page-requests.ts';
+import type { ShownRequest } from './request-form.ts';
+import { describeEnded, describeRequest } from './request-lines.ts';
+
+type Part = UIMessage['parts'][number];
+
+/** What a page shows of a part of a message. All texts are safe to show. */
+export type ShownPart =
+  | { type: 'text'; text: string }
+  | {
+      type: 'call';
+      /** The tool, or `Approval`. */
+      name: string;
+      /** The question about it, or the tool. */
+      text: string;
+      status: CallStatus;
+      /** The status in words. */
+      says: string;
+      /** What its request says besides, who decided and why, and why the call failed; a line each. */
+      lines: string[];
+      /** The tool and the input that will run, as JSON. */
+      call?: string;
+      /** The open request about it, with its form. */
+      request?: ShownRequest;
+    };
+
+/** How far a call is, as the AI SDK has it. */
+export type CallStatus = keyof typeof statusTexts;
+
+const statusTexts = {
+  'input-streaming': 'being written …',
+  'input-available': 'at work …',
+  'approval-requested': 'waits for you',
+  'approval-responded': 'answered, at work …',
+  'output-available': 'done',
+  'output-error': 'failed',
+  'output-denied': 'not done',
+};
+
+/** What to show of a part; `undefined` for nothing. `open` are the page's open requests. */
+export function showPart(
+  part: Part,
+  open: readonly ShownRequest[],
+  now: number,
+): ShownPart | undefined {
+  if (part.type === 'text') return { type: 'text', text: inertText(part.text) };
+  const asked = readRequest(part);
+  if (!isToolUIPart(part) && asked === undefined) return undefined;
+  const status = readStatus(part);
+  const isOpen = status === 'approval-requested';
+  const request = isOpen ? open.find((each) => each.requestId === asked?.requestId) : undefined;
+  const toolName = isToolUIPart(part) ? getToolName(part) : asked?.toolCall?.toolName;
+  /* The request has the input that will run; the part has what the model asked for. */
+  const proposed = isToolUIPart(part) ? part.input : undefined;
+  const input = asked?.toolCall === undefined ? proposed : asked.toolCall.input;
+  const isCall = toolName !== undefined && asked?.type !== 'question-request';
+  const describe = (of: typeof asked): string[] =>
+    of === undefined ? [] : isOpen ? describeRequest(of, now) : describeEnded(of);
+  const decided = isToolUIPart(part) ? describeEnd(part) : [];
+  return {
+    type: 'call',
+    name: inertText(toolName ?? 'Approval'),
+    text: inertText(asked?.text ?? toolName ?? ''),
+    status,
+    says: describeStatus(status, request),
+    lines: [...describe(asked), ...decided],
+    ...(isCall && { call: describeCall(toolName, input) }),
+    ...(request && { request }),
+  };
+}
+
+/* A call with a preliminary output is still running. */
+function readStatus(part: Part): CallStatus {
+  if (!isToolUIPart(part)) return 'approval-requested';
+  const isRunning = part.state === 'output-available' && part.preliminary === true;
+  return isRunning ? 'input-available' : part.state;
+}
+
+function describeStatus(status: CallStatus, request: ShownRequest | undefined): string {
+  if (request?.isSending === true) return 'Sending your answer …';
+  return request?.whyNot === undefined ? statusTexts[status] : 'waits for somebody else';
+}
+
+function describeEnd(part: Part): string[] {
+  if (!isToolUIPart(part)) return [];
+  const { approved, reason } = part.approval ?? {};
+  const why = approved === false && reason !== undefined ? [`Not approved: ${reason}`] : [];
+  const failure = part.state === 'output-error' ? [part.errorText] : [];
+  return [...why, ...failure].map(inertText);
+}
