@@ -4,7 +4,7 @@ import { createAgent } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { createUiHandler } from 'holdpoint/ui';
 import { runWorker } from 'holdpoint/worker';
-import { buildPage } from './build-page.ts';
+import { buildPage } from '../build-page.ts';
 import { ChangeStream } from './change-stream.ts';
 import { owns, personOf } from './identity.ts';
 import { createInboxHandler } from './inbox-handler.ts';
@@ -40,7 +40,7 @@ const agent = createAgent({
   leaseMs: 3_000,
 });
 
-const servePage = await buildPage();
+const servePage = await buildPage(new URL('page', import.meta.url));
 const handleInbox = createInboxHandler({ agent, store, changes: new ChangeStream(agent) });
 const handleChat = createUiHandler({
   agent,

@@ -30,6 +30,7 @@ test('a button submits a form only where its type says so, and then it sends a m
   const submits = buttons.filter(({ attributes }) => attributes.includes('type="submit"'));
   expect(submits.map(({ path, text }) => `${path}: ${text}`)).toEqual([
     'docs/channels/page.md: Send',
+    'examples/two-people/page/App.tsx: Send',
     'examples/inbox/page/composer.tsx: Send',
   ]);
 });

@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { build, defaultClientConditions, preview, type PreviewServer } from 'vite';
 import { launchChromium } from '../support/chromium.ts';
@@ -34,25 +34,34 @@ export class ReadmePageSite implements AsyncDisposable {
   readonly #folder: string;
   readonly #port: number;
   readonly #pages: PreviewServer;
+  readonly #isPacked: boolean;
   readonly browser: Browser;
   #server: ChildProcess | undefined;
 
-  private constructor(folder: string, port: number, pages: PreviewServer, browser: Browser) {
+  private constructor(
+    { folder, port, isPacked }: { folder: string; port: number; isPacked: boolean },
+    pages: PreviewServer,
+    browser: Browser,
+  ) {
+    this.#isPacked = isPacked;
     this.#folder = folder;
     this.#port = port;
     this.#pages = pages;
     this.browser = browser;
   }
 
-  static async make(): Promise<ReadmePageSite> {
+  /** `isPacked`: with the package as `npm pack` makes it, instead of the sources. */
+  static async make({ isPacked = false } = {}): Promise<ReadmePageSite> {
     const folder = await mkdtemp(join(tmpdir(), 'holdpoint-readme-page-'));
     const port = await freePort();
-    await writeApp(folder, port);
+    await writeApp(folder, port, isPacked);
     await build({
       configFile: false,
       root: folder,
       logLevel: 'error',
-      resolve: { conditions: ['holdpoint-source', ...defaultClientConditions] },
+      resolve: {
+        conditions: [...(isPacked ? [] : ['holdpoint-source']), ...defaultClientConditions],
+      },
     });
     const proxy = { '/chat': `http://localhost:${port}` };
     const pages = await preview({
@@ -61,7 +70,7 @@ export class ReadmePageSite implements AsyncDisposable {
       logLevel: 'silent',
       preview: { port: 0, proxy },
     });
-    const site = new ReadmePageSite(folder, port, pages, await launchChromium());
+    const site = new ReadmePageSite({ folder, port, isPacked }, pages, await launchChromium());
     await site.startServer();
     return site;
   }
@@ -70,12 +79,17 @@ export class ReadmePageSite implements AsyncDisposable {
     return this.#pages.resolvedUrls?.local[0] ?? '';
   }
 
+  /** The path of a file of the app. */
+  pathOf(name: string): string {
+    return join(this.#folder, name);
+  }
+
   /** Starts `serve.js`, and waits until it answers. */
   async startServer(): Promise<void> {
     const world = join(root, 'test/examples/readme-page-world-process.ts');
     this.#server = spawn(
       process.execPath,
-      ['--conditions=holdpoint-source', '--import', world, 'serve.js'],
+      [...(this.#isPacked ? [] : ['--conditions=holdpoint-source']), '--import', world, 'serve.js'],
       { cwd: this.#folder, stdio: ['ignore', 'inherit', 'inherit'] },
     );
     for (;;) {
@@ -101,16 +115,17 @@ export class ReadmePageSite implements AsyncDisposable {
   }
 }
 
-async function writeApp(folder: string, port: number): Promise<void> {
+async function writeApp(folder: string, port: number, isPacked: boolean): Promise<void> {
   const files = await documentedFiles();
   const server = files.get('server.ts') ?? '';
   const serve = files.get('serve.js') ?? '';
   const modelled = replaced(server, "model: 'openai/gpt-5-mini'", 'model: globalThis.model');
-  const signedIn = replaced(
+  const ruled = replaced(
     modelled,
-    'return undefined; //',
-    'return globalThis.userOf(request); //',
+    "toolApproval: { bookFlight: 'user-approval' }",
+    'toolApproval: globalThis.toolApproval, mayAnswer: globalThis.mayAnswer',
   );
+  const signedIn = replaced(ruled, 'return undefined; //', 'return globalThis.userOf(request); //');
   const own = new Map([
     ...Object.entries(template),
     ...files,
@@ -123,7 +138,24 @@ async function writeApp(folder: string, port: number): Promise<void> {
   for (const name of ['ai', 'zod', 'react', 'react-dom', '@ai-sdk/react']) {
     await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   }
-  await symlink(root, join(folder, 'node_modules/holdpoint'));
+  if (isPacked) await installPacked(folder);
+  else await symlink(root, join(folder, 'node_modules/holdpoint'));
+}
+
+/** Unpacks what `npm pack` makes, beside the packages that it depends on. */
+async function installPacked(folder: string): Promise<void> {
+  const run = (program: string, ...parameters: string[]): unknown =>
+    execFileSync(program, parameters, { cwd: root, stdio: 'pipe' });
+  const { version, dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  run('npm', 'pack', '--pack-destination', folder);
+  const place = join(folder, 'node_modules/holdpoint');
+  await mkdir(place);
+  run('tar', 'xzf', join(folder, `holdpoint-${version}.tgz`), '-C', place, '--strip-components=1');
+  for (const name of Object.keys(dependencies)) {
+    const link = join(folder, 'node_modules', name);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join(root, 'node_modules', name), link);
+  }
 }
 
 function replaced(text: string, old: string, by: string): string {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { build, defaultClientConditions } from 'vite';
-import type { FetchHandler } from '../serve-fetch.ts';
+import type { FetchHandler } from './serve-fetch.ts';
 
 const contentTypes = new Map([
   ['html', 'text/html; charset=utf-8'],
@@ -13,9 +13,9 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Builds the page in memory and returns a handler that serves it. */
-export async function buildPage(): Promise<FetchHandler> {
-  const files = await builtFiles();
+/** Builds the page in a folder, in memory, and returns a handler that serves it. */
+export async function buildPage(folder: URL): Promise<FetchHandler> {
+  const files = await builtFiles(fileURLToPath(folder));
   return async ({ url }) => {
     const { pathname } = new URL(url);
     const path = pathname === '/' ? 'index.html' : pathname.slice(1);
@@ -32,10 +32,10 @@ export async function buildPage(): Promise<FetchHandler> {
   };
 }
 
-async function builtFiles(): Promise<Map<string, string | Uint8Array<ArrayBuffer>>> {
+async function builtFiles(root: string): Promise<Map<string, string | Uint8Array<ArrayBuffer>>> {
   const built = await build({
     configFile: false,
-    root: fileURLToPath(new URL('page', import.meta.url)),
+    root,
     logLevel: 'error',
     resolve: { conditions: ['holdpoint-source', ...defaultClientConditions] },
     build: { write: false, modulePreload: false },
