@@ -103,6 +103,10 @@ describe('a question beside such a call', () => {
     const { clock, agent, thread } = await deferredWorld();
     const { requestId, expiresAt } = await agent.requestAnswer(thread, 'c1', whichClass);
     expect(expiresAt).toBe(1_000);
+    clock.now = 999;
+    expect((await agent.requests({})).requests).toMatchObject([{ request: { requestId } }]);
+    clock.now = 1_000;
+    expect((await agent.requests({})).requests).toEqual([]);
     clock.now = 1_000;
     const answers = [{ key: 'class', optionIds: ['first'] }];
     const answer = { type: 'question-response', requestId, status: 'answered', answers } as const;
