@@ -12,7 +12,9 @@ export type CheckedRules<TOOLS extends ToolSet, RULES> = { toolApproval?: RULES 
   ...input: never
 ) => infer STATUS
   ? RefuseAll<MistakesOf<Awaited<STATUS>, string>>
-  : RefuseEach<{ [NAME in keyof RULES]-?: MistakesOfRule<TOOLS, RULES, NAME> }>);
+  : RULES extends string
+    ? RefuseAll<RULES>
+    : RefuseEach<{ [NAME in keyof RULES]-?: MistakesOfRule<TOOLS, RULES, NAME> }>);
 
 /** What the rule has instead of a type where it is mistaken: the error of the compiler quotes it. */
 interface Mistaken<NAMES> {
@@ -47,6 +49,7 @@ type MistakesOf<STATUS, FIELD> = STATUS extends { type: infer TYPE }
   ? 'user-approval' extends TYPE
     ?
         | Exclude<GivenName<STATUS>, keyof UserApproval>
+        | WrongValues<STATUS>
         | UnknownNames<STATUS, 'remember', 'scope' | 'match' | 'expiresAfterMs' | 'uses'>
         | UnknownNames<STATUS, 'onExpiry', 'type' | 'reason' | 'approvers' | 'expiresAfterMs'>
         | UnknownFields<STATUS, 'editable', FIELD>
@@ -60,6 +63,17 @@ type MistakesOf<STATUS, FIELD> = STATUS extends { type: infer TYPE }
 type GivenName<VALUE> = {
   [NAME in keyof VALUE]-?: VALUE[NAME] extends undefined ? never : NAME;
 }[keyof VALUE];
+
+/* The AI SDK's own status has no such settings, and so takes any value for them. A text without a literal type may be right. */
+type WrongValues<STATUS> = {
+  [NAME in Exclude<keyof STATUS & keyof UserApproval, 'metadata'>]-?: STATUS[NAME] extends
+    | UserApproval[NAME]
+    | undefined
+    ? never
+    : string extends STATUS[NAME]
+      ? never
+      : NAME;
+}[Exclude<keyof STATUS & keyof UserApproval, 'metadata'>];
 
 /** The names in an object setting that it does not have. */
 type UnknownNames<STATUS, SETTING extends string, KNOWN> =
