@@ -1,7 +1,8 @@
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
 import type { EventBuffer } from '../content/event-buffer.ts';
 import type { Grant } from '../content/grant.ts';
-import { type AnswerableQuestion, withQuestionAnswers } from '../content/question.ts';
+import { withQuestionAnswers } from '../content/answerable.ts';
+import type { AnswerableQuestion } from '../content/question.ts';
 import type { RequestRights } from '../content/request-rights.ts';
 import { HoldpointError } from '../errors.ts';
 import { identifyStrictly, whyNobody } from '../policy/same-person.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { makeAnswerable } from '../content/answerable.ts';
 import { risks } from '../content/approval-terms.ts';
 import { refuseUnknown } from '../content/check-settings.ts';
 import { parseJson } from '../content/json-value.ts';
@@ -8,7 +9,6 @@ import {
   type UserInputRequest,
   type UserInputRequestContent,
   userInputRequestSchema,
-  makeAnswerable,
 } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { toStoredName } from '../thread/stored-requests.ts';

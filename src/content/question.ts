@@ -131,7 +131,10 @@ export interface AnswerableQuestion extends QuestionRequestContent {
 }
 
 /** The answer to a field: the id of an option or a text, ids, or both kept apart. */
-type FieldAnswer = string | readonly string[] | { optionIds?: readonly string[]; text?: string };
+export type FieldAnswer =
+  | string
+  | readonly string[]
+  | { optionIds?: readonly string[]; text?: string };
 
 const questionOptionSchema = z.strictObject({
   id: z.string().min(1),
@@ -191,79 +194,6 @@ export const questionResponseSchema = z.discriminatedUnion('status', [
     metadata: z.unknown().optional(),
   }),
 ]);
-
-/** Gives a question its two methods, which `JSON.stringify` and spreading leave out. */
-export function withQuestionAnswers(question: QuestionRequestContent): AnswerableQuestion {
-  return Object.assign(new QuestionAnswers(), question);
-}
-
-class QuestionAnswers {
-  answer(
-    this: QuestionRequestContent,
-    given: FieldAnswer | Readonly<Record<string, FieldAnswer>>,
-  ): QuestionResponseContent {
-    const { requestId, fields } = this;
-    const answers = listGiven(fields, given).map(([key, answer]) =>
-      makeAnswer(fields, key, answer),
-    );
-    const response = {
-      type: 'question-response',
-      requestId,
-      status: 'answered',
-      answers,
-    } as const;
-    const fault = whyNotAnswer(this, response);
-    if (fault === undefined) return response;
-    throw new TypeError(`Question ${requestId} can't be answered so: ${fault}.`);
-  }
-
-  dismiss(this: QuestionRequestContent): QuestionResponseContent {
-    const { requestId, allowDismiss } = this;
-    if (allowDismiss) return { type: 'question-response', requestId, status: 'dismissed' };
-    throw new TypeError(`Question ${requestId} can't be dismissed.`);
-  }
-}
-
-/** What is given for each key. Where it is not by key, it is for the first field. */
-function listGiven(
-  fields: readonly QuestionField[],
-  given: FieldAnswer | Readonly<Record<string, FieldAnswer>>,
-): [key: string, answer: FieldAnswer][] {
-  if (isFieldAnswer(given, fields)) return [[fields[0]?.key ?? '', given]];
-  return Object.entries(given);
-}
-
-/* A field may be called `text`: an object with the keys of fields is by key. */
-function isFieldAnswer(
-  given: FieldAnswer | Readonly<Record<string, FieldAnswer>>,
-  fields: readonly QuestionField[],
-): given is FieldAnswer {
-  if (typeof given === 'string' || Array.isArray(given)) return true;
-  const names = Object.keys(given);
-  const areKeys = names.some((name) => fields.some(({ key }) => key === name));
-  return !areKeys && names.every((name) => name === 'optionIds' || name === 'text');
-}
-
-function makeAnswer(
-  fields: readonly QuestionField[],
-  key: string,
-  given: FieldAnswer,
-): QuestionAnswer {
-  if (typeof given === 'string') {
-    const { options = [], freeText = 'never' } = fields.find((field) => field.key === key) ?? {};
-    const isOption = options.some(({ id }) => id === given);
-    return isOption || freeText === 'never'
-      ? { key, optionIds: [given] }
-      : { key, optionIds: [], text: given };
-  }
-  if (isList(given)) return { key, optionIds: [...given] };
-  const { optionIds = [], text } = given;
-  return { key, optionIds: [...optionIds], ...(text === undefined ? {} : { text }) };
-}
-
-function isList(given: readonly string[] | object): given is readonly string[] {
-  return Array.isArray(given);
-}
 
 type Choice = Pick<QuestionRequestContent, 'kind' | 'text'> &
   Pick<QuestionField, 'key' | 'options' | 'preselected' | 'freeText'>;

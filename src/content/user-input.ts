@@ -5,7 +5,6 @@ import {
   type ApprovalResponseContent,
   approvalRequestSchema,
   approvalResponseSchema,
-  withAnswers,
 } from './approval.ts';
 import {
   type AnswerableQuestion,
@@ -13,7 +12,6 @@ import {
   type QuestionResponseContent,
   questionRequestSchema,
   questionResponseSchema,
-  withQuestionAnswers,
 } from './question.ts';
 import type { ToolCall } from './tool-call.ts';
 
@@ -35,15 +33,6 @@ export type UserInputRequest = ApprovalRequest | QuestionRequestContent;
 export type UserInputRequestContent<CALL extends ToolCall = ToolCall> =
   | ApprovalRequestContent<CALL>
   | AnswerableQuestion;
-/** Copies a request and gives it the methods that make its answers, which `JSON.stringify` and spreading leave out. */
-export function makeAnswerable<CALL extends ToolCall = ToolCall>(
-  request: UserInputRequest,
-): UserInputRequestContent<CALL> {
-  return request.type === 'approval-request'
-    ? withAnswers<CALL>(request)
-    : withQuestionAnswers(structuredClone(request));
-}
-
 /** A person's answer to an approval request or a question. */
 export type UserInputResponseContent = ApprovalResponseContent | QuestionResponseContent;
 

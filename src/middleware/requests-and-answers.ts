@@ -1,11 +1,11 @@
 import type { ProviderMetadata, UserModelMessage } from 'ai';
+import { makeAnswerable } from '../content/answerable.ts';
 import { z } from 'zod';
 import type { ApprovalRequestContent } from '../content/approval.ts';
 import {
   type UserInputResponseContent,
   type UserInputRequestContent,
   userInputRequestSchema,
-  makeAnswerable,
 } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 

@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
-import { withQuestionAnswers } from '../content/question.ts';
+import { withQuestionAnswers } from '../content/answerable.ts';
 import type { Grant } from '../content/grant.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import { type UserInputRequestContent, type RequestDecision } from '../content/user-input.ts';

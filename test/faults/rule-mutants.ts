@@ -8,7 +8,7 @@ const unanswerable = 'policy/unanswerable';
 export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'an answer to a question that does not fit it is not made',
-    file: 'content/question.ts',
+    file: 'content/answerable.ts',
     from: 'if (fault === undefined) return response;',
     to: 'if (fault !== null) return response;',
     suite: ['content', 'refuses one that does not fit'],

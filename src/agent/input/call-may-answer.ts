@@ -1,5 +1,6 @@
 import type { ToolSet } from 'ai';
 import type { ApprovalResponseContent, ApprovalRequest } from '../../content/approval.ts';
+import { makeAnswerable } from '../../content/answerable.ts';
 import { copyPlain } from '../../content/json-value.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import { pickToolCall, type RequestPath } from '../../content/tool-call.ts';
@@ -7,7 +8,6 @@ import {
   type AskedAnswer,
   type UserInputRequest,
   type UserInputResponseContent,
-  makeAnswerable,
 } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
