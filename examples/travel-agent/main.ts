@@ -57,7 +57,7 @@ try {
     typed === ''
       ? await chooseThread({ agent, store, person })
       : { thread: await agent.thread(), wish: typed };
-  await recoverThread({ agent, thread, person });
+  await recoverThread({ agent, thread, person }, bookingsPath);
   await chat({ agent, thread, person }, wish);
 } catch (error) {
   if (!(error instanceof LeftError)) throw error;

@@ -10,11 +10,14 @@ import type { Conversation } from './conversation.ts';
 import { LeftError, type Person } from './person.ts';
 
 /** Recovers a thread whose process may have been killed: after this, `run([], thread)` can resume it. */
-export async function recoverThread({ agent, thread, person }: Conversation): Promise<void> {
+export async function recoverThread(
+  { agent, thread, person }: Conversation,
+  bookingsPath: string,
+): Promise<void> {
   await untilFree(thread, person);
   const unknown = thread.calls.filter(({ status }) => status === 'indeterminate');
   for (const call of unknown) {
-    await agent.settle(thread, call.toolCallId, await askOutcome(call, person));
+    await agent.settle(thread, call.toolCallId, await askOutcome(call, person, bookingsPath));
   }
 }
 
@@ -29,13 +32,17 @@ async function untilFree(thread: AgentThread, person: Person): Promise<void> {
 }
 
 /* Only a person can find out: the process ended after the call started and before its result was recorded. */
-async function askOutcome(call: ToolCallRecord, person: Person): Promise<SettledOutcome> {
+async function askOutcome(
+  call: ToolCallRecord,
+  person: Person,
+  bookingsPath: string,
+): Promise<SettledOutcome> {
   const { toolName, input, idempotencyKey = '' } = call;
   person.print(
     '',
     'This call was interrupted, and it is unknown whether it happened:',
     `  ${inertLine(toolName)}: ${argumentsOf(input)}`,
-    'If it happened, bookings.jsonl has a line with its key:',
+    `If it happened, ${inertLine(bookingsPath)} has a line with its key:`,
     `  ${inertLine(idempotencyKey)}`,
   );
   for (;;) {

@@ -168,6 +168,25 @@ describe('the demo model', () => {
     expect(said.toolCalls).toEqual([]);
   });
 
+  it('does not offer the rejected flight again when it searches on the same day', async () => {
+    const flights = [
+      { flightId: 'HP116', departs: '17:45', minutes: 120, price: 217 },
+      { flightId: 'HP303', departs: '20:20', minutes: 120, price: 290 },
+      { flightId: 'HP404', departs: '06:40', minutes: 120, price: 180 },
+    ];
+    const again = [...rejected('under 300'), ...found(...flights).slice(1)];
+    const [offer] = (await answerTo(again)).toolCalls;
+    expect(JSON.stringify(offer)).toContain('HP303');
+    expect(JSON.stringify(offer)).toContain('HP404');
+    expect(JSON.stringify(offer)).not.toContain('HP116');
+    const none = [...rejected('under 300'), ...found(...flights.slice(0, 1)).slice(1)];
+    const said = await answerTo(none);
+    expect([said.toolCalls, said.text]).toEqual([
+      [],
+      expect.stringContaining('I found no other flight to Paris'),
+    ]);
+  });
+
   it('books what the reason of a rejection names instead', async () => {
     const said = await answerTo(rejected('rather the one at 20:20'));
     expect(said.toolCalls).toMatchObject([

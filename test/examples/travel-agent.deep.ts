@@ -325,7 +325,7 @@ describe('a booking whose process was killed', () => {
     const [booking] = await world.bookings();
     const asked = await after.shows(choice);
     expect(asked).toContain(
-      `bookings.jsonl has a line with its key:\n  ${booking?.idempotencyKey}\n`,
+      `${join(world.folder, 'bookings.jsonl')} has a line with its key:\n  ${booking?.idempotencyKey}\n`,
     );
     expect(asked).toContain(`flightId "${booking?.flightId}"`);
     await after.types('2').shows('Its confirmation: ');

@@ -19,14 +19,14 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', {
 
 /** The model's next step. */
 export function decideStep(
-  { wish, found, proposed, latest }: Conversation,
+  { wish, found, proposed, rejected, latest }: Conversation,
   today: string,
 ): ModelStep {
   switch (latest.type) {
     case 'wished':
       return search(wish, today);
     case 'found':
-      return offer(wish, found);
+      return offer(wish, found, rejected.length > 0);
     case 'picked':
       return book(latest.flight, wish);
     case 'booked':
@@ -65,9 +65,10 @@ function askForMissing({ city, date }: Wish, today: string): ModelStep | undefin
   return date === undefined ? question : { text: `${nameOf(date)} has passed.`, ...question };
 }
 
-function offer(wish: Wish, found: readonly Flight[]): ModelStep {
+function offer(wish: Wish, found: readonly Flight[], isAgain: boolean): ModelStep {
   const [only, ...others] = found;
-  if (only === undefined) return { text: `I found no flight ${termsOf(wish)}.\n${whatElse}` };
+  if (only === undefined)
+    return { text: `I found no ${isAgain ? 'other ' : ''}flight ${termsOf(wish)}.\n${whatElse}` };
   const text = `I found ${others.length === 0 ? 'one flight' : `${found.length} flights`} ${termsOf(wish)}.`;
   return { text, ...(others.length === 0 ? book(only, wish) : askWhich(found)) };
 }

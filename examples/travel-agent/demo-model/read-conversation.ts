@@ -25,6 +25,8 @@ export interface Conversation {
   found: Flight[];
   /** The flight that was proposed last. */
   proposed?: Flight | undefined;
+  /** The flights that a person rejected, by number and day: they are not offered again. */
+  rejected: string[];
   latest: LatestEvent;
 }
 
@@ -33,7 +35,7 @@ const confirmationSchema = z.object({ confirmation: z.string() });
 
 /** Reads the whole conversation; the model keeps nothing between its steps. */
 export function readConversation(prompt: Prompt, today: string): Conversation {
-  const start: Conversation = { wish: {}, found: [], latest: { type: 'wished' } };
+  const start: Conversation = { wish: {}, found: [], rejected: [], latest: { type: 'wished' } };
   return prompt.reduce((past, message) => readMessage(past, message, today), start);
 }
 
@@ -61,7 +63,11 @@ function readMessage(past: Conversation, message: Message, today: string): Conve
 function readUser(past: Conversation, text: string, today: string): Conversation {
   const isOver = past.latest.type === 'booked' || past.latest.type === 'thanked';
   const latest: LatestEvent = { type: isOver ? 'thanked' : 'wished' };
-  const said = readReply(isOver ? { wish: {}, found: [], latest } : past, text, today);
+  const said = readReply(
+    isOver ? { wish: {}, found: [], rejected: [], latest } : past,
+    text,
+    today,
+  );
   return said.latest.type === 'unclear' ? { ...said, latest } : said;
 }
 
@@ -81,14 +87,19 @@ function readResult(
   { toolName, output }: ResultPart,
   today: string,
 ): Conversation {
-  if (output.type === 'execution-denied') return readRejection(past, output.reason ?? '', today);
+  if (output.type === 'execution-denied') {
+    const { proposed } = past;
+    const rejected = [...past.rejected, ...(proposed === undefined ? [] : [identify(proposed)])];
+    return readRejection({ ...past, rejected }, output.reason ?? '', today);
+  }
   if (toolName === 'user_choice' && output.type === 'text') {
     return readChoice(past, output.value, today);
   }
   const value = output.type === 'json' ? output.value : undefined;
   const found = z.array(flightSchema).safeParse(value).data;
   if (toolName === 'searchFlights' && found !== undefined) {
-    return { ...past, found, proposed: undefined, latest: { type: 'found' } };
+    const offered = found.filter((flight) => !past.rejected.includes(identify(flight)));
+    return { ...past, found: offered, proposed: undefined, latest: { type: 'found' } };
   }
   const booked = confirmationSchema.safeParse(value).data;
   if (booked !== undefined) return { ...past, latest: { type: 'booked', ...booked } };
@@ -113,7 +124,7 @@ function readRejection(past: Conversation, reason: string, today: string): Conve
 /* A named flight, a changed wish, or one of the flights found; in this order, as "the last one on Monday" is a wish. */
 function readReply(past: Conversation, text: string, today: string): Conversation {
   const { wish, found, proposed } = past;
-  const offered = found.filter((flight) => flight !== proposed);
+  const offered = found.filter((flight) => !past.rejected.includes(identify(flight)));
   const named = readFlight(text, offered);
   if (named !== undefined) return { ...past, latest: { type: 'picked', flight: named } };
   const said = readChange(text, proposed === undefined ? found : [proposed], today);
@@ -125,6 +136,10 @@ function readReply(past: Conversation, text: string, today: string): Conversatio
   const flight = readPick(text, offered);
   if (flight !== undefined) return { ...past, latest: { type: 'picked', flight } };
   return { ...past, latest: { type: isRefusal(text) ? 'refused' : 'unclear' } };
+}
+
+function identify({ flightId, date }: Flight): string {
+  return `${flightId} ${date}`;
 }
 
 function textOf(content: Extract<Message, { role: 'user' }>['content']): string {
