@@ -1,11 +1,15 @@
 import type { ApprovalRequest } from './approval.ts';
 import { describeDeadlineAction } from './deadline-action.ts';
+import { describeDeadline, type TimeReader } from './deadline-words.ts';
 import { inertLine, quoteInert, quoteInertLine } from './inert-text.ts';
 import { type Requested, listRequesters } from './requesters.ts';
 import type { Patch, RequestPath } from './tool-call.ts';
 
-/** Lines that are safe to show: what a request demands of the people who answer it, what it allows them, and who has answered so far. */
-export function renderTerms(request: ApprovalRequest): string[] {
+/**
+ * Lines that are safe to show: what a request demands of the people who answer it, what it allows them, and who has answered so far. Times
+ * are shown in ISO 8601 unless it is known who reads them.
+ */
+export function renderTerms(request: ApprovalRequest, reader?: TimeReader): string[] {
   const { risk, approvers, notRequester, requireReason, editable, metadata, follows } = request;
   return [
     ...(risk === undefined ? [] : [`Risk: ${risk}`]),
@@ -14,7 +18,7 @@ export function renderTerms(request: ApprovalRequest): string[] {
     ...renderVotes(request),
     ...(requireReason === true ? ['An approval needs a reason'] : []),
     ...(editable === undefined ? [] : [`May be edited: ${renderEditable(editable)}`]),
-    ...renderDeadline(request),
+    ...renderDeadline(request, reader),
     ...(follows === undefined ? [] : ['Asked again: an earlier request expired unanswered']),
     ...(metadata === undefined ? [] : [`Metadata: ${inertLine(JSON.stringify(metadata))}`]),
     ...renderEdit(request),
@@ -44,11 +48,23 @@ function renderVotes({ quorum, votes = [], reassignments = [] }: ApprovalRequest
   ];
 }
 
-function renderDeadline({ expiresAt, onExpiry, remindAt }: ApprovalRequest): string[] {
+/** One line that is safe to show: a request has so many of the approvals that it needs, and waits for the others. */
+export function renderWaiting({ quorum = 1, text }: ApprovalRequest, count: number): string {
+  const left = Math.max(1, quorum - count);
+  const others = left === 1 ? 'another person' : `${left} other people`;
+  return `${count} of ${quorum} approvals, waits for ${others}: ${inertLine(text)}`;
+}
+
+function renderDeadline(
+  { expiresAt, onExpiry, remindAt }: ApprovalRequest,
+  reader: TimeReader | undefined,
+): string[] {
+  const render = (time: number): string =>
+    reader === undefined ? renderDate(time) : describeDeadline(time, reader);
   if (expiresAt === undefined) {
-    return remindAt === undefined ? [] : [`Reminder: ${renderDate(remindAt)}`];
+    return remindAt === undefined ? [] : [`Reminder: ${render(remindAt)}`];
   }
-  return [`Until: ${renderDate(expiresAt)}, then ${describeDeadlineAction(onExpiry).text}`];
+  return [`Until: ${render(expiresAt)}, then ${describeDeadlineAction(onExpiry).text}`];
 }
 
 /* A rule may name a time that is later than any date. */

@@ -41,7 +41,9 @@ test('what a request demands, who has approved it and what was edited is on the 
       at: 1,
     },
   });
-  const asking = askInTerminal(request, terminal);
+  const { input, output } = terminal;
+  const now = (): number => Date.parse('2026-11-23T08:00:00Z');
+  const asking = askInTerminal(request, { input, output, now, timeZone: 'UTC' });
   await terminal.ends('Reject with a reason');
   for (const line of [
     'Risk: high',
@@ -51,7 +53,7 @@ test('what a request demands, who has approved it and what was edited is on the 
     'ada asked ben to answer instead',
     'An approval needs a reason',
     'May be edited: price',
-    'Until: 2026-11-23T10:00:00.000Z, then it goes to managers',
+    'Until: Mon 23 Nov, 10:00 UTC (in 2 h), then it goes to managers',
     'Metadata: {"ticket":7}',
     'Edited by ben:',
     'price: 420 → 9',
@@ -201,8 +203,7 @@ describe('several requests', () => {
     await terminal.types(keys.enter);
     await pick(terminal, 'See all 3 similar requests');
     await terminal.shows('3 similar requests');
-    for (const line of ['price: 1', 'price: 2', 'price: 3'])
-      expect(terminal.screen).toContain(line);
+    for (const line of ['1.  1', '2.  2', '3.  3']) expect(terminal.screen).toContain(line);
     await pick(terminal, 'Approve all 3');
     const approved = ['a', 'b', 'c'].map((id, index) => approve(small(id, index + 1)));
     expect(await asking).toEqual([reject(drop), ...approved]);

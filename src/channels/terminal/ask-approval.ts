@@ -9,6 +9,7 @@ import type { Dialog } from './dialog.ts';
 import { type Page, showCall } from './page.ts';
 import { approvingWord, decisionList, type Entry } from './widget.ts';
 import { grantScopes, type Remember } from '../../content/approval-terms.ts';
+import type { TimeReader } from '../../content/deadline-words.ts';
 import { inertLine } from '../../content/inert-text.ts';
 import { copyPlain } from '../../content/json-value.ts';
 import { type Requested, listRequesters } from '../../content/requesters.ts';
@@ -26,6 +27,8 @@ interface Decision extends Entry {
 interface ApprovalQuestion {
   /** Which of several it is, as `2 of 3`. */
   position?: string | undefined;
+  /** When and where the deadline is read. */
+  reader: TimeReader;
   /** Entries that do something else than answering this request alone. */
   more?: readonly Entry[];
 }
@@ -37,13 +40,13 @@ type ApprovalAnswer = { answer: Answer } | { more: number };
 export async function askApproval(
   request: ApprovalRequest,
   dialog: Dialog,
-  { position, more = [] }: ApprovalQuestion = {},
+  { position, reader, more = [] }: ApprovalQuestion,
 ): Promise<ApprovalAnswer> {
   const decisions = listDecisionChoices(request);
   /* "Reject" is highlighted first, so that neither Enter alone nor a mistyped key approves. */
   const start = decisions.findIndex(({ words }) => words?.includes('n'));
   const show = async (): Promise<void> =>
-    dialog.show((page) => showApproval(page, request, position));
+    dialog.show((page) => showApproval(page, request, { position, reader }));
   await show();
   for (;;) {
     const picked = await dialog.pick({
@@ -153,13 +156,17 @@ async function typeReason(dialog: Dialog, prompt: string): Promise<string | unde
   return typed.type === 'text' ? typed.text : undefined;
 }
 
-function showApproval(page: Page, request: ApprovalRequest, position: string | undefined): void {
+function showApproval(
+  page: Page,
+  request: ApprovalRequest,
+  { position, reader }: ApprovalQuestion,
+): void {
   const { text, reason, toolCall } = request;
   page.position(position);
   page.text(text, page.paint.question);
   if (reason !== undefined) page.text(`Why: ${reason}`);
   page.asker(request);
-  page.facts(renderTerms(request));
+  page.facts(renderTerms(request, reader));
   page.warnings([request]);
   page.add('');
   if (toolCall === undefined) return;

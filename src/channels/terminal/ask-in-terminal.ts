@@ -1,10 +1,6 @@
 import { z } from 'zod';
-import {
-  type ApprovalRequest,
-  type ApprovalResponseContent,
-  approve,
-  reject,
-} from '../../content/approval.ts';
+import type { ApprovalRequest } from '../../content/approval.ts';
+import { describeDeadline, type TimeReader } from '../../content/deadline-words.ts';
 import { groupRequests } from '../../content/group-requests.ts';
 import { normalizeName } from '../../content/look-alikes.ts';
 import {
@@ -14,14 +10,13 @@ import {
   type UserInputResponseContent,
 } from '../../content/user-input.ts';
 import { whyNotQuestion } from '../../content/question.ts';
-import { renderAsker, renderTerms } from '../../content/request-text.ts';
+import { renderWaiting } from '../../content/request-text.ts';
 import { HoldpointError } from '../../errors.ts';
 import { askApproval } from './ask-approval.ts';
+import { askGroup } from './ask-group.ts';
 import { askQuestionInTerminal } from './ask-question.ts';
 import { type Dialog, UnansweredError } from './dialog.ts';
-import { type Page, showCall } from './page.ts';
 import type { TerminalOptions } from './terminal-streams.ts';
-import { approvingWord, decisionList } from './widget.ts';
 import { withDialog } from './with-dialog.ts';
 
 const leftOpen = '  ✗ Left open: nothing was answered';
@@ -38,9 +33,13 @@ export interface AskOptions extends TerminalOptions {
   onLeave?: 'dismiss' | 'keep';
   /**
    * The person at the terminal, as the agent's `principalId` names them. A request that they have approved and that still waits for other
-   * people is not asked again, and each request says that this person answers. By default everything is asked.
+   * people is not asked again; a line says for how many it waits. Each request says that this person answers. By default everything is asked.
    */
   person?: string;
+  /** The time zone in which deadlines are shown, by its IANA name, as `Europe/Paris`. Default: that of the process. */
+  timeZone?: string;
+  /** The clock by which deadlines are shown as `in 2 h`: milliseconds since the epoch. Default `Date.now`. */
+  now?: () => number;
   /**
    * Whether lines may answer if the input is not a terminal: a pipe, a file, an empty input. By default nobody is asked then. Only the
    * word `approve` approves.
@@ -72,17 +71,39 @@ export interface AskOptions extends TerminalOptions {
  */
 export async function askInTerminal(
   requests: Request | readonly Request[],
-  { onLeave = 'dismiss', person, acceptLines = false, ...options }: AskOptions = {},
+  { onLeave = 'dismiss', person, acceptLines = false, timeZone, now, ...options }: AskOptions = {},
 ): Promise<UserInputResponseContent[]> {
-  const all = parseRequests(Array.isArray(requests) ? requests : [requests]).filter(
-    (request) => !hasVoted(request, person),
-  );
+  const given = parseRequests(Array.isArray(requests) ? requests : [requests]);
+  const voted = given.filter((request) => hasVoted(request, person));
+  const all = given.filter((request) => !voted.includes(request));
   const [first] = all;
-  if (first === undefined) return [];
-  if (!acceptLines) requireTerminal(first, options);
-  return withDialog({ ...options, person }, (dialog) =>
-    askAll(onLeave === 'keep' ? all.map(forbidDismissal) : all, dialog),
-  );
+  if (first !== undefined && !acceptLines) requireTerminal(first, options);
+  if (given.length === 0) return [];
+  const clock = { now: now ?? Date.now, timeZone };
+  /* Throws for an unknown time zone before anything is asked. */
+  describeDeadline(0, readClock(clock));
+  return withDialog({ ...options, person }, async (dialog) => {
+    await noteWaiting(voted, dialog);
+    return askAll(onLeave === 'keep' ? all.map(forbidDismissal) : all, dialog, clock);
+  });
+}
+
+/** The clock of the person who is asked. */
+interface Clock {
+  now: () => number;
+  timeZone: string | undefined;
+}
+
+function readClock({ now, timeZone }: Clock): TimeReader {
+  return { now: now(), timeZone };
+}
+
+/* A person who has approved must not take a request that waits for others for one that was lost. */
+async function noteWaiting(voted: readonly UserInputRequest[], dialog: Dialog): Promise<void> {
+  for (const request of voted) {
+    if (request.type !== 'approval-request') continue;
+    await dialog.note(`  … ${renderWaiting(request, request.votes?.length ?? 0)}`);
+  }
 }
 
 /* What comes out of a pipe was written before the request was shown, perhaps by `yes`. */
@@ -113,6 +134,7 @@ function forbidDismissal(request: UserInputRequest): UserInputRequest {
 async function askAll(
   requests: readonly UserInputRequest[],
   dialog: Dialog,
+  clock: Clock,
 ): Promise<UserInputResponseContent[]> {
   const answers: UserInputResponseContent[] = [];
   const covered = new Set<UserInputRequest>();
@@ -122,7 +144,7 @@ async function askAll(
     const position = ordered.length > 1 ? `${index + 1} of ${ordered.length}` : undefined;
     const rest = ordered.slice(index).filter((other) => !covered.has(other));
     dialog.announce();
-    const { given, isLast } = await askOrLeave(request, dialog, { position, rest });
+    const { given, isLast } = await askOrLeave(request, dialog, { position, rest, clock });
     if (given.length > 1) for (const other of findSimilar(request, rest)) covered.add(other);
     answers.push(...given);
     if (isLast) break;
@@ -149,6 +171,7 @@ interface Place {
   position: string | undefined;
   /** It, and those that come after it. */
   rest: readonly UserInputRequest[];
+  clock: Clock;
 }
 
 async function askOrLeave(
@@ -159,6 +182,7 @@ async function askOrLeave(
   try {
     const given = await ask(request, dialog, place);
     if (given.length === 0) await dialog.note(leftOpen);
+    await noteVotes(given, dialog, place.rest);
     return { given, isLast: false };
   } catch (error) {
     if (!(error instanceof UnansweredError)) throw error;
@@ -169,11 +193,29 @@ async function askOrLeave(
   }
 }
 
+/* What one person's approval does not decide must not look decided. */
+async function noteVotes(
+  given: readonly UserInputResponseContent[],
+  dialog: Dialog,
+  requests: readonly UserInputRequest[],
+): Promise<void> {
+  for (const answer of given) {
+    if (answer.type !== 'approval-response' || !answer.approved) continue;
+    const request = requests.find(({ requestId }) => requestId === answer.requestId);
+    if (request?.type !== 'approval-request') continue;
+    /* A changed input is a new call: the earlier approvals were given to another one. */
+    const count = (answer.input === undefined ? (request.votes?.length ?? 0) : 0) + 1;
+    if (count < (request.quorum ?? 1)) {
+      await dialog.note(`  … With yours ${renderWaiting(request, count)}`);
+    }
+  }
+}
+
 /** Asks about a request, or, if the person wants to, about all that are like it. */
 async function ask(
   request: UserInputRequest,
   dialog: Dialog,
-  { position, rest }: Place,
+  { position, rest, clock }: Place,
 ): Promise<readonly UserInputResponseContent[]> {
   if (request.type !== 'approval-request') {
     const answer = await askQuestionInTerminal(request, dialog, position);
@@ -183,10 +225,11 @@ async function ask(
   const label = `See all ${similar.length} similar requests`;
   const more = similar.length > 1 ? [{ label, leadsOn: true }] : [];
   for (let isGroupShown = false; ; isGroupShown = true) {
-    const asked = await askApproval(request, dialog, { position, more });
+    const reader = readClock(clock);
+    const asked = await askApproval(request, dialog, { position, reader, more });
     if ('answer' in asked) return asked.answer === undefined ? [] : [asked.answer];
     if (!isGroupShown) dialog.announce();
-    const answers = await askGroup(similar, dialog);
+    const answers = await askGroup(similar, dialog, reader);
     if (answers !== undefined) return answers;
   }
 }
@@ -226,77 +269,4 @@ function parseRequests(requests: readonly unknown[]): UserInputRequest[] {
       `Request ${data.requestId} can't be asked: ${fault}.`,
     );
   });
-}
-
-/** Asks about similar requests at once, showing all of their inputs; `undefined` if the person goes back. */
-async function askGroup(
-  requests: readonly ApprovalRequest[],
-  dialog: Dialog,
-): Promise<ApprovalResponseContent[] | undefined> {
-  const [first] = requests;
-  if (first === undefined) return undefined;
-  const needsReason = first.requireReason === true;
-  await dialog.show((page) => {
-    page.text(`${requests.length} similar requests`, page.paint.question);
-    const lines = requests.map(renderSharedLines);
-    const shared = renderSharedLines(first).filter((line) =>
-      lines.every((each) => each.includes(line)),
-    );
-    const isOneReason = requests.every(({ reason }) => reason === first.reason);
-    if (isOneReason) showReason(page, first);
-    page.facts(shared);
-    page.warnings(requests);
-    for (const [index, request] of requests.entries()) {
-      const { text, toolCall } = request;
-      page.add('');
-      page.text(text);
-      if (!isOneReason) showReason(page, request);
-      page.facts(lines[index]?.filter((line) => !shared.includes(line)) ?? []);
-      if (toolCall !== undefined) showCall(page, toolCall);
-    }
-    page.add('');
-  });
-  const picked = await dialog.pick({
-    ...decisionList,
-    entries: [
-      {
-        label: `Approve all ${requests.length}`,
-        words: [approvingWord],
-        isYes: true,
-        leadsOn: needsReason,
-      },
-      { label: `Reject all ${requests.length}`, words: ['reject', 'n', 'no'] },
-      { label: `Reject all ${requests.length} with a reason`, leadsOn: true },
-    ],
-    start: 1,
-    exit: 'back',
-  });
-  if (picked === undefined || !('index' in picked)) return undefined;
-  const isYes = picked.index === 0;
-  if (picked.index === 1 || (isYes && !needsReason)) {
-    return requests.map((request) => (isYes ? approve(request) : reject(request)));
-  }
-  const prompt = isYes
-    ? 'Reason for all of them: '
-    : 'Reason for all of them (the agent reads it): ';
-  const typed = await dialog.typeText({
-    prompt,
-    canGoBack: true,
-    canBeEmpty: false,
-    enter: 'send',
-  });
-  if (typed.type !== 'text') return undefined;
-  const reason = typed.text;
-  return requests.map((request) =>
-    isYes ? approve(request, { reason }) : reject(request, reason),
-  );
-}
-
-/* Who asks, on which terms: what is the same for all requests is shown once. */
-function renderSharedLines(request: ApprovalRequest): string[] {
-  return [...renderAsker(request), ...renderTerms(request)];
-}
-
-function showReason(page: Page, { reason }: ApprovalRequest): void {
-  if (reason !== undefined) page.text(`Why: ${reason}`);
 }

@@ -94,7 +94,7 @@ export function addAnswerer(content: Content, person: string | undefined): Conte
   };
 }
 
-const longestOnOneLine = 60;
+export const longestOnOneLine = 60;
 /* At most half of it is used for indentation; deeper values are shown on one line. */
 const widestPage = 80;
 
@@ -163,7 +163,7 @@ function isObject(value: unknown): value is object {
  * JSON on one line, except that strings show hidden characters as `inertLine` does instead of escaping them. Not recursive: values
  * that are nested thousands deep would overflow the stack.
  */
-function renderCompact(value: unknown): string {
+export function renderCompact(value: unknown): string {
   let text = '';
   const ahead: Ahead[] = [{ value }];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
@@ -191,7 +191,7 @@ function renderLeaf(value: unknown): string {
 }
 
 /* A name that is not a plain word is quoted, so that it can't imitate a value. */
-function nameText(name: string): string {
+export function nameText(name: string): string {
   return /^[\w$-]+$/.test(name) ? name : quoteInertLine(name);
 }
 

@@ -77,9 +77,10 @@ export function paintFor(stream: TerminalOutput | undefined): Paint {
     (...format: Parameters<typeof styleText>[0] & readonly string[]) =>
     (text: string): string =>
       isPlain ? text : styleText(format, text, { validateStream: stream !== undefined, stream });
+  /* No grey, which some themes draw in the colour of the background. */
   return {
     question: style('bold', 'cyan'),
-    hint: style('italic', 'gray'),
+    hint: style('italic'),
     selected: style('bold', 'inverse'),
     strong: style('bold'),
     faint: style('dim'),

@@ -22,6 +22,11 @@ export interface TerminalOptions {
   output?: TerminalOutput;
   /** Closes the question when it aborts, for one that was answered elsewhere; the promise rejects with its reason. */
   signal?: AbortSignal;
+  /**
+   * Asks line by line, with numbered lists instead of frames that are redrawn: for a screen reader, a log or a slow connection. Only the word
+   * `approve` approves a call then. Default `false`; `TERM=dumb` does the same.
+   */
+  linear?: boolean;
 }
 
 /** The two streams of a terminal. */

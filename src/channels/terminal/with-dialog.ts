@@ -22,9 +22,10 @@ export async function withDialog<RESULT>(
   options: TerminalOptions & { person?: string | undefined },
   ask: (dialog: Dialog) => Promise<RESULT>,
 ): Promise<RESULT> {
-  const { input = process.stdin, output = process.stdout, signal, person } = options;
+  const { input = process.stdin, output = process.stdout, signal, person, linear } = options;
   signal?.throwIfAborted();
-  const askHere = isInteractive({ input, output }) ? askOnScreen : askByLines;
+  const isDrawn = linear !== true && isInteractive({ input, output });
+  const askHere = isDrawn ? askOnScreen : askByLines;
   const asking = { input, output, signal, person };
   return queueForInput(asking, async () => askHere(asking, ask));
 }
