@@ -46,10 +46,24 @@ function parseRequest(asked: object): AnyRequest | undefined {
   return questionRequestSchema.safeParse(asked).data ?? approvalRequestSchema.safeParse(asked).data;
 }
 
-function readOpenRequest(part: UIMessage['parts'][number]): AnyRequest[] {
-  if (isToolUIPart(part) && part.state !== 'approval-requested') return [];
+/* What is answered here and not recorded yet is still open. */
+function readOpenRequest(
+  part: UIMessage['parts'][number],
+  isSending: (requestId: string) => boolean,
+): AnyRequest[] {
   const request = readRequest(part);
-  return request === undefined ? [] : [request];
+  if (request === undefined) return [];
+  const isAsked = !isToolUIPart(part) || part.state === 'approval-requested';
+  return isAsked || isUnrecorded(part, isSending) ? [request] : [];
+}
+
+/** Whether a part shows an answer that is being sent. */
+function isUnrecorded(
+  part: UIMessage['parts'][number],
+  isSending: (requestId: string) => boolean,
+): boolean {
+  const { requestId = '' } = readRequest(part) ?? {};
+  return isToolUIPart(part) && part.state === 'approval-responded' && isSending(requestId);
 }
 
 function mayApprove(shown: ShownRequest): shown is ShownRequest<ApprovalRequest> {
@@ -167,7 +181,10 @@ export class PageRequests {
   }
 
   get #open(): AnyRequest[] {
-    return this.#page.messages().flatMap(({ parts }) => parts.flatMap(readOpenRequest));
+    const { messages, isSending } = this.#page;
+    return messages().flatMap(({ parts }) =>
+      parts.flatMap((part) => readOpenRequest(part, isSending)),
+    );
   }
 
   /* A request that shows something else has another digest, and its form begins anew. */

@@ -49,9 +49,10 @@ export function showPart(
   if (part.type === 'text') return { type: 'text', text: inertText(part.text) };
   const asked = readRequest(part);
   if (!isToolUIPart(part) && asked === undefined) return undefined;
-  const status = readStatus(part);
-  const isOpen = status === 'approval-requested';
-  const request = isOpen ? open.find((each) => each.requestId === asked?.requestId) : undefined;
+  /* What is being sent is still open: an answer that is not in the log is not shown as given. */
+  const request = open.find(({ requestId }) => requestId === asked?.requestId);
+  const isOpen = request !== undefined;
+  const status = isOpen ? 'approval-requested' : readStatus(part);
   const toolName = isToolUIPart(part) ? getToolName(part) : asked?.toolCall?.toolName;
   /* The request has the input that will run; the part has what the model asked for. */
   const proposed = isToolUIPart(part) ? part.input : undefined;
