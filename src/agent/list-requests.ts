@@ -216,15 +216,6 @@ function makeThread({ threadId }: UserInputRequest) {
   return { threadId, head: { calls: [], requesters: [] } };
 }
 
-/* Finite, as all of JSON: no index has a place beside the others. */
-const placeSchema: z.ZodType<RequestPlace> = z.object({
-  requestId: z.string(),
-  createdAt: z.number(),
-  expiresAt: z.number().optional(),
-  risk: z.enum(risks).nullable(),
-  decidedAt: z.number().optional(),
-});
-
 /** The places of a query, which may come from a client. Throws `invalid-input` for one that is none. */
 function parsePlaces({ after, before }: RequestListQuery): Pick<RequestQuery, 'after' | 'before'> {
   return {
@@ -234,7 +225,15 @@ function parsePlaces({ after, before }: RequestListQuery): Pick<RequestQuery, 'a
 }
 
 function parsePlace(name: 'after' | 'before', place: unknown): RequestPlace {
-  const { success, data, error } = placeSchema.safeParse(place);
+  /* Made here: at the top of the file it would be in the bundle of everything that runs threads. Numbers are finite, as in JSON. */
+  const schema: z.ZodType<RequestPlace> = z.object({
+    requestId: z.string(),
+    createdAt: z.number(),
+    expiresAt: z.number().optional(),
+    risk: z.enum(risks).nullable(),
+    decidedAt: z.number().optional(),
+  });
+  const { success, data, error } = schema.safeParse(place);
   if (success) return data;
   const wanted = `${name} must be the \`next\` of a page, or a row`;
   throw new HoldpointError('invalid-input', `${wanted}: ${z.prettifyError(error)}`);

@@ -1,4 +1,5 @@
 import { withAnswers } from './approval.ts';
+import { renderFieldFault } from './field-fault.ts';
 import {
   type AnswerableQuestion,
   type FieldAnswer,
@@ -42,7 +43,7 @@ class QuestionAnswers {
     } as const;
     const fault = whyNotAnswer(this, response);
     if (fault === undefined) return response;
-    throw new TypeError(`Question ${requestId} can't be answered so: ${fault}.`);
+    throw new TypeError(`Question ${requestId} can't be answered so: ${renderFieldFault(fault)}.`);
   }
 
   dismiss(this: QuestionRequestContent): QuestionResponseContent {

@@ -21,16 +21,11 @@ export interface SchemaIssue {
 
 const longestReason = 300;
 
-const keySchema = z
-  .union([z.string(), z.number()])
-  .transform(String)
-  .or(
-    z
-      .object({ key: z.union([z.string(), z.number()]).transform(String) })
-      .transform((each) => each.key),
-  );
+/* A path has keys, or objects that have them. Converted below: a bundler would keep a transformed schema in whatever imports the content. */
+const keySchema = z.union([z.string(), z.number()]);
+const segmentSchema = z.union([keySchema, z.object({ key: keySchema })]);
 const issuesSchema = z
-  .array(z.object({ path: z.array(keySchema).default([]), message: z.string() }))
+  .array(z.object({ path: z.array(segmentSchema).default([]), message: z.string() }))
   .min(1);
 const errorSchema = z.object({ issues: z.unknown().optional(), cause: z.unknown().optional() });
 
@@ -45,5 +40,9 @@ export function readSchemaFault(error: unknown): FieldFault | undefined {
   if (first === undefined) return undefined;
   const { path, message } = first;
   const reason = message.length > longestReason ? `${message.slice(0, longestReason)}…` : message;
-  return { ...(path.length === 0 ? {} : { field: path }), reason };
+  return { ...(path.length === 0 ? {} : { field: path.map(readKey) }), reason };
+}
+
+function readKey(segment: z.infer<typeof segmentSchema>): string {
+  return String(typeof segment === 'object' ? segment.key : segment);
 }
