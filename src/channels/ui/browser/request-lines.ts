@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import type { Remember } from '../../../content/approval-terms.ts';
 import { describeDeadlineAction } from '../../../content/deadline-action.ts';
+import { describeDeadline } from '../../../content/deadline-words.ts';
 import { inertText } from '../../../content/inert-text.ts';
 import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
 import type { QuestionRequestContent } from '../../../content/question.ts';
@@ -15,7 +16,8 @@ export function describeRequest(
   const { expiresAt } = request;
   const isApproval = request.type === 'approval-request';
   const then = isApproval ? `, then ${describeDeadlineAction(request.onExpiry).text}` : '';
-  const until = expiresAt === undefined ? [] : [`Until ${describeTime(expiresAt, now)}${then}`];
+  const until =
+    expiresAt === undefined ? [] : [`Until ${describeDeadline(expiresAt, { now })}${then}`];
   const lines = [...renderAsker(request), ...(isApproval ? describeTerms(request) : []), ...until];
   return [...lines, ...lookAlikeWarnings(request)];
 }
@@ -38,23 +40,6 @@ function describeTerms(request: ApprovalRequest): string[] {
   );
   const why = reason === undefined ? [] : [inertText(`Why: ${reason}`)];
   return [...why, ...renderTerms({ ...terms, votes }), ...spoken];
-}
-
-const spans = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-] as const;
-
-/** A time in the words of the reader's language: the date, and how far away it is. */
-export function describeTime(time: number, now: number): string {
-  const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-  const distance = time - now;
-  const [unit, span] = spans.find(([, each]) => Math.abs(distance) >= each) ?? ['minute', 60_000];
-  const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
-  /* A rule may name a time that is later than any date. */
-  const shown = date.format(Math.min(time, 8.64e15));
-  return `${shown} (${relative.format(Math.round(distance / span), unit)})`;
 }
 
 /** Why a person has no buttons for a request; `undefined` if they have. */

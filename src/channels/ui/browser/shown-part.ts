@@ -28,7 +28,7 @@ export type ShownPart =
     };
 
 /** How far a call is, as the AI SDK has it. */
-export type CallStatus = keyof typeof statusTexts;
+type CallStatus = keyof typeof statusTexts;
 
 const statusTexts = {
   'input-streaming': 'being written …',
