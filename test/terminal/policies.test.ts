@@ -15,6 +15,8 @@ async function pick(terminal: VirtualTerminal, label: string): Promise<void> {
   await terminal.types(keys.enter);
 }
 
+const now = (): number => Date.parse('2026-11-23T08:00:00Z');
+
 test('what a request demands, who has approved it and what was edited is on the screen before any key decides', async () => {
   const terminal = new VirtualTerminal({ rows: 60 });
   const request = approval({
@@ -42,7 +44,6 @@ test('what a request demands, who has approved it and what was edited is on the 
     },
   });
   const { input, output } = terminal;
-  const now = (): number => Date.parse('2026-11-23T08:00:00Z');
   const asking = askInTerminal(request, { input, output, now, timeZone: 'UTC' });
   await terminal.ends('Reject with a reason');
   for (const line of [
