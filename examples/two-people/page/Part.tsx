@@ -51,18 +51,18 @@ function Form({ request }: { request: ShownRequest }) {
 }
 
 /* Similar requests are approved together once the end of the list, with each whole request, was on the screen. */
-export function Group({ group }: { group: ShownGroup }) {
+export function Group({ group: { name, requests, ref, ...group } }: { group: ShownGroup }) {
   return (
     <details>
-      <summary>See all {group.name}</summary>
+      <summary>See all {name}</summary>
       <div tabIndex={0} style={{ maxHeight: '50vh', overflow: 'auto' }}>
-        {group.requests.map((request) => (
+        {requests.map((request) => (
           <Details key={request.requestId} {...request} />
         ))}
-        <p ref={group.ref}>These are all {group.requests.length}.</p>
+        <p ref={ref}>These are all {requests.length}.</p>
       </div>
       <button type="button" disabled={!group.isReady} onClick={group.approveAll}>
-        Approve all {group.name}
+        Approve all {name}
       </button>
     </details>
   );

@@ -10,12 +10,15 @@ import type { FormHost, ShownRequest } from './request-form.ts';
 
 /** Open requests that are alike. They can be approved together once the end of the list, with each whole request, was on the screen. */
 export interface ShownGroup {
+  /** Another one as soon as one of the requests shows something else: a React key. */
   key: string;
   /** How many, and of which tool; safe to show. */
   name: string;
+  /** The requests of the group, each to be shown whole. */
   requests: ShownRequest<ApprovalRequest>[];
   /** The end of the list. */
   ref: (element: FocusTarget | null) => void;
+  /** Whether the end of the list was on the screen and the buttons work. */
   isReady: boolean;
   /** Approves each of them with an answer of its own, if `isReady`. */
   approveAll: () => void;

@@ -19,11 +19,15 @@ interface TextProps {
 
 /** An option to pick: a radio button or, where several may be picked, a checkbox. */
 export interface ShownOption {
+  /** The option's id in the request. */
   id: string;
   /** Safe to show, as `description` is. */
   label: string;
+  /** More about it; safe to show. */
   description?: string;
+  /** Whether the person has picked it. */
   isPicked: boolean;
+  /** Picks it, or takes the pick back. */
   set: (isPicked: boolean) => void;
   /** The properties of the `input`, as React has them. */
   props: {
@@ -36,6 +40,7 @@ export interface ShownOption {
 
 /** A field of a form: options to pick from, a text to type, or both. */
 export interface ShownField {
+  /** Unique in the form: a React key. */
   key: string;
   /** Safe to show. */
   label: string;
@@ -58,7 +63,9 @@ export interface ShownField {
 
 /** A button of a form. */
 export interface ShownAction {
+  /** What it does. */
   name: 'approve' | 'reject' | 'withdraw' | 'answer' | 'dismiss';
+  /** The text of its button. */
   label: string;
   /** Does nothing until the request's `isReady`. */
   run: () => void;
@@ -66,6 +73,7 @@ export interface ShownAction {
 
 /** An open request, with its form: what its person may fill in and do. */
 export interface ShownRequest<REQUEST = ApprovalRequest | QuestionRequestContent> {
+  /** The id of the request, which stays when it is edited. */
   requestId: string;
   /** The request itself, whose texts are not safe to show. */
   request: REQUEST;

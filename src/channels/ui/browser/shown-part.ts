@@ -9,13 +9,20 @@ type Part = UIMessage['parts'][number];
 
 /** What a page shows of a part of a message. All texts are safe to show. */
 export type ShownPart =
-  | { type: 'text'; text: string }
   | {
+      /** A text of the model or of a person. */
+      type: 'text';
+      /** The text. */
+      text: string;
+    }
+  | {
+      /** A call, or a request that is not about a call of this thread. */
       type: 'call';
       /** The tool, or `Approval`. */
       name: string;
       /** The question about it, or the tool. */
       text: string;
+      /** How far the call is, as the AI SDK has it. */
       status: CallStatus;
       /** The status in words. */
       says: string;
