@@ -7,7 +7,12 @@ import { describeRemember } from './request-lines.ts';
 
 /** What a person has filled in for an approval request. */
 export class ApprovalForm extends RequestForm<ApprovalRequest> {
-  #isRemembered = false;
+  /** The standing approval that the person has ticked. */
+  #remembered: string | undefined;
+
+  override get isTouched(): boolean {
+    return super.isTouched || this.#remembered !== undefined;
+  }
 
   protected override describeCall(): string | undefined {
     const { toolCall } = this.request;
@@ -37,7 +42,7 @@ export class ApprovalForm extends RequestForm<ApprovalRequest> {
   }
 
   protected override findField(path: readonly string[]): string | undefined {
-    const name = this.#editableNames.find((each) => path.includes(each));
+    const name = this.#editableNames.find((each) => path[0] === each);
     return name === undefined ? undefined : inputKey(name);
   }
 
@@ -66,6 +71,11 @@ export class ApprovalForm extends RequestForm<ApprovalRequest> {
     return mayApprove ? mayRemember : undefined;
   }
 
+  /** The one that is ticked, if it is still as it was then. */
+  get #ticked(): Remember | undefined {
+    return JSON.stringify(this.#allowed) === this.#remembered ? this.#allowed : undefined;
+  }
+
   get #input(): Record<string, unknown> {
     const input = this.request.toolCall?.input;
     const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
@@ -83,9 +93,10 @@ export class ApprovalForm extends RequestForm<ApprovalRequest> {
     const allowed = this.#allowed;
     if (allowed === undefined) return [];
     const label = describeRemember(allowed, { isForQuorum: this.#isForQuorum });
-    const picked = { key: rememberKey, type: 'checkbox', isPicked: this.#isRemembered } as const;
-    const option = this.makeOption({ id: 'on', label }, picked, (isPicked) => {
-      this.#isRemembered = isPicked;
+    const isPicked = this.#ticked !== undefined;
+    const picked = { key: rememberKey, type: 'checkbox', isPicked } as const;
+    const option = this.makeOption({ id: 'on', label }, picked, (is) => {
+      this.#remembered = is ? JSON.stringify(allowed) : undefined;
     });
     return [this.makeField(rememberKey, 'Later calls', [option])];
   }
@@ -100,7 +111,7 @@ export class ApprovalForm extends RequestForm<ApprovalRequest> {
       this.setError(reasonKey, 'Give a reason to approve this.');
     }
     if (this.refuseErrors()) return;
-    const remember = this.#isRemembered ? this.#allowed : undefined;
+    const remember = this.#ticked;
     const input = { ...this.#input, ...Object.fromEntries(changes) };
     this.send(
       approve(request, {
@@ -116,8 +127,7 @@ export class ApprovalForm extends RequestForm<ApprovalRequest> {
     this.clearErrors();
     const reason = this.#reason;
     /* Where several must approve a call, one person can't reject later ones. */
-    const isKept = this.#isRemembered && !this.#isForQuorum;
-    const remember = isKept ? this.#allowed : undefined;
+    const remember = this.#isForQuorum ? undefined : this.#ticked;
     const why = { ...(reason !== undefined && { reason }), ...(remember && { remember }) };
     this.send(reject(this.request, why));
   };

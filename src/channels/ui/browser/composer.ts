@@ -36,6 +36,7 @@ export class Composer {
   }
 
   set = (text: string): void => {
+    this.#page.focus.keep();
     this.#text = text;
     this.#page.changed();
   };
@@ -66,7 +67,8 @@ export class Composer {
     this.#takenBack = problem;
     const { unsaid } = problem;
     if (unsaid === undefined || this.#text.includes(unsaid)) return;
-    this.set(`${unsaid} ${this.#text}`.trim());
+    this.#text = `${unsaid} ${this.#text}`.trim();
+    this.#page.changed();
   }
 
   reset(): void {

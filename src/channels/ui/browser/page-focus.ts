@@ -41,6 +41,11 @@ export class PageFocus {
     return this.#movedTo !== undefined && this.#movedTo === focused;
   }
 
+  /** The person types: the focus stays where it is. */
+  keep(): void {
+    this.#movedTo = undefined;
+  }
+
   /** Puts the focus on a field that has to be corrected. */
   moveTo(target: FocusTarget | undefined): void {
     target?.focus();

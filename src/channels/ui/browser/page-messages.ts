@@ -30,24 +30,6 @@ export function readShownState(
   return metadataSchema.safeParse(messages.at(-1)?.metadata).data;
 }
 
-/** The approvals among `requestIds` that the page has answered and that no server has reported as ended. */
-export function listGivenApprovals(
-  messages: readonly UIMessage[],
-  requestIds: ReadonlySet<string>,
-): GivenApproval[] {
-  return messages
-    .flatMap(({ parts }) => parts.filter(isToolUIPart))
-    .flatMap((part) => {
-      if (part.state !== 'approval-responded') return [];
-      const requestId = readPartRequestId(part.approval);
-      if (!requestIds.has(requestId)) return [];
-      const { approved, reason, descriptor } = part.approval;
-      const digest = askedSchema.parse(descriptor)?.digest;
-      const why = reason === undefined ? {} : { reason };
-      return [{ requestId, approved, ...why, ...(digest === undefined ? {} : { digest }) }];
-    });
-}
-
 /** Whether an answer can be given as the AI SDK's approval, which has no input and nothing to remember, and repeats the digest of what the page shows. */
 export function isPlainApproval(
   messages: readonly UIMessage[],
@@ -80,13 +62,29 @@ export function findApprovalId(
   requestId: string,
   digest?: string,
 ): string | undefined {
-  const open = messages
+  return listAsked(messages).find((asked) => {
+    const shown = asked.digest ?? digest;
+    return asked.requestId === requestId && (digest === undefined || digest === shown);
+  })?.approvalId;
+}
+
+/** The digest of a request as the messages ask for it. */
+export function findShownDigest(
+  messages: readonly UIMessage[],
+  requestId: string,
+): string | undefined {
+  return listAsked(messages).find((asked) => asked.requestId === requestId)?.digest;
+}
+
+function listAsked(messages: readonly UIMessage[]) {
+  return messages
     .flatMap(({ parts }) => parts.filter(isToolUIPart))
-    .filter((part) => part.state === 'approval-requested');
-  return open.find(({ approval }) => {
-    const shown = askedSchema.parse(approval.descriptor)?.digest ?? digest;
-    return readPartRequestId(approval) === requestId && (digest === undefined || digest === shown);
-  })?.approval.id;
+    .filter((part) => part.state === 'approval-requested')
+    .map(({ approval }) => ({
+      approvalId: approval.id,
+      requestId: readPartRequestId(approval),
+      digest: askedSchema.parse(approval.descriptor)?.digest,
+    }));
 }
 
 /** The messages with these requests open again, because their answers were not recorded. */

@@ -35,8 +35,15 @@ const restMs = 500;
 
 /** The request of a part that may be one: a tool part's is about its call, a data part has any other until it ends. */
 export function readRequest(part: UIMessage['parts'][number]): AnyRequest | undefined {
-  const data = 'data' in part ? part.data : undefined;
-  const asked = isToolUIPart(part) ? part.approval?.descriptor : data;
+  if (isToolUIPart(part)) return readAsked(part.approval?.descriptor);
+  if (!('data' in part)) return undefined;
+  const request = readAsked(part.data);
+  /* Other data parts may have what a person or a tool has written: a forged request among them must not stand for the real one. */
+  const isOwn = part.type === `data-${request?.type}` && part.id === request?.requestId;
+  return isOwn ? request : undefined;
+}
+
+function readAsked(asked: unknown): AnyRequest | undefined {
   if (typeof asked !== 'object' || asked === null) return undefined;
   if (!parsed.has(asked)) parsed.set(asked, parseRequest(asked));
   return parsed.get(asked);
@@ -76,6 +83,18 @@ function mayApprove(shown: ShownRequest): shown is ShownRequest<ApprovalRequest>
   );
 }
 
+/* A request that shows something else has another digest, and its form begins anew. */
+function makeFormKey(request: AnyRequest): string {
+  return `${request.requestId} ${request.type === 'approval-request' ? request.digest : ''}`;
+}
+
+function isFormOf(
+  { type }: AnyRequest,
+  form: ApprovalForm | QuestionForm | undefined,
+): form is ApprovalForm | QuestionForm {
+  return type === 'question-request' ? form instanceof QuestionForm : form instanceof ApprovalForm;
+}
+
 /** The page whose requests are shown. */
 interface RequestPage extends Omit<FormHost, 'focus' | 'isReady'> {
   messages: () => readonly UIMessage[];
@@ -88,24 +107,34 @@ export class PageRequests {
   readonly #page: RequestPage;
   readonly #host: FormHost;
   readonly focus = new PageFocus();
-  #forms = new Map<string, ApprovalForm | QuestionForm>();
+  readonly #forms = new Map<string, ApprovalForm | QuestionForm>();
   /** What was on the screen when the page was last rendered, and what has been there for long enough. */
   #rendered: string | undefined;
   #rested: string | undefined;
+  #changes = 0;
   /** The groups whose whole list was on the screen. */
   readonly #read = new Set<string>();
   readonly #groupRefs = new Map<string, ShownGroup['ref']>();
 
   constructor(page: RequestPage) {
     this.#page = page;
-    this.#host = { ...page, focus: this.focus, isReady: () => this.#isReady };
+    this.#host = {
+      ...page,
+      focus: this.focus,
+      isReady: (form) => this.#isReady && this.#hasForm(form),
+    };
   }
 
   /** The open requests, in the order of the messages. */
   get shown(): ShownRequest[] {
-    const forms = this.#keepForms();
     const isReady = this.#isReady;
-    return forms.map((form) => form.show(isReady));
+    return this.#openForms.map((form) => form.show(isReady));
+  }
+
+  /** Drops the forms of requests that are over. While a stream begins again, the messages lack what is still open. */
+  dropEnded(): void {
+    const open = new Set(this.#open.map(makeFormKey));
+    for (const key of this.#forms.keys()) if (!open.has(key)) this.#forms.delete(key);
   }
 
   get openIds(): Set<string> {
@@ -120,9 +149,11 @@ export class PageRequests {
     return this.openIds.has(requestId);
   }
 
-  /** Similar approvals of which there are several, the riskiest first. */
+  /** Similar approvals of which there are several, the riskiest first; without those in whose form the person has filled in something. */
   get groups(): ShownGroup[] {
-    const approvals = this.shown.filter(mayApprove);
+    const isReady = this.#isReady;
+    const untouched = this.#openForms.filter((form) => !form.isTouched);
+    const approvals = untouched.map((form) => form.show(isReady)).filter(mayApprove);
     const shown = new Map(approvals.map((each) => [each.requestId, each]));
     return groupRequests(approvals.map(({ request }) => request))
       .filter(({ requests }) => requests.length > 1 && requests[0]?.requireReason === undefined)
@@ -157,19 +188,26 @@ export class PageRequests {
     const seen = this.#describeOpen();
     if (seen === this.#rendered) return;
     this.#rendered = seen;
-    void this.#rest(seen);
+    this.#rested = undefined;
+    void this.#rest(seen, ++this.#changes);
   }
 
-  async #rest(seen: string): Promise<void> {
+  /* What was there before and comes back has moved twice: the time of its first rest does not count. */
+  async #rest(seen: string, change: number): Promise<void> {
     const signal = this.#page.signal();
     await this.#page.wait(restMs, signal);
-    if (this.#rendered !== seen) return;
+    if (this.#changes !== change) return;
     if (signal.aborted) {
       this.#rendered = undefined;
       return;
     }
     this.#rested = seen;
     this.#page.changed();
+  }
+
+  /* An app may keep a form that was shown: of the person before, or of a request that is over. */
+  #hasForm(form: unknown): boolean {
+    return this.#openForms.some((each) => each === form);
   }
 
   /* The second click of a double click must not answer the request that has moved there. */
@@ -190,26 +228,24 @@ export class PageRequests {
     );
   }
 
-  /* A request that shows something else has another digest, and its form begins anew. */
-  #keepForms(): (ApprovalForm | QuestionForm)[] {
-    const forms = this.#open.map((request) => {
-      const key = request.type === 'approval-request' ? request.digest : '';
-      return [`${request.requestId} ${key}`, request] as const;
-    });
-    this.#forms = new Map(
-      forms.map(([key, request]) => [key, this.#findForm(key, request)] as const),
-    );
-    return [...this.#forms.values()];
+  /** The forms of what is open, each once. */
+  get #openForms(): (ApprovalForm | QuestionForm)[] {
+    return [...new Set(this.#open.map((request) => this.#findForm(request)))];
   }
 
-  #findForm(key: string, request: AnyRequest): ApprovalForm | QuestionForm {
+  #findForm(request: AnyRequest): ApprovalForm | QuestionForm {
+    const key = makeFormKey(request);
     const kept = this.#forms.get(key);
-    if (request.type === 'question-request') {
-      return kept instanceof QuestionForm ? kept : new QuestionForm(request, this.#host);
-    }
-    const form = kept instanceof ApprovalForm ? kept : new ApprovalForm(request, this.#host);
-    form.request = request;
+    const form = isFormOf(request, kept) ? kept : this.#makeForm(request);
+    if (form instanceof ApprovalForm && request.type === 'approval-request') form.request = request;
+    this.#forms.set(key, form);
     return form;
+  }
+
+  #makeForm(request: AnyRequest): ApprovalForm | QuestionForm {
+    return request.type === 'question-request'
+      ? new QuestionForm(request, this.#host)
+      : new ApprovalForm(request, this.#host);
   }
 
   #showGroup(toolName: string, requests: ShownRequest<ApprovalRequest>[]): ShownGroup {
@@ -222,7 +258,8 @@ export class PageRequests {
       ref: this.#observe(key),
       isReady,
       approveAll: () => {
-        if (!isReady || !this.#isReady) return;
+        /* An app may keep a group in which something was filled in since. */
+        if (!isReady || !this.groups.some((each) => each.key === key && each.isReady)) return;
         for (const { request } of requests) {
           this.focus.leave(request.requestId);
           this.#page.answer(approve(request));

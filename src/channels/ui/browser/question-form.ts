@@ -24,7 +24,7 @@ export class QuestionForm extends RequestForm<QuestionRequestContent> {
   }
 
   protected override findField(path: readonly string[]): string | undefined {
-    return this.request.fields.find(({ key }) => path.includes(key))?.key;
+    return this.request.fields.find(({ key }) => path[0] === key)?.key;
   }
 
   get #rights() {

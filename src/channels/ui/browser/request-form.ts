@@ -108,7 +108,8 @@ export interface FormHost {
   problem: () => ThreadProblem | undefined;
   rightsFor: (requestId: string) => RequestRights | undefined;
   isSending: (requestId: string) => boolean;
-  isReady: () => boolean;
+  /** Whether the buttons of this form work. */
+  isReady: (form: unknown) => boolean;
   changed: () => void;
   /** Removes the problem that the page shows for a request. */
   clearProblem: (requestId: string) => void;
@@ -136,13 +137,18 @@ export abstract class RequestForm<REQUEST extends ApprovalRequest | QuestionRequ
   /** The key of the field that a path in a refusal leads to. */
   protected abstract findField(path: readonly string[]): string | undefined;
 
+  /** Whether the person has filled in something. */
+  get isTouched(): boolean {
+    return [...this.#texts.values()].some((text) => text !== '');
+  }
+
   protected get isSending(): boolean {
     return this.host.isSending(this.request.requestId);
   }
 
   /** Whether an answer may be sent now. */
   protected get isReady(): boolean {
-    return !this.isSending && this.host.isReady();
+    return !this.isSending && this.host.isReady(this);
   }
 
   /** `isReady`: whether the page's buttons work. */
@@ -283,6 +289,7 @@ export abstract class RequestForm<REQUEST extends ApprovalRequest | QuestionRequ
   }
 
   #setText(name: string, value: string): void {
+    this.host.focus.keep();
     this.#texts.set(name, value);
     this.#errors.delete(name);
     this.host.clearProblem(this.request.requestId);

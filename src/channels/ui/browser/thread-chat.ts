@@ -5,7 +5,7 @@ import { parseRefusedAnswer, isOtherViewer, isShutOut } from './read-refusal.ts'
 import {
   findApprovalId,
   type GivenApproval,
-  listGivenApprovals,
+  findShownDigest,
   isPlainApproval,
   findLostText,
   readShownState,
@@ -56,6 +56,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   #read: { revision: number; status: string } | undefined;
   /** What was being sent when the person stopped it. */
   #withdrawn: SentContent = { answers: [] };
+  /* Not read from the messages: a vote of somebody else in a stream shows its request as open again. */
+  readonly #given = new Map<string, GivenApproval>();
   #finished = Promise.withResolvers<void>();
 
   /** `makeChat` creates the chat of your framework: `(init) => new Chat(init)`. */
@@ -241,9 +243,13 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   }
 
   /** Gives an approval as the AI SDK's, which is then sent automatically. */
-  async #give({ requestId, approved, reason }: Omit<GivenApproval, 'digest'>): Promise<void> {
-    const id = findApprovalId(this.chat.messages, requestId) ?? requestId;
+  async #give(answer: GivenApproval): Promise<void> {
+    const { messages } = this.chat;
+    const { requestId, approved, reason } = answer;
+    const digest = answer.digest ?? findShownDigest(messages, requestId);
+    const id = findApprovalId(messages, requestId) ?? requestId;
     const why = reason === undefined ? {} : { reason };
+    this.#given.set(requestId, { requestId, approved, ...why, ...(digest && { digest }) });
     await this.chat.addToolApprovalResponse({ id, approved, ...why });
   }
 
@@ -307,6 +313,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.chat.messages = [];
     this.#sender.sent = { answers: [] };
     this.#withdrawn = { answers: [] };
+    this.#given.clear();
     this.#read = undefined;
     this.#page.reset();
     this.#requests.reset();
@@ -327,13 +334,25 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     const { resolve } = this.#finished;
     this.#finished = Promise.withResolvers<void>();
     setTimeout(resolve);
-    if (!isError && (isAbort || this.#reader.isStale)) void this.#reader.refreshLater(0);
+    const isAskedAgain = this.#unsent.some(
+      ({ requestId }) => findApprovalId(this.chat.messages, requestId) !== undefined,
+    );
+    if (!isError && (isAbort || this.#reader.isStale || isAskedAgain)) {
+      void this.#reader.refreshLater(0);
+    }
+  }
+
+  /** The approvals that the person has given here and that no server has taken. */
+  get #unsent(): GivenApproval[] {
+    const { sending } = this.state;
+    return [...this.#given.values()].filter(({ requestId }) => sending.has(requestId));
   }
 
   #show({ messages, revision, status, failure, rights, viewer }: StoredThread): void {
     this.#read = revision === undefined ? undefined : { revision, status };
     this.#page.removeSending(this.#withdrawn.answers);
-    const unsent = listGivenApprovals(this.chat.messages, this.state.sending);
+    const unsent = this.#unsent;
+    this.#given.clear();
     const unsaid = findLostText(messages, this.chat.messages, this.#withdrawn.unsaid);
     this.#withdrawn = { answers: [] };
     this.chat.messages = messages;
@@ -345,5 +364,6 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#page.removeSending([...outdatedIds, ...endedIds]);
     for (const answer of open) void this.#give(answer);
     if (status === 'running' && open.length === 0) void this.chat.resumeStream();
+    else this.#requests.dropEnded();
   }
 }
