@@ -21,7 +21,7 @@ async function documentedFiles(): Promise<Map<string, string>> {
 const template = {
   'package.json': '{ "name": "page", "private": true, "type": "module" }',
   'index.html':
-    '<!doctype html><html lang="en"><body><div id="root"></div><script type="module" src="/src/main.tsx"></script></body></html>',
+    '<!doctype html><html lang="en"><head><title>Flights</title></head><body><div id="root"></div><script type="module" src="/src/main.tsx"></script></body></html>',
   'tsconfig.json': '{ "compilerOptions": { "jsx": "react-jsx" } }',
   'src/main.tsx': `import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

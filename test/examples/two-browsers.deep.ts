@@ -1,3 +1,4 @@
+import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { eventsOf } from 'holdpoint/schemas';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
@@ -13,6 +14,12 @@ const button = (page: Page, name: string): Locator =>
 const timeout = 2_000;
 const shows = async (page: Page, text: string): Promise<void> =>
   page.getByText(text).first().waitFor({ timeout });
+
+/** What axe finds wrong with a page for people who can't see or use a mouse. */
+async function findBarriers(page: Page): Promise<unknown> {
+  await page.evaluate(axe.source);
+  return page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))');
+}
 
 async function says(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message' }).fill(text);
@@ -57,6 +64,7 @@ describe.skipIf(whyNot !== undefined)(
       await says(ada, 'Book Quorum');
       await button(ada, 'Approve').waitFor();
       await shows(cleo, 'you are not one of those who may answer it');
+      for (const page of [ada, bob, cleo]) expect(await findBarriers(page)).toEqual([]);
       expect(await cleo.locator('section button').count()).toBe(0);
       await button(ada, 'Approve').click();
       await shows(ada, 'You have approved; 1 of 2.');
@@ -88,6 +96,7 @@ describe.skipIf(whyNot !== undefined)(
       for (const page of [bob, ada]) {
         await page.getByText('not done').first().waitFor();
         await page.getByText('Too dear').first().waitFor();
+        expect(await findBarriers(page)).toEqual([]);
       }
       expect(await logged('other')).toEqual(['rejected: Too dear']);
     }, 60_000);
