@@ -250,10 +250,10 @@ test('no files import each other in a circle', () => {
  * names: what an answer needs must have been loaded before.
  */
 const lazyImports: Record<string, string> = {
-  'command/backtest-command.ts imports stores/sqlite.ts': 'only for a file',
-  'command/backtest-command.ts imports stores/postgres.ts': 'only for a database',
+  'command/command-store.ts imports stores/sqlite.ts': 'only for a file',
+  'command/command-store.ts imports stores/postgres.ts': 'only for a database',
   [`command/backtest-command.ts imports ${computed}`]: "the user's rules",
-  'command/backtest-command.ts imports pg': 'an optional peer, only for a database',
+  'command/command-store.ts imports pg': 'an optional peer, only for a database',
 };
 
 test('only what no answer needs is loaded lazily', () => {

@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -8,7 +7,7 @@ import type { BacktestLimits } from '../backtest/backtest-result.ts';
 import { backtest, type BacktestRules } from '../backtest/index.ts';
 import { readErrorText } from '../content/app-errors.ts';
 import { inertLine } from '../content/inert-text.ts';
-import type { ThreadStore } from '../thread/thread-store.ts';
+import { type CommandEnd, openStore, requireOneStore } from './command-store.ts';
 
 const usage = `Usage: holdpoint backtest <rules file> (--store <file> | --postgres <url>) [options]
 
@@ -26,13 +25,6 @@ the last two are optional. It is JavaScript, or TypeScript that Node can strip.
 
 Exit status: 0 if no limit is exceeded, 1 if one is, 2 if the threads or the rules could not be read.
 `;
-
-/** What the command prints, and the status with which it exits. */
-export interface CommandEnd {
-  status: 0 | 1 | 2;
-  output?: string;
-  error?: string;
-}
 
 /** Runs `holdpoint backtest` with the arguments that follow it. */
 export async function runBacktestCommand(args: readonly string[]): Promise<CommandEnd> {
@@ -70,9 +62,7 @@ function parseCommandArguments(args: readonly string[]) {
   const { store, postgres, agent, json, help } = values;
   const [rules = '', ...others] = positionals;
   if (!help && (rules === '' || others.length > 0)) throw new Error('Pass one rules file.');
-  if (!help && (store === undefined) === (postgres === undefined)) {
-    throw new Error('Pass either --store or --postgres.');
-  }
+  if (!help) requireOneStore({ store, postgres });
   const limits = {
     ...limit('maxRejected', '--max-rejected', values['max-rejected']),
     ...limit('maxEdited', '--max-edited', values['max-edited']),
@@ -93,7 +83,7 @@ function limit(
 
 async function run({ rules, agent, json, limits, ...given }: Arguments): Promise<CommandEnd> {
   const candidate = await readRules(rules);
-  const { store, close } = await openStore(given);
+  const { store, close } = await openStore(given, { createSchema: false });
   try {
     const named = agent === undefined ? {} : { agent };
     const result = await backtest({ ...candidate, ...named, ...limits, store });
@@ -120,38 +110,4 @@ async function readRules(path: string): Promise<Rules> {
   const parsed = rulesSchema.safeParse({ ...Object(loaded) });
   if (parsed.success) return parsed.data.default;
   throw new Error(`${path} must export { tools, toolApproval } as its default.`);
-}
-
-interface OpenStore {
-  store: ThreadStore;
-  close: () => Promise<void> | void;
-}
-
-async function openStore({
-  store: file,
-  postgres: connectionString,
-}: Pick<Arguments, 'store' | 'postgres'>): Promise<OpenStore> {
-  if (connectionString !== undefined) return openPostgres(connectionString);
-  const path = resolve(file ?? '');
-  /* SQLite would create it. */
-  await access(path).catch((cause: unknown) => {
-    throw new Error(`There is no database ${path}.`, { cause });
-  });
-  const { sqliteStore } = await import('../stores/sqlite.ts');
-  const store = sqliteStore(path);
-  return { store, close: () => store.close() };
-}
-
-async function openPostgres(connectionString: string): Promise<OpenStore> {
-  const { Pool } = await import('pg').then(
-    (pg) => pg.default,
-    (cause: unknown) => {
-      throw new Error('--postgres needs the package pg: install it beside holdpoint.', { cause });
-    },
-  );
-  const { postgresStore } = await import('../stores/postgres.ts');
-  const pool = new Pool({ connectionString });
-  /* Without a listener, a connection that drops while it is idle ends the process. */
-  pool.on('error', () => {});
-  return { store: postgresStore(pool, { createSchema: false }), close: () => pool.end() };
 }

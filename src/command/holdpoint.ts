@@ -1,10 +1,15 @@
 #!/usr/bin/env node
-import { runBacktestCommand, type CommandEnd } from './backtest-command.ts';
+import { runBacktestCommand } from './backtest-command.ts';
+import type { CommandEnd } from './command-store.ts';
+import { runFillCommand } from './fill-command.ts';
 
 const usage = `Usage: holdpoint <command>
 
 Commands:
-  backtest   Replays approval rules over recorded threads. See: holdpoint backtest --help
+  backtest        Replays approval rules over recorded threads.
+  fill-requests   Adds the requests of threads that an older version has written to the store's rows.
+
+See: holdpoint <command> --help
 `;
 
 const [command, ...rest] = process.argv.slice(2);
@@ -12,6 +17,7 @@ const ended: CommandEnd = await run();
 
 async function run(): Promise<CommandEnd> {
   if (command === 'backtest') return runBacktestCommand(rest);
+  if (command === 'fill-requests') return runFillCommand(rest);
   const isHelp = command === '--help' || command === '-h';
   return isHelp ? { status: 0, output: usage } : { status: 2, error: usage };
 }
