@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -59,17 +59,28 @@ function linkTools(): void {
   }
 }
 
+/** Whether a file imports more of the source than types. */
+function needsSource(text: string): boolean {
+  return /^(?:import \{.*|\}) from '\.\.\/\.\.\/src\//m.test(text);
+}
+
 /**
  * The tests, which find the installed package instead of the source; so do the processes that they start. Without those that need the source
- * itself, or the docs.
+ * itself, also by what they import of `test/support`, or the docs.
  */
 function copyTests(): void {
   for (const folder of ['test', 'examples']) {
     cpSync(join(root, folder), join(project, folder), { recursive: true });
   }
-  for (const file of globSync('{test,examples}/**/*.{ts,tsx}', { cwd: project })) {
-    const text = readFileSync(join(project, file), 'utf8');
-    if (file.endsWith('.test.ts') && text.includes("'../../src/")) {
+  const files = globSync('{test,examples}/**/*.{ts,tsx}', { cwd: project });
+  const texts = new Map(files.map((file) => [file, readFileSync(join(project, file), 'utf8')]));
+  const helpers = files
+    .filter((file) => file.startsWith('test/support/') && needsSource(texts.get(file) ?? ''))
+    .map((file) => `/${basename(file)}'`);
+  for (const [file, text] of texts) {
+    const isOfSource =
+      text.includes("'../../src/") || helpers.some((helper) => text.includes(helper));
+    if (file.endsWith('.test.ts') && isOfSource) {
       rmSync(join(project, file));
       continue;
     }
