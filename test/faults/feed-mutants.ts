@@ -112,12 +112,11 @@ export const feedMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
-    promise:
-      'who gives positions sees what was committed while it waited, whatever the default of the database',
-    file: feed,
-    from: 'set transaction isolation level read committed;',
-    to: '',
-    suite: [requests, 'for readers that read at once'],
+    promise: 'a statement that a concurrent write has undone is made again',
+    file: 'stores/postgres/statement-runner.ts',
+    from: 'if (readSqlState(error) !== serializationFailure) throw error;',
+    to: 'throw error;',
+    suite: ['stores/postgres-grants', 'does not find it ended'],
     sentence: failed,
   },
   {
