@@ -3,6 +3,8 @@ import type { SourceMutant } from './source-mutants.ts';
 const failed = /AssertionError/;
 const tab = 'ui/other-viewer';
 const secrets = 'policy/other-peoples-secrets';
+const forms = 'ui/page-forms';
+const formFile = 'channels/ui/browser/page-requests.ts';
 
 /** What holds of people who share a tab, and of what a browser gets of others. */
 export const viewerMutants: readonly SourceMutant[] = [
@@ -190,6 +192,38 @@ export const viewerMutants: readonly SourceMutant[] = [
     from: '= hidePrincipals(content)',
     to: '= { ...content }',
     suite: [secrets, 'that the worker has open'],
+    sentence: failed,
+  },
+  {
+    promise: 'what a person has typed stands for no request',
+    file: formFile,
+    from: 'return isOwn ? request : undefined;',
+    to: 'return request;',
+    suite: [forms, 'is no request'],
+    sentence: failed,
+  },
+  {
+    promise: 'buttons rest again when something comes back',
+    file: formFile,
+    from: 'this.#rested = undefined;\n    void this.#rest',
+    to: 'void this.#rest',
+    suite: [forms, 'the buttons rest again'],
+    sentence: failed,
+  },
+  {
+    promise: 'a kept form of the person before sends nothing',
+    file: formFile,
+    from: 'this.#isReady && this.#hasForm(form)',
+    to: 'this.#isReady && form !== undefined',
+    suite: [forms, 'of the person before'],
+    sentence: failed,
+  },
+  {
+    promise: 'a group has no request in whose form something is filled in',
+    file: formFile,
+    from: 'this.#openForms.filter((form) => !form.isTouched)',
+    to: 'this.#openForms',
+    suite: [forms, 'are given together only'],
     sentence: failed,
   },
 ];
