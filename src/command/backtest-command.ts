@@ -5,9 +5,9 @@ import type { ToolSet } from 'ai';
 import { z } from 'zod';
 import type { BacktestLimits } from '../backtest/backtest-result.ts';
 import { backtest, type BacktestRules } from '../backtest/index.ts';
-import { readErrorText } from '../content/app-errors.ts';
 import { inertLine } from '../content/inert-text.ts';
-import { type CommandEnd, openStore, requireOneStore } from './command-store.ts';
+import { openStore, requireOneStore } from './command-store.ts';
+import { type CommandEnd, runCommand } from './run-command.ts';
 
 const usage = `Usage: holdpoint backtest <rules file> (--store <file> | --postgres <url>) [options]
 
@@ -28,18 +28,7 @@ Exit status: 0 if no limit is exceeded, 1 if one is, 2 if the threads or the rul
 
 /** Runs `holdpoint backtest` with the arguments that follow it. */
 export async function runBacktestCommand(args: readonly string[]): Promise<CommandEnd> {
-  let parsed: Arguments;
-  try {
-    parsed = parseCommandArguments(args);
-  } catch (error) {
-    return { status: 2, error: `${inertLine(readErrorText(error))}\n\n${usage}` };
-  }
-  if (parsed.help) return { status: 0, output: usage };
-  try {
-    return await run(parsed);
-  } catch (error) {
-    return { status: 2, error: `${inertLine(readErrorText(error))}\n` };
-  }
+  return runCommand({ usage, parse: parseCommandArguments, run }, args);
 }
 
 type Arguments = ReturnType<typeof parseCommandArguments>;

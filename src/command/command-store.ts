@@ -2,13 +2,6 @@ import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ThreadStore } from '../thread/thread-store.ts';
 
-/** What a command prints, and the status with which it exits. */
-export interface CommandEnd {
-  status: 0 | 1 | 2;
-  output?: string;
-  error?: string;
-}
-
 /** The options of a command that name its store. */
 interface NamedStore {
   store?: string | undefined;

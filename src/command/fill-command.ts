@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util';
 import { readErrorText } from '../content/app-errors.ts';
 import { inertLine } from '../content/inert-text.ts';
 import { fillRequests } from '../thread/fill-requests.ts';
-import { type CommandEnd, openStore, requireOneStore } from './command-store.ts';
+import { openStore, requireOneStore } from './command-store.ts';
+import { type CommandEnd, runCommand } from './run-command.ts';
 
 const usage = `Usage: holdpoint fill-requests (--store <file> | --postgres <url>)
 
@@ -18,18 +19,7 @@ Exit status: 0 if all threads could be read, 1 if some could not, 2 if the store
 
 /** Runs `holdpoint fill-requests` with the arguments that follow it. */
 export async function runFillCommand(args: readonly string[]): Promise<CommandEnd> {
-  let parsed: ReturnType<typeof parseCommandArguments>;
-  try {
-    parsed = parseCommandArguments(args);
-  } catch (error) {
-    return { status: 2, error: `${inertLine(readErrorText(error))}\n\n${usage}` };
-  }
-  if (parsed.help) return { status: 0, output: usage };
-  try {
-    return await fill(parsed);
-  } catch (error) {
-    return { status: 2, error: `${inertLine(readErrorText(error))}\n` };
-  }
+  return runCommand({ usage, parse: parseCommandArguments, run: fill }, args);
 }
 
 function parseCommandArguments(args: readonly string[]) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runBacktestCommand } from './backtest-command.ts';
-import type { CommandEnd } from './command-store.ts';
 import { runFillCommand } from './fill-command.ts';
+import type { CommandEnd } from './run-command.ts';
 
 const usage = `Usage: holdpoint <command>
 
