@@ -68,7 +68,8 @@ export function useThreadChat(options: ThreadChatOptions): ThreadChatHelpers {
   useEffect(() => thread.settle());
   const { answer, withdraw, reassign, refresh, stop, tryAgain } = thread;
   const { requests, groups, notice, composer } = thread;
-  const show: typeof thread.show = (part) => showPart(part, requests, Date.now());
+  const findOpen = (asked: string) => requests.find(({ requestId }) => requestId === asked);
+  const show: typeof thread.show = (part) => showPart(part, findOpen, Date.now());
   const isBusy = chat.status === 'submitted' || chat.status === 'streaming';
   return {
     ...chat,

@@ -131,6 +131,12 @@ export class PageRequests {
     return this.#openForms.map((form) => form.show(isReady));
   }
 
+  /** The open request of this id. */
+  find(requestId: string): ShownRequest | undefined {
+    const form = this.#openForms.find(({ request }) => request.requestId === requestId);
+    return form?.show(this.#isReady);
+  }
+
   /** Drops the forms of requests that are over. While a stream begins again, the messages lack what is still open. */
   dropEnded(): void {
     const open = new Set(this.#open.map(makeFormKey));

@@ -47,17 +47,17 @@ const statusTexts = {
   'output-denied': 'not done',
 };
 
-/** What to show of a part; `undefined` for nothing. `open` are the page's open requests. */
+/** What to show of a part; `undefined` for nothing. `findOpen` finds an open request of the page by its id. */
 export function showPart(
   part: Part,
-  open: readonly ShownRequest[],
+  findOpen: (requestId: string) => ShownRequest | undefined,
   now: number,
 ): ShownPart | undefined {
   if (part.type === 'text') return { type: 'text', text: inertText(part.text) };
   const asked = readRequest(part);
   if (!isToolUIPart(part) && asked === undefined) return undefined;
   /* What is being sent is still open: an answer that is not in the log is not shown as given. */
-  const request = open.find(({ requestId }) => requestId === asked?.requestId);
+  const request = asked && findOpen(asked.requestId);
   const isOpen = request !== undefined;
   const status = isOpen ? 'approval-requested' : readStatus(part);
   const toolName = isToolUIPart(part) ? getToolName(part) : asked?.toolCall?.toolName;
