@@ -5,12 +5,11 @@ import { type MayAnswer, type UserApproval } from 'holdpoint';
 import { questionTools } from 'holdpoint/tools';
 import { createUiHandler } from 'holdpoint/ui';
 import type { Browser, Page } from 'playwright-core';
-import { build, defaultClientConditions } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { serveFetch } from '../../examples/serve-fetch.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
+import { buildScript, serveScript } from './script-site.ts';
 
 const { whyNot } = await findChromium();
 const root = join(import.meta.dirname, '..', '..');
@@ -34,22 +33,9 @@ createRoot(document.getElementById('root')).render(createElement(App));`;
     await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   }
   await symlink(root, join(folder, 'node_modules/holdpoint'));
-  const built = await build({
-    configFile: false,
-    root: folder,
-    logLevel: 'error',
-    resolve: { conditions: ['holdpoint-source', ...defaultClientConditions] },
-    build: {
-      write: false,
-      target: 'esnext',
-      rollupOptions: { input: join(folder, 'src/main.ts') },
-    },
-  });
+  const script = await buildScript(join(folder, 'src/main.ts'), folder);
   await rm(folder, { recursive: true });
-  const [output] = Array.isArray(built) ? built : [built];
-  const script = output !== undefined && 'output' in output ? output.output[0] : undefined;
-  if (script === undefined) throw new Error('The page was not built.');
-  return script.code;
+  return script;
 }
 
 const teams = ['ann', 'bob', 'dee'];
@@ -109,17 +95,7 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
         return principal === 'stranger' ? undefined : { principal };
       },
     });
-    const html =
-      '<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>';
-    const server = await serveFetch(async (request) => {
-      const { pathname } = new URL(request.url);
-      if (pathname === '/chat') return handleChat(request);
-      const isScript = pathname === '/page.js';
-      const type = isScript ? 'text/javascript' : 'text/html';
-      return new Response(isScript ? script : html, { headers: { 'content-type': type } });
-    }, 0);
-    const address = server.address();
-    const url = `http://localhost:${typeof address === 'object' ? address?.port : ''}`;
+    const { url, close } = await serveScript(script, handleChat);
     const visit = async (person: string): Promise<Page> => {
       const context = await browser.newContext();
       context.setDefaultTimeout(8_000);
@@ -133,8 +109,7 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
       page.context().addCookies([{ name: 'person', value: person, url }]);
     const asyncDispose = async (): Promise<void> => {
       await Promise.all(browser.contexts().map(async (context) => context.close()));
-      server.closeAllConnections();
-      server.close();
+      close();
     };
     return { world, agent, clock, visit, signIn, [Symbol.asyncDispose]: asyncDispose };
   }

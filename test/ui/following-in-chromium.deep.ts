@@ -1,34 +1,12 @@
-import { fileURLToPath } from 'node:url';
 import { createUiHandler } from 'holdpoint/ui';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { build, defaultClientConditions } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { serveFetch } from '../../examples/serve-fetch.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
+import { buildFixture, serveScript } from './script-site.ts';
 
 const { whyNot } = await findChromium();
-
-/** The page of `test/fixtures/followed-chat.ts`, as one script. */
-async function builtPage(): Promise<string> {
-  const built = await build({
-    configFile: false,
-    logLevel: 'error',
-    resolve: { conditions: ['holdpoint-source', ...defaultClientConditions] },
-    build: {
-      write: false,
-      target: 'esnext',
-      rollupOptions: {
-        input: fileURLToPath(new URL('../fixtures/followed-chat.ts', import.meta.url)),
-      },
-    },
-  });
-  const [output] = Array.isArray(built) ? built : [built];
-  const script = output !== undefined && 'output' in output ? output.output[0] : undefined;
-  if (script === undefined) throw new Error('The page was not built.');
-  return script.code;
-}
 
 const asks: ScriptedStep[] = [{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }];
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -38,7 +16,7 @@ describe.skipIf(whyNot !== undefined)(`a page that follows (${whyNot ?? 'in Chro
   let script: string;
   let browser: Browser;
   beforeAll(async () => {
-    [script, browser] = await Promise.all([builtPage(), launchChromium()]);
+    [script, browser] = await Promise.all([buildFixture('followed-chat.ts'), launchChromium()]);
   }, 60_000);
   afterAll(async () => browser.close());
 
@@ -51,26 +29,16 @@ describe.skipIf(whyNot !== undefined)(`a page that follows (${whyNot ?? 'in Chro
       agent,
       authorize: ({ request }) => ({ principal: request.headers.get('cookie') }),
     });
-    const html =
-      '<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>';
-    const server = await serveFetch(async (request) => {
-      const { pathname, searchParams } = new URL(request.url);
-      if (pathname === '/chat') {
-        const person = request.headers.get('cookie') ?? '';
-        if (searchParams.has('follow')) {
-          open.set(person, (open.get(person) ?? 0) + 1);
-          request.signal.addEventListener('abort', () =>
-            open.set(person, (open.get(person) ?? 0) - 1),
-          );
-        }
-        return handleChat(request);
+    const { url, close } = await serveScript(script, async (request) => {
+      const person = request.headers.get('cookie') ?? '';
+      if (new URL(request.url).searchParams.has('follow')) {
+        open.set(person, (open.get(person) ?? 0) + 1);
+        request.signal.addEventListener('abort', () =>
+          open.set(person, (open.get(person) ?? 0) - 1),
+        );
       }
-      const isScript = pathname === '/page.js';
-      const type = isScript ? 'text/javascript' : 'text/html';
-      return new Response(isScript ? script : html, { headers: { 'content-type': type } });
-    }, 0);
-    const address = server.address();
-    const url = `http://localhost:${typeof address === 'object' ? address?.port : ''}`;
+      return handleChat(request);
+    });
     const openBrowser = async (person: string): Promise<BrowserContext> => {
       const context = await browser.newContext();
       context.setDefaultTimeout(8_000);
@@ -85,8 +53,7 @@ describe.skipIf(whyNot !== undefined)(`a page that follows (${whyNot ?? 'in Chro
     };
     const asyncDispose = async (): Promise<void> => {
       await Promise.all(browser.contexts().map(async (context) => context.close()));
-      server.closeAllConnections();
-      server.close();
+      close();
     };
     const waiting = (person: string): number => open.get(`person=${person}`) ?? 0;
     return { world, agent, openBrowser, visit, waiting, [Symbol.asyncDispose]: asyncDispose };

@@ -1,11 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { tool } from 'ai';
 import { type AgentOptions, createAgent } from 'holdpoint';
 import { createUiHandler } from 'holdpoint/ui';
 import type { Browser, Page } from 'playwright-core';
-import { build, defaultClientConditions } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { serveFetch } from '../../examples/serve-fetch.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import {
   type Answers,
@@ -14,35 +11,16 @@ import {
   type StreamPart,
 } from '../support/streamed-model.ts';
 import { cityInput } from '../support/travel-world.ts';
+import { buildFixture, serveScript } from './script-site.ts';
 import { call, city } from './streaming-site.ts';
 
 const { whyNot } = await findChromium();
-
-/** The page of `test/fixtures/streamed-chat.ts`, as one script. */
-async function builtPage(): Promise<string> {
-  const built = await build({
-    configFile: false,
-    logLevel: 'error',
-    resolve: { conditions: ['holdpoint-source', ...defaultClientConditions] },
-    build: {
-      write: false,
-      target: 'esnext',
-      rollupOptions: {
-        input: fileURLToPath(new URL('../fixtures/streamed-chat.ts', import.meta.url)),
-      },
-    },
-  });
-  const [output] = Array.isArray(built) ? built : [built];
-  const script = output !== undefined && 'output' in output ? output.output[0] : undefined;
-  if (script === undefined) throw new Error('The page was not built.');
-  return script.code;
-}
 
 describe.skipIf(whyNot !== undefined)(`a page of useChat (${whyNot ?? 'in Chromium'})`, () => {
   let script: string;
   let browser: Browser;
   beforeAll(async () => {
-    [script, browser] = await Promise.all([builtPage(), launchChromium()]);
+    [script, browser] = await Promise.all([buildFixture('streamed-chat.ts'), launchChromium()]);
   }, 60_000);
   afterAll(async () => browser.close());
 
@@ -65,20 +43,10 @@ describe.skipIf(whyNot !== undefined)(`a page of useChat (${whyNot ?? 'in Chromi
     const { model } = streamedModel(...before, answer(0), answer(1));
     const agent = createAgent({ model, maxRetries: 0, ...options });
     const handleChat = createUiHandler({ agent, authorize: () => ({ principal: 'ann' }) });
-    const html =
-      '<!doctype html><div id="root"></div><script type="module" src="/page.js"></script>';
-    const server = await serveFetch(async (request) => {
-      const { pathname } = new URL(request.url);
-      if (pathname === '/chat') return handleChat(request);
-      const isScript = pathname === '/page.js';
-      const type = isScript ? 'text/javascript' : 'text/html';
-      return new Response(isScript ? script : html, { headers: { 'content-type': type } });
-    }, 0);
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
+    const { url, close } = await serveScript(script, handleChat);
     const context = await browser.newContext();
     const page = await context.newPage();
-    await page.goto(`http://localhost:${port}/`);
+    await page.goto(`${url}/`);
     return {
       agent,
       page,
@@ -86,8 +54,7 @@ describe.skipIf(whyNot !== undefined)(`a page of useChat (${whyNot ?? 'in Chromi
       say,
       async [Symbol.asyncDispose]() {
         await context.close();
-        server.closeAllConnections();
-        server.close();
+        close();
       },
     };
   }
