@@ -15,7 +15,7 @@ export interface FillOptions {
 
 /** What `fillRequests` has done. */
 export interface FilledRequests {
-  /** How many threads it has read, and how many it could not read. */
+  /** How many threads it has read. */
   threads: number;
   /** How many threads could not be read. */
   failed: number;

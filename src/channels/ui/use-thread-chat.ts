@@ -32,8 +32,8 @@ export interface ThreadChatHelpers
 }
 
 /**
- * `useChat` for a thread on the server: it loads the thread, sends answers until they are recorded, and reloads the thread after a refusal,
- * a lost connection, and follows what others do in it. A change of the options `id` or `api` creates another chat.
+ * `useChat` for a thread on the server: it loads the thread and follows what others do in it, sends answers until they are recorded, and reads
+ * the thread again after a refusal or a lost connection. A change of the options `id` or `api` creates another chat.
  *
  * @example
  * const { messages, sendMessage, answer, problem, tryAgain } = useThreadChat({ id, api: '/chat' });

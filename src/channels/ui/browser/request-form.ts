@@ -137,7 +137,7 @@ export abstract class RequestForm<REQUEST extends ApprovalRequest | QuestionRequ
   /** The key of the field that a path in a refusal leads to. */
   protected abstract findField(path: readonly string[]): string | undefined;
 
-  /** Whether the person has filled in something. */
+  /** Whether the person has typed something, or ticked a standing approval. */
   get isTouched(): boolean {
     return [...this.#texts.values()].some((text) => text !== '');
   }
