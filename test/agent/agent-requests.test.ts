@@ -184,14 +184,17 @@ test('decided requests are listed with nothing to do', async () => {
 /** A request of a sub-agent, whose `mayAnswer` may throw, and one of the agent's own; `open` opens them as another process does. */
 async function below(mayAnswer?: AgentOptions['mayAnswer']) {
   const { store } = watchRows();
+  /* Requests of one millisecond are listed in the order of their ids. */
+  let time = Date.now();
+  const now = (): number => (time += 1);
   const worlds = [
     memoryWorld([{ calls: [book('c1', 'Oslo')] }]),
     memoryWorld([{ calls: [{ id: 'd1', name: 'travel', input: { prompt: 'Book Oslo.' } }] }]),
   ] as const;
   const open = () => {
-    const worker = worlds[0].agent({ store, name: 'worker', ...(mayAnswer && { mayAnswer }) });
+    const worker = worlds[0].agent({ store, now, name: 'worker', ...(mayAnswer && { mayAnswer }) });
     const tools = { travel: agentTool(worker, { description: 'Books.' }) };
-    return worlds[1].agent({ store, name: 'office', tools, toolApproval: {} });
+    return worlds[1].agent({ store, now, name: 'office', tools, toolApproval: {} });
   };
   const agent = open();
   await agent.run('Book', await agent.thread('above'));
