@@ -167,8 +167,8 @@ export const approvalMutants: readonly SourceMutant[] = [
   {
     promise: 'nobody ends with a message what they may not reject',
     file: 'agent/input/accept-input.ts',
-    from: 'addEnding(proposal, input, cancelOpenEvents(proposal.head, cancelling));',
-    to: 'proposal.add(...cancelOpenEvents(proposal.head, cancelling));',
+    from: 'addEnding(proposal, input, cancelOpenEvents(proposal.head, { reason, at: now, by }));',
+    to: 'proposal.add(...cancelOpenEvents(proposal.head, { reason, at: now, by }));',
     suite: ['policy/ending-requests', 'is not ended unasked'],
     sentence: failed,
   },

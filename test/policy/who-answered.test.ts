@@ -1,10 +1,15 @@
 import { createAgUiHandler } from 'holdpoint/ag-ui';
+import type { AgentOptions } from 'holdpoint';
 import { createUiHandler } from 'holdpoint/ui';
 import { describe, expect, test } from 'vitest';
+import { rechainedJson } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
 import { waitingThread } from '../support/waiting-thread.ts';
 
+const fail = (): never => {
+  throw new Error('Nobody.');
+};
 const authorize = () => ({ principal: 'ann', channel: 'web' });
 const origin = 'http://app.example';
 const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
@@ -62,6 +67,43 @@ describe('an answer that names who gives it', () => {
     const { events } = await agent.thread('t');
     const recorded = events.filter(({ type }) => type === 'request-answered');
     expect(recorded).toMatchObject(response.ok ? [{ principal: 'ann', channel: 'web' }] : []);
+  });
+});
+
+describe('the log names who answered, as text', () => {
+  const ben = { id: 7, name: 'Ben', token: 'secret' };
+  test.each<[string, unknown, AgentOptions['principalId'], string | undefined]>([
+    ['a text', 'ben', undefined, 'ben'],
+    ['an object with an id', ben, undefined, '7'],
+    ['what principalId gives', ben, (principal) => String(Object(principal).name), 'Ben'],
+    ['nobody', undefined, undefined, undefined],
+    ['nobody, where principalId throws', ben, () => fail(), undefined],
+  ])('%s', async (_, principal, principalId, person) => {
+    const world = memoryWorld(script);
+    const agent = world.agent(principalId && { principalId });
+    const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
+    const answers = approvalRequests.map((request) => request.reject('No'));
+    await agent.respond(answers, thread, { principal });
+    const answered = thread.events.filter(({ type }) => type === 'request-answered');
+    expect(answered.map((event) => ({ person: undefined, ...event }).person)).toEqual([person]);
+    await thread.verify();
+  });
+
+  test('a log that does not, because it is older, adds up to the same thread', async () => {
+    const agent = memoryWorld(script).agent();
+    const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
+    await agent.respond(
+      approvalRequests.map((request) => request.reject('No')),
+      thread,
+      { principal: 'ben' },
+    );
+    const text = JSON.stringify(thread);
+    const older = rechainedJson(text.replace('"person":"ben"', '"channel":"web"'));
+    expect(older).not.toContain('"person"');
+    const restored = await memoryWorld([]).agent().restore(older);
+    await restored.verify();
+    expect(restored.calls).toEqual(thread.calls);
+    expect(restored.decisions).toMatchObject([{ status: 'rejected', principal: 'ben' }]);
   });
 });
 

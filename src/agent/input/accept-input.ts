@@ -4,7 +4,11 @@ import {
   undoEdit,
 } from '../../content/approval.ts';
 import { isAnswererLimited } from '../../content/approval-terms.ts';
-import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import type {
+  ClosedBy,
+  UserInputRequest,
+  UserInputResponseContent,
+} from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
 import { type PrincipalId, describeClosedBy } from '../../policy/same-person.ts';
@@ -34,7 +38,7 @@ import { makeExpiryEvents, type FollowUps } from '../calls/expire-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { makeQuestionEndEvents, refuseNoAnswer } from './answer-question.ts';
 import { listNewMessages, refuseEdit, listReplacedMessages } from './sent-messages.ts';
-import type { AnswerOptions, MayAnswer, ParsedInput, Weigh } from './parse-input.ts';
+import type { MayAnswer, ParsedInput, Weigh } from './parse-input.ts';
 import {
   makeAlreadyAnsweredError,
   makeMismatchError,
@@ -65,7 +69,8 @@ export function acceptInput(
   const { state } = proposal;
   const answers = checkNewAnswers(state, input, now);
   if (input.reported !== undefined) proposal.add(...input.reported(proposal, now));
-  const recording = { tools, head: proposal.head, by: input.by, at: now };
+  const by = describeClosedBy(input.by, principalId);
+  const recording = { tools, head: proposal.head, by, at: now };
   const answered: ThreadEvent[] = [];
   for (const { answer, open } of answers) {
     const weigh = input.weighed?.get(answer.requestId);
@@ -74,8 +79,7 @@ export function acceptInput(
   proposal.add(...answered);
   addOverdue(proposal, answers, { now, followUps });
   if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
-    const interrupting = { at: now, by: describeClosedBy(input.by, principalId) };
-    addEnding(proposal, input, makeInterruptEvents(proposal.head, interrupting));
+    addEnding(proposal, input, makeInterruptEvents(proposal.head, { at: now, by }));
   }
   if (input.messages.length === 0) return;
   const messages = listNewMessages(state, input);
@@ -86,8 +90,7 @@ export function acceptInput(
   refuseEdit(state, input, replaced);
   if (whilePending === 'cancel') {
     const reason = 'The user sent a message without answering.';
-    const cancelling = { reason, at: now, by: describeClosedBy(input.by, principalId) };
-    addEnding(proposal, input, cancelOpenEvents(proposal.head, cancelling));
+    addEnding(proposal, input, cancelOpenEvents(proposal.head, { reason, at: now, by }));
   }
   proposal.add(
     ...replaced.map((): ThreadEvent => ({ type: 'message-retracted', at: now, ...input.by })),
@@ -160,7 +163,7 @@ function refuseMessage(
 interface Recording {
   tools: ToolDefinitions;
   head: Readonly<ThreadHead>;
-  by: AnswerOptions;
+  by: ClosedBy;
   at: number;
   weigh: Weigh | undefined;
 }
@@ -185,7 +188,7 @@ function answerEvents(
 }
 
 /* The call was compared with the stored one, which remains the only copy. */
-function acceptAnswer(given: UserInputResponseContent, by: AnswerOptions, at: number): ThreadEvent {
+function acceptAnswer(given: UserInputResponseContent, by: ClosedBy, at: number): ThreadEvent {
   if (given.type !== 'approval-response')
     return { type: 'request-answered', at, response: given, ...by };
   const { toolCall: _compared, ...response } = given;

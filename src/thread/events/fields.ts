@@ -12,8 +12,8 @@ export const by = { principal: z.unknown().optional(), channel: z.string().optio
 /** The same, and who they are as text: what people may be shown of them. */
 export const namedBy = { ...by, person: z.string().optional() };
 /**
- * Who approved, as text that is the same for all principals of one person, and the person who had asked them to answer instead. Recorded
- * for requests that depend on who answers.
+ * Who answered, as text that is the same for all principals of one person, and the person who had asked them to answer instead. Older logs
+ * have it only for requests that depend on who answers.
  */
 export const voter = { person: z.string().optional(), onBehalfOf: z.string().optional() };
 /** For a sub-agent's request: the revision of its thread with the event that this one repeats. */
