@@ -4,6 +4,7 @@ import { describeDeadline, type TimeReader } from './deadline-words.ts';
 import { inertLine, quoteInert, quoteInertLine } from './inert-text.ts';
 import { type Requested, listRequesters } from './requesters.ts';
 import type { Patch, RequestPath } from './tool-call.ts';
+import type { Vote } from './vote.ts';
 
 /**
  * Lines that are safe to show: what a request demands of the people who answer it, what it allows them, and who has answered so far. Times
@@ -34,11 +35,7 @@ function renderEditable(editable: NonNullable<ApprovalRequest['editable']>): str
 }
 
 function renderVotes({ quorum, votes = [], reassignments = [] }: ApprovalRequest): string[] {
-  const people = votes.map(({ person, onBehalfOf }) =>
-    onBehalfOf === undefined
-      ? inertLine(person)
-      : `${inertLine(person)} (for ${inertLine(onBehalfOf)})`,
-  );
+  const people = votes.map(renderAnswerer);
   const voted = people.length === 0 ? 'none yet' : people.join(', ');
   return [
     ...(quorum === undefined ? [] : [`Approvals: ${people.length} of ${quorum} (${voted})`]),
@@ -46,6 +43,15 @@ function renderVotes({ quorum, votes = [], reassignments = [] }: ApprovalRequest
       ({ from, to }) => `${inertLine(from)} asked ${inertLine(to)} to answer instead`,
     ),
   ];
+}
+
+/** Who answered, and for whom, as one line that is safe to show. */
+export function renderAnswerer({
+  person,
+  onBehalfOf,
+}: Pick<Vote, 'person' | 'onBehalfOf'>): string {
+  const name = inertLine(person);
+  return onBehalfOf === undefined ? name : `${name} (for ${inertLine(onBehalfOf)})`;
 }
 
 /** One line that is safe to show: a request has so many of the approvals that it needs, and waits for the others. */

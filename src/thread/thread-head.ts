@@ -182,7 +182,10 @@ export function isExpired(
 }
 
 /** How a request that is no longer open was decided. */
-export function findDecisionStatus({ response, cause }: EndedRequest): RequestDecision['status'] {
+export function findDecisionStatus({
+  response,
+  cause,
+}: Pick<EndedRequest, 'response' | 'cause'>): RequestDecision['status'] {
   /* A closed request may have an answer, which no longer counts. */
   if (response === undefined || cause !== undefined) return cause ?? 'cancelled';
   if (response.type === 'question-response') return response.status;

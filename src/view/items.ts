@@ -1,9 +1,10 @@
 import type { JSONValue, ModelMessage, ToolResultPart } from 'ai';
 import { z } from 'zod';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
-import type { UserInputRequest } from '../content/user-input.ts';
+import type { RequestDecision, UserInputRequest } from '../content/user-input.ts';
 import { isQuiet } from '../thread/quiet-events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import { findDecisionStatus } from '../thread/thread-head.ts';
 
 /** A step in the log. */
 export type FinishedStepEvent = ThreadEventOf<'step-finished'>;
@@ -15,6 +16,14 @@ export type RequestProgress = ThreadEventOf<
 
 /** The end of a request. */
 export type RequestEnd = ThreadEventOf<'request-answered' | 'request-closed'>;
+
+/** How a request ended, and who answered or cancelled it, as others may be shown them. */
+export interface ShownDecision {
+  status: RequestDecision['status'];
+  person?: string;
+  /** The person who had asked them to answer instead. */
+  onBehalfOf?: string;
+}
 
 /** How a call ended that has a result. `value` is the JSON of an error that the provider reported as JSON. */
 export type EndWithResult =
@@ -86,6 +95,37 @@ export function readItem(event: ThreadEvent, calls: CallFinder): ViewItem | unde
     case 'call-lost':
       return undefined;
   }
+}
+
+/** The decision that the end of a request records. */
+export function readDecision(event: RequestEnd): ShownDecision {
+  const status = findDecisionStatus(
+    event.type === 'request-closed' ? { cause: event.cause } : { response: event.response },
+  );
+  const { person, onBehalfOf } = { onBehalfOf: undefined, ...event };
+  return {
+    status,
+    ...(isName(person) ? { person } : {}),
+    ...(isName(onBehalfOf) ? { onBehalfOf } : {}),
+  };
+}
+
+/* Somebody whom nothing names is recorded as the JSON of their principal, which may hold what is only theirs. */
+function isName(person: string | undefined): person is string {
+  return person !== undefined && !/^[{[]/.test(person);
+}
+
+/** The decisions of a thread by request id: of requests that somebody known has decided. */
+export function mapDecisions(events: readonly ThreadEvent[]): Map<string, ShownDecision> {
+  const decisions = new Map<string, ShownDecision>();
+  for (const event of events) {
+    if (event.type !== 'request-answered' && event.type !== 'request-closed') continue;
+    const decision = readDecision(event);
+    const requestId = event.type === 'request-closed' ? event.requestId : event.response.requestId;
+    if (decision.person === undefined) decisions.delete(requestId);
+    else decisions.set(requestId, decision);
+  }
+  return decisions;
 }
 
 /** How a call ended whose result is part of a message: the provider ran it, or it was imported. */

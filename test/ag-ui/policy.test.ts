@@ -1,5 +1,6 @@
 import type { ToolApprovalStatus } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { FileServer } from '../policy/mcp-server.ts';
 import { answeredBy } from '../policy/office.ts';
 import type { ScriptedStep } from '../support/script.ts';
@@ -379,5 +380,44 @@ describe('several people', () => {
     expect(carried(dee)).toMatchObject({ follows: first.id, approvers: ['managers'] });
     expect(endOf(await dee.answer({ approved: true }))).toEqual({ type: 'success' });
     expect(at.world.ran).toHaveLength(1);
+  });
+});
+
+/** The metadata of the results that a client is sent while it follows, and of those in a snapshot for one that comes then. */
+async function resultsOf(at: Awaited<ReturnType<typeof siteOf>>, events: readonly Told[]) {
+  const dee = await at.as('dee');
+  const snapshots = ofType(await dee.run(), 'MESSAGES_SNAPSHOT');
+  const messages = z
+    .array(z.looseObject({ role: z.string(), metadata: z.unknown().optional() }))
+    .parse(snapshots.at(-1)?.['messages']);
+  return {
+    followed: ofType(events, 'TOOL_CALL_RESULT').map(({ metadata }) => metadata),
+    reloaded: messages.filter(({ role }) => role === 'tool').map(({ metadata }) => metadata),
+  };
+}
+
+describe('the result of a call says who decided about it', () => {
+  const plain = { type: 'user-approval' } as const;
+  test.each([
+    [{ approved: false, reason: 'No' }, 'denied', 'rejected'],
+    [{ approved: true }, 'succeeded', 'approved'],
+  ])('%j', async (payload, status, said) => {
+    const at = await siteOf(plain);
+    const { followed, reloaded } = await resultsOf(at, await at.ann.answer(payload));
+    expect(followed).toEqual([
+      { holdpoint: { status, decision: { status: said, person: 'ann' } } },
+    ]);
+    expect(reloaded).toEqual(followed);
+  });
+
+  test('where the decision no longer counts, it names nobody', async () => {
+    const at = await siteOf(plain);
+    const thread = await at.agent.thread('t');
+    const [request] = thread.activeApprovalRequests;
+    if (request === undefined) throw new Error('Nothing is asked.');
+    await at.agent.respond(request.approve(), thread, { principal: 'ann' });
+    await at.agent.cancel(thread, 'Too late');
+    const { reloaded } = await resultsOf(at, []);
+    expect(reloaded).toEqual([{ holdpoint: { status: 'denied' } }]);
   });
 });

@@ -83,6 +83,7 @@ describe.skipIf(whyNot !== undefined)(
       await bob.getByText('Booked.').first().waitFor();
       await shows(ada, 'Booked.');
       await shows(cleo, 'Booked.');
+      for (const page of [ada, bob, cleo]) await shows(page, 'Approved by ada, bob');
       expect(await logged('quorum')).toEqual(['ada voted', 'approved']);
     }, 90_000);
 
@@ -95,9 +96,11 @@ describe.skipIf(whyNot !== undefined)(
       await button(bob, 'Reject').click();
       for (const page of [bob, ada]) {
         await page.getByText('not done').first().waitFor();
-        await page.getByText('Too dear').first().waitFor();
+        await page.getByText('Rejected by bob: Too dear').waitFor();
         expect(await findBarriers(page)).toEqual([]);
       }
+      await ada.reload();
+      await ada.getByText('Rejected by bob: Too dear').waitFor();
       expect(await logged('other')).toEqual(['rejected: Too dear']);
     }, 60_000);
   },

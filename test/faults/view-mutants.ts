@@ -1,6 +1,7 @@
 import type { SourceMutant } from './source-mutants.ts';
 
 const later = 'ui/later-than-its-turn';
+const decided = 'ui/who-decided';
 const sentence = /AssertionError|Error: expect/;
 
 /** A call is shown where it was made, whenever it runs. */
@@ -35,6 +36,46 @@ export const viewMutants: readonly SourceMutant[] = [
     from: 'if (isBlank(text)) {',
     to: 'if (text === null) {',
     suite: ['ui/telling', 'before it says something'],
+    sentence,
+  },
+  {
+    promise: 'a person’s name is recorded with each answer',
+    file: 'agent/input/accept-input.ts',
+    from: 'const recording = { tools, head: proposal.head, by, at: now };',
+    to: 'const recording = { tools, head: proposal.head, by: input.by, at: now };',
+    suite: [decided, 'a rejection, and why'],
+    sentence,
+  },
+  {
+    promise: 'the JSON of a principal is nobody’s name',
+    file: 'view/items.ts',
+    from: 'return person !== undefined && !/^[{[]/.test(person);',
+    to: 'return person !== undefined;',
+    suite: [decided, 'nobody is named'],
+    sentence,
+  },
+  {
+    promise: 'a decision that no longer counts is replaced on the page',
+    file: 'channels/ui/output/call-chunks.ts',
+    from: 'if (decision.person === undefined && this.#approved === undefined) return [];',
+    to: 'if (decision.person === undefined) return [];',
+    suite: [decided, 'no longer counts'],
+    sentence,
+  },
+  {
+    promise: 'an answer that is being sent is not shown as the decision',
+    file: 'channels/ui/browser/shown-part.ts',
+    from: 'const ended = isOpen ? [] : describeEnd(part, asked, decisions);',
+    to: 'const ended = describeEnd(part, asked, decisions);',
+    suite: [decided, 'being sent'],
+    sentence,
+  },
+  {
+    promise: 'a decision that no longer counts is on no result of a call',
+    file: 'view/items.ts',
+    from: 'if (decision.person === undefined) decisions.delete(requestId);',
+    to: 'if (decision.person === undefined) continue;',
+    suite: ['ag-ui/policy', 'no longer counts'],
     sentence,
   },
 ];

@@ -298,6 +298,6 @@ describe('a page that is behind', () => {
     await page.respond(id, true);
     await page.chat.sendMessage({ text: 'And?' });
     await other.respond(id, true);
-    expect(data).toEqual(['data-stale', 'data-request-rights']);
+    expect(data).toEqual(['data-stale', 'data-request-rights', 'data-request-decision']);
   });
 });

@@ -1,6 +1,7 @@
 import type { RequestRights } from '../../content/request-rights.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import type { RefusedAnswer } from '../../http/error-response.ts';
+import type { ShownDecision } from '../../view/items.ts';
 
 /** A message of the conversation in AG-UI. Fields without a value are left out: AG-UI does not allow `null`. */
 export type AgUiMessage =
@@ -30,9 +31,9 @@ export interface AgUiToolCall {
   function: { name: string; arguments: string };
 }
 
-/** The status of a call, in addition to the text of its result. */
+/** The status of a call, in addition to the text of its result; and how the request about it was decided, where a person did and is known. */
 export interface ResultMetadata {
-  holdpoint: { status: 'succeeded' | 'failed' | 'denied' };
+  holdpoint: { status: 'succeeded' | 'failed' | 'denied'; decision?: ShownDecision };
 }
 
 /** A request that a run ended with. */

@@ -1,11 +1,11 @@
 import type { ToolModelMessage } from 'ai';
-import type { ToolCall } from '../../content/tool-call.ts';
 import { callErrorText, renderToolError } from '../../http/error-response.ts';
 import type { AssistantPart } from '../../thread/proposed-calls.ts';
-import { type CallEnd, readResult } from '../../view/items.ts';
+import { type CallEnd, readResult, type ShownDecision, type ViewItem } from '../../view/items.ts';
 import type { AgUiViewOptions } from './ag-ui-handler-options.ts';
 import type { AgUiEvent, AgUiMessage, AgUiToolCall, ResultMetadata } from './ag-ui-event.ts';
 
+type CallEnded = Extract<ViewItem, { type: 'call-ended' }>;
 type ToolPart = ToolModelMessage['content'][number];
 
 /** The result of a call, as a client gets it. */
@@ -13,15 +13,23 @@ export interface CallResult {
   toolCallId: string;
   content: string;
   status: ResultMetadata['holdpoint']['status'];
+  decision?: ShownDecision;
 }
 
-/** The result of a call that ended here; none if the provider reports its result. */
+/**
+ * The result of a call that ended here; none if the provider reports its result. `decisions` are those of the thread: the call has that of
+ * its request.
+ */
 export function readCallResults(
-  { toolCallId, toolName }: ToolCall,
-  end: CallEnd,
+  { call, end }: CallEnded,
+  decisions: ReadonlyMap<string, ShownDecision>,
   options: AgUiViewOptions,
 ): CallResult[] {
-  return writeResult(toolCallId, end, (error) => callErrorText(options, toolName, error));
+  const { toolCallId, toolName, requestId = '' } = call;
+  const decision = decisions.get(requestId);
+  return writeResult(toolCallId, end, (error) => callErrorText(options, toolName, error)).map(
+    (result) => ({ ...result, ...(decision && { decision }) }),
+  );
 }
 
 /** The result in a part of a message; none in any other part. */
@@ -61,30 +69,29 @@ function writeValue(value: unknown): string {
 
 /** The event of a result during a run. */
 export function makeResultEvent(threadId: string, result: CallResult): AgUiEvent {
-  const { toolCallId, content, status } = result;
+  const { toolCallId, content } = result;
   return {
     type: 'TOOL_CALL_RESULT',
     messageId: makeResultId(threadId, toolCallId),
     toolCallId,
     content,
     role: 'tool',
-    metadata: { holdpoint: { status } },
+    metadata: makeResultMetadata(result),
   };
 }
 
 /** The message of a result in a snapshot, with the id that the client has for it. */
 export function makeClientResultMessage(
   threadId: string,
-  { toolCallId, content, status }: CallResult,
-  id: string = makeResultId(threadId, toolCallId),
+  result: CallResult,
+  id: string = makeResultId(threadId, result.toolCallId),
 ): AgUiMessage {
-  return {
-    id,
-    role: 'tool',
-    toolCallId,
-    content,
-    metadata: { holdpoint: { status } },
-  };
+  const { toolCallId, content } = result;
+  return { id, role: 'tool', toolCallId, content, metadata: makeResultMetadata(result) };
+}
+
+function makeResultMetadata({ status, decision }: CallResult): ResultMetadata {
+  return { holdpoint: { status, ...(decision && { decision }) } };
 }
 
 function makeResultId(threadId: string, toolCallId: string): string {

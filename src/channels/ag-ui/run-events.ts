@@ -3,7 +3,7 @@ import type { ModelDelta } from '../../agent/model.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { readItem, type FinishedStepEvent } from '../../view/items.ts';
+import { mapDecisions, readItem, type FinishedStepEvent } from '../../view/items.ts';
 import type { AgUiViewOptions } from './ag-ui-handler-options.ts';
 import { listLatestMessages } from './client-messages.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
@@ -144,7 +144,10 @@ export class RunEvents {
       case 'request-end':
         return makeInteractionEnded(item.event, thread.events);
       case 'call-ended':
-        return this.#convertResults(thread, readCallResults(item.call, item.end, this.#options));
+        return this.#convertResults(
+          thread,
+          readCallResults(item, mapDecisions(thread.events), this.#options),
+        );
       case 'request':
       case 'request-progress':
       case 'call-started':

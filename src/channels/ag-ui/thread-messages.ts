@@ -16,7 +16,7 @@ import {
   readPartResults,
 } from './call-results.ts';
 import type { ClientMessage } from './run-agent-input.ts';
-import { readItem } from '../../view/items.ts';
+import { mapDecisions, readItem } from '../../view/items.ts';
 import { makeStepMessages, type StepMessages } from './step-events.ts';
 import type { AgUiViewOptions } from './ag-ui-handler-options.ts';
 import { toShownFile } from '../../content/message-file.ts';
@@ -41,6 +41,7 @@ export function listThreadMessages(thread: AgentThread, options: SnapshotOptions
   );
   const known = new KnownCalls();
   const records = new CallsByPlace(thread.calls);
+  const decisions = mapDecisions(events);
   /** The messages of each step, by the id of the one that makes its calls. */
   const steps = new Map<string | undefined, AgUiMessage[]>();
   const addResults = (results: readonly CallResult[]): void => {
@@ -54,7 +55,7 @@ export function listThreadMessages(thread: AgentThread, options: SnapshotOptions
     if (event.type === 'messages-imported') return convertImported(id, events, options);
     const item = readItem(event, records);
     if (item?.type === 'message') return readUserMessage(id, events, index);
-    if (item?.type === 'call-ended') addResults(readCallResults(item.call, item.end, options));
+    if (item?.type === 'call-ended') addResults(readCallResults(item, decisions, options));
     if (item?.type !== 'step') return [];
     const content = makeStepMessages(id, item.event, options);
     const ofStep = toStepMessages({ ...content, calls: known.addCalls(content) });

@@ -3,6 +3,7 @@ import type { UIMessage } from 'ai';
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { Composer } from './browser/composer.ts';
 import type { ThreadChatState } from './browser/page-state.ts';
+import { readDecisions } from './browser/page-messages.ts';
 import { showPart } from './browser/shown-part.ts';
 import { ThreadChat } from './browser/thread-chat.ts';
 import type { ThreadChatOptions } from './browser/thread-route.ts';
@@ -69,7 +70,8 @@ export function useThreadChat(options: ThreadChatOptions): ThreadChatHelpers {
   const { answer, withdraw, reassign, refresh, stop, tryAgain } = thread;
   const { requests, groups, notice, composer } = thread;
   const findOpen = (asked: string) => requests.find(({ requestId }) => requestId === asked);
-  const show: typeof thread.show = (part) => showPart(part, findOpen, Date.now());
+  const decisions = readDecisions(chat.messages);
+  const show: typeof thread.show = (part) => showPart(part, { findOpen, decisions }, Date.now());
   const isBusy = chat.status === 'submitted' || chat.status === 'streaming';
   return {
     ...chat,

@@ -21,6 +21,38 @@ const askedSchema = z
 function readPartRequestId({ id, descriptor }: { id: string; descriptor?: unknown }): string {
   return askedSchema.parse(descriptor)?.requestId ?? id;
 }
+
+const decisionSchema = z.looseObject({
+  requestId: z.string(),
+  status: z.enum([
+    'approved',
+    'rejected',
+    'answered',
+    'dismissed',
+    'expired',
+    'cancelled',
+    'invalidated',
+  ]),
+  person: z.string().optional(),
+  onBehalfOf: z.string().optional(),
+});
+
+/** How a request was decided, and by whom. */
+export type PageDecision = z.infer<typeof decisionSchema>;
+
+/** How requests were decided, as far as the messages say it, by their ids. */
+export function readDecisions(messages: readonly UIMessage[]): Map<string, PageDecision> {
+  const replies = messages.filter(({ role }) => role === 'assistant');
+  const parts = replies.flatMap((reply) => reply.parts);
+  return new Map(
+    parts.flatMap((part) => {
+      if (part.type !== 'data-request-decision' || !('data' in part)) return [];
+      const { data } = decisionSchema.safeParse(part.data);
+      return data === undefined ? [] : [[data.requestId, data]];
+    }),
+  );
+}
+
 const metadataSchema = z.looseObject({ revision: z.number(), status: z.string() });
 
 /** The state up to which the messages show a thread, which is in their last one after a stream. */

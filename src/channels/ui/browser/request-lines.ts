@@ -5,8 +5,10 @@ import { describeDeadline } from '../../../content/deadline-words.ts';
 import { inertText } from '../../../content/inert-text.ts';
 import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
 import type { QuestionRequestContent } from '../../../content/question.ts';
-import { renderAsker, renderTerms } from '../../../content/request-text.ts';
+import { renderAnswerer, renderAsker, renderTerms } from '../../../content/request-text.ts';
 import type { AnswerRefusal, RequestRights } from '../../../content/request-rights.ts';
+import { votesOfOthers } from '../../../content/vote.ts';
+import type { PageDecision } from './page-messages.ts';
 
 /** Lines that are safe to show: everything that a request says besides its text and its call. */
 export function describeRequest(
@@ -30,6 +32,31 @@ export function describeEnded(request: ApprovalRequest | QuestionRequestContent)
   const why = reason === undefined ? [] : [inertText(`Why: ${reason}`)];
   return [...why, ...renderAsker(request), ...renderTerms(ended), ...lookAlikeWarnings(request)];
 }
+
+/** One line that is safe to show: how a request was decided, by whom and why. */
+export function describeWhoDecided(
+  request: ApprovalRequest | QuestionRequestContent,
+  { status, person, onBehalfOf }: PageDecision,
+  reason: string | undefined,
+): string {
+  const people = person === undefined ? [] : [{ person, onBehalfOf }];
+  const isShared = status === 'approved' && request.type === 'approval-request';
+  const others = isShared ? votesOfOthers(request.votes ?? [], { person, onBehalfOf }) : [];
+  const names = [...others, ...people].map(renderAnswerer).join(', ');
+  const by = names === '' ? '' : ` by ${names}`;
+  const why = reason === undefined ? '' : `: ${inertText(reason)}`;
+  return `${decided[status]}${by}${why}`;
+}
+
+const decided: Record<PageDecision['status'], string> = {
+  approved: 'Approved',
+  rejected: 'Rejected',
+  answered: 'Answered',
+  dismissed: 'Skipped',
+  expired: 'Expired',
+  cancelled: 'Cancelled',
+  invalidated: 'No longer valid',
+};
 
 function describeTerms(request: ApprovalRequest): string[] {
   /* The form shows what may be edited and whether a reason is needed, and a page shows its dates in the reader's words. */

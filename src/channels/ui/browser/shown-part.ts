@@ -1,9 +1,10 @@
 import { getToolName, isToolUIPart, type UIMessage } from 'ai';
 import { inertText } from '../../../content/inert-text.ts';
 import { describeCall } from './approval-form.ts';
+import type { PageDecision } from './page-messages.ts';
 import { readRequest } from './page-requests.ts';
 import type { ShownRequest } from './request-form.ts';
-import { describeEnded, describeRequest } from './request-lines.ts';
+import { describeWhoDecided, describeEnded, describeRequest } from './request-lines.ts';
 
 type Part = UIMessage['parts'][number];
 
@@ -47,10 +48,16 @@ const statusTexts = {
   'output-denied': 'not done',
 };
 
-/** What to show of a part; `undefined` for nothing. `findOpen` finds an open request of the page by its id. */
+/** What a page knows of requests, by their ids. */
+interface KnownRequests {
+  findOpen: (requestId: string) => ShownRequest | undefined;
+  decisions: ReadonlyMap<string, PageDecision>;
+}
+
+/** What to show of a part; `undefined` for nothing. */
 export function showPart(
   part: Part,
-  findOpen: (requestId: string) => ShownRequest | undefined,
+  { findOpen, decisions }: KnownRequests,
   now: number,
 ): ShownPart | undefined {
   if (part.type === 'text') return { type: 'text', text: inertText(part.text) };
@@ -67,14 +74,14 @@ export function showPart(
   const isCall = toolName !== undefined && asked?.type !== 'question-request';
   const describe = (of: typeof asked): string[] =>
     of === undefined ? [] : isOpen ? describeRequest(of, now) : describeEnded(of);
-  const decided = isToolUIPart(part) ? describeEnd(part) : [];
+  const ended = isOpen ? [] : describeEnd(part, asked, decisions);
   return {
     type: 'call',
     name: inertText(toolName ?? 'Approval'),
     text: inertText(asked?.text ?? toolName ?? ''),
     status,
     says: describeStatus(status, request),
-    lines: [...describe(asked), ...decided],
+    lines: [...describe(asked), ...ended],
     ...(isCall && { call: describeCall(toolName, input) }),
     ...(request && { request }),
   };
@@ -92,10 +99,16 @@ function describeStatus(status: CallStatus, request: ShownRequest | undefined): 
   return request?.whyNot === undefined ? statusTexts[status] : 'waits for somebody else';
 }
 
-function describeEnd(part: Part): string[] {
+function describeEnd(
+  part: Part,
+  asked: ReturnType<typeof readRequest>,
+  decisions: KnownRequests['decisions'],
+): string[] {
   if (!isToolUIPart(part)) return [];
   const { approved, reason } = part.approval ?? {};
-  const why = approved === false && reason !== undefined ? [`Not approved: ${reason}`] : [];
-  const failure = part.state === 'output-error' ? [part.errorText] : [];
-  return [...why, ...failure].map(inertText);
+  const decision = asked && decisions.get(asked.requestId);
+  const isRefused = approved === false && reason !== undefined;
+  const why = isRefused ? [inertText(`Not approved: ${reason}`)] : [];
+  const failure = part.state === 'output-error' ? [inertText(part.errorText)] : [];
+  return [...(decision ? [describeWhoDecided(asked, decision, reason)] : why), ...failure];
 }

@@ -8,6 +8,7 @@ import {
   findShownDigest,
   isPlainApproval,
   findLostText,
+  readDecisions,
   readShownState,
   sortApprovals,
   withReopened,
@@ -149,7 +150,14 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
 
   /** What to show of a part of a message; `undefined` for nothing. */
   show = (part: UIMessage['parts'][number]): ShownPart | undefined =>
-    showPart(part, (requestId) => this.#requests.find(requestId), Date.now());
+    showPart(
+      part,
+      {
+        findOpen: (requestId) => this.#requests.find(requestId),
+        decisions: readDecisions(this.chat.messages),
+      },
+      Date.now(),
+    );
 
   /** Call it after each rendering. It moves the focus on after an answer, and half a second later the buttons of `requests` work. `useThreadChat` calls it. */
   settle = (): void => this.#requests.settle();

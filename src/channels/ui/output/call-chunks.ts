@@ -5,7 +5,12 @@ import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals, type UserInputRequest } from '../../../content/user-input.ts';
 import { renderToolError } from '../../../http/error-response.ts';
 import { makeApprovalId } from '../../../thread/approval-ids.ts';
-import type { CallEnd, RequestEnd, RequestProgress } from '../../../view/items.ts';
+import {
+  type CallEnd,
+  readDecision,
+  type RequestEnd,
+  type RequestProgress,
+} from '../../../view/items.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import type { UIMessageChunk } from 'ai';
 
@@ -48,16 +53,26 @@ export class CallChunks {
   }
 
   /**
-   * Only the answer to an approval is shown. The answer to a question is shown by the outcome of its call, which is recorded with it; and what
-   * closed a request also ends its call or asks again.
+   * Shows who decided, and the answer to an approval. The answer to a question is shown by the outcome of its call, which is recorded with it;
+   * and what closed a request also ends its call or asks again.
    */
   endRequest(event: RequestEnd): UIMessageChunk[] {
-    if (event.type === 'request-closed') return [];
+    const decided = this.#showDecision(event);
+    if (event.type === 'request-closed') return decided;
     const { response, edit } = event;
-    if (response.type !== 'approval-response') return [];
+    if (response.type !== 'approval-response') return decided;
     const edited = edit === undefined ? [] : this.#showAfter((request) => withEdit(request, event));
     if (response.approved) this.#call = this.#request?.toolCall;
-    return [...edited, ...this.#respond(response.approved, response.reason)];
+    return [...edited, ...decided, ...this.#respond(response.approved, response.reason)];
+  }
+
+  /* An answer that no longer counts must not stay shown as the decision, also if nobody known has ended it. */
+  #showDecision(event: RequestEnd): UIMessageChunk[] {
+    const decision = readDecision(event);
+    const requestId = this.#request?.requestId;
+    if (requestId === undefined) return [];
+    if (decision.person === undefined && this.#approved === undefined) return [];
+    return [{ type: 'data-request-decision', id: requestId, data: { requestId, ...decision } }];
   }
 
   /** Somebody has voted, withdrawn a vote, or asked somebody else to answer: the request is shown as it is now, and is still open. */
@@ -219,10 +234,11 @@ export class RequestChunks {
     if (event.type === 'request-answered' && this.#request.type === 'approval-request') {
       this.#request = withEdit(this.#request, event);
     }
+    const { person } = readDecision(event);
     return this.#part(
       event.type === 'request-closed'
-        ? { closed: event.cause, ...(event.person === undefined ? {} : { closedBy: event.person }) }
-        : { answer: event.response },
+        ? { closed: event.cause, ...(person === undefined ? {} : { closedBy: person }) }
+        : { answer: event.response, ...(person === undefined ? {} : { answeredBy: person }) },
     );
   }
 
