@@ -65,8 +65,8 @@ export const viewMutants: readonly SourceMutant[] = [
   {
     promise: 'an answer that is being sent is not shown as the decision',
     file: 'channels/ui/browser/shown-part.ts',
-    from: 'const ended = isOpen ? [] : describeEnd(part, asked, decisions);',
-    to: 'const ended = describeEnd(part, asked, decisions);',
+    from: 'const ended = isOpen ? [] : describeEnd(part, asked, findDecision);',
+    to: 'const ended = describeEnd(part, asked, findDecision);',
     suite: [decided, 'being sent'],
     sentence,
   },

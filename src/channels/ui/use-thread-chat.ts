@@ -3,7 +3,7 @@ import type { UIMessage } from 'ai';
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { Composer } from './browser/composer.ts';
 import type { ThreadChatState } from './browser/page-state.ts';
-import { readDecisions } from './browser/page-messages.ts';
+import { findDecision } from './browser/page-messages.ts';
 import { showPart } from './browser/shown-part.ts';
 import { ThreadChat } from './browser/thread-chat.ts';
 import type { ThreadChatOptions } from './browser/thread-route.ts';
@@ -70,8 +70,8 @@ export function useThreadChat(options: ThreadChatOptions): ThreadChatHelpers {
   const { answer, withdraw, reassign, refresh, stop, tryAgain } = thread;
   const { requests, groups, notice, composer } = thread;
   const findOpen = (asked: string) => requests.find(({ requestId }) => requestId === asked);
-  const decisions = readDecisions(chat.messages);
-  const show: typeof thread.show = (part) => showPart(part, { findOpen, decisions }, Date.now());
+  const known = { findOpen, findDecision: (of: string) => findDecision(chat.messages, of) };
+  const show: typeof thread.show = (part) => showPart(part, known, Date.now());
   const isBusy = chat.status === 'submitted' || chat.status === 'streaming';
   return {
     ...chat,

@@ -40,17 +40,20 @@ const decisionSchema = z.looseObject({
 /** How a request was decided, and by whom. */
 export type PageDecision = z.infer<typeof decisionSchema>;
 
-/** How requests were decided, as far as the messages say it, by their ids. */
-export function readDecisions(messages: readonly UIMessage[]): Map<string, PageDecision> {
-  const replies = messages.filter(({ role }) => role === 'assistant');
-  const parts = replies.flatMap((reply) => reply.parts);
-  return new Map(
-    parts.flatMap((part) => {
-      if (part.type !== 'data-request-decision' || !('data' in part)) return [];
-      const { data } = decisionSchema.safeParse(part.data);
-      return data === undefined ? [] : [[data.requestId, data]];
-    }),
-  );
+/** How a request was decided, as far as the messages say it. */
+export function findDecision(
+  messages: readonly UIMessage[],
+  requestId: string,
+): PageDecision | undefined {
+  for (const { role, parts } of messages.toReversed()) {
+    const part = parts.findLast(
+      (each) => each.type === 'data-request-decision' && 'id' in each && each.id === requestId,
+    );
+    if (role !== 'assistant' || part === undefined || !('data' in part)) continue;
+    const { data } = decisionSchema.safeParse(part.data);
+    if (data?.requestId === requestId) return data;
+  }
+  return undefined;
 }
 
 const metadataSchema = z.looseObject({ revision: z.number(), status: z.string() });

@@ -51,13 +51,13 @@ const statusTexts = {
 /** What a page knows of requests, by their ids. */
 interface KnownRequests {
   findOpen: (requestId: string) => ShownRequest | undefined;
-  decisions: ReadonlyMap<string, PageDecision>;
+  findDecision: (requestId: string) => PageDecision | undefined;
 }
 
 /** What to show of a part; `undefined` for nothing. */
 export function showPart(
   part: Part,
-  { findOpen, decisions }: KnownRequests,
+  { findOpen, findDecision }: KnownRequests,
   now: number,
 ): ShownPart | undefined {
   if (part.type === 'text') return { type: 'text', text: inertText(part.text) };
@@ -74,7 +74,7 @@ export function showPart(
   const isCall = toolName !== undefined && asked?.type !== 'question-request';
   const describe = (of: typeof asked): string[] =>
     of === undefined ? [] : isOpen ? describeRequest(of, now) : describeEnded(of);
-  const ended = isOpen ? [] : describeEnd(part, asked, decisions);
+  const ended = isOpen ? [] : describeEnd(part, asked, findDecision);
   return {
     type: 'call',
     name: inertText(toolName ?? 'Approval'),
@@ -102,11 +102,11 @@ function describeStatus(status: CallStatus, request: ShownRequest | undefined): 
 function describeEnd(
   part: Part,
   asked: ReturnType<typeof readRequest>,
-  decisions: KnownRequests['decisions'],
+  findDecision: KnownRequests['findDecision'],
 ): string[] {
   if (!isToolUIPart(part)) return [];
   const { approved, reason } = part.approval ?? {};
-  const decision = asked && decisions.get(asked.requestId);
+  const decision = asked && findDecision(asked.requestId);
   const isRefused = approved === false && reason !== undefined;
   const why = isRefused ? [inertText(`Not approved: ${reason}`)] : [];
   const failure = part.state === 'output-error' ? [inertText(part.errorText)] : [];

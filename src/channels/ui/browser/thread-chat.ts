@@ -5,10 +5,10 @@ import { parseRefusedAnswer, isOtherViewer, isShutOut } from './read-refusal.ts'
 import {
   findApprovalId,
   type GivenApproval,
+  findDecision,
   findShownDigest,
   isPlainApproval,
   findLostText,
-  readDecisions,
   readShownState,
   sortApprovals,
   withReopened,
@@ -154,7 +154,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       part,
       {
         findOpen: (requestId) => this.#requests.find(requestId),
-        decisions: readDecisions(this.chat.messages),
+        findDecision: (requestId) => findDecision(this.chat.messages, requestId),
       },
       Date.now(),
     );
