@@ -5,6 +5,7 @@ import { authorMutants } from './author-mutants.ts';
 import { callerMutants } from './caller-mutants.ts';
 import { contextMutants } from './context-mutants.ts';
 import { followMutants } from './follow-mutants.ts';
+import { formMutants } from './form-mutants.ts';
 import { identityMutants } from './identity-mutants.ts';
 import { engineMutants } from './engine-mutants.ts';
 import { feedMutants } from './feed-mutants.ts';
@@ -474,6 +475,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...engineMutants,
   ...feedMutants,
   ...followMutants,
+  ...formMutants,
   ...keptMutants,
   ...keyboardMutants,
   ...rightsMutants,

@@ -1,68 +1,25 @@
-import { setTimeout } from 'node:timers/promises';
-import { Chat } from '@ai-sdk/react';
-import { tool, type UIMessage } from 'ai';
-import { type Agent, approve, createAgent, memoryStore } from 'holdpoint';
+import { tool } from 'ai';
+import { approve, createAgent, memoryStore } from 'holdpoint';
 import { questionTool } from 'holdpoint/tools';
-import { createUiHandler, type ShownRequest, ThreadChat } from 'holdpoint/ui';
-import { expect, test } from 'vitest';
+import { createUiHandler } from 'holdpoint/ui';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { waitUntil } from '../support/waiting.ts';
 import { memoryWorld } from '../support/travel-world.ts';
-import { type Handler, origin, urlOf } from './chat-page.ts';
-
-type Page = ThreadChat<Chat<UIMessage>>;
-
-function openPage(
-  handler: Handler,
-  person: string,
-  wait: (milliseconds: number) => Promise<unknown> = async () => {},
-) {
-  return new ThreadChat((init) => new Chat<UIMessage>(init), {
-    id: 't',
-    api: '/chat',
-    headers: { 'x-person': person },
-    fetch: async (input, init) => handler(new Request(new URL(urlOf(input), origin), init)),
-    wait,
-  });
-}
-
-function serve(agent: Agent): Handler {
-  return createUiHandler({
-    agent,
-    authorize: ({ request }) => ({ principal: request.headers.get('x-person') ?? '' }),
-  });
-}
-
-/** Renders the page, and waits until its buttons work. */
-async function rest(page: Page): Promise<void> {
-  await waitUntil(() => {
-    page.settle();
-    return page.requests.every(({ isReady, isSending }) => isReady || isSending);
-  });
-}
-
-async function say(page: Page, text: string): Promise<void> {
-  await page.open();
-  await page.chat.sendMessage({ text });
-  await rest(page);
-}
-
-const fieldOf = (request: ShownRequest | undefined, label: string) =>
-  request?.fields.find((field) => field.label === label);
-const run = (request: ShownRequest | undefined, name: string): void =>
-  request?.actions.find((action) => action.name === name)?.run();
-const errorsOf = (request: ShownRequest | undefined) =>
-  request?.fields.filter(({ error }) => error !== undefined).map(({ label }) => label);
-
-const editable = { type: 'user-approval', editable: ['price'] } as const;
-
-function bookingWorld(count: number) {
-  const cities = ['Paris', 'Rome'].slice(0, count);
-  const calls = cities.map((city) => ({ id: city, name: 'book', input: { city, price: 420 } }));
-  const world = memoryWorld([{ calls }, { text: 'Done.' }]);
-  return { world, agent: world.agent({ toolApproval: { book: editable } }) };
-}
+import {
+  openPage,
+  serve,
+  rest,
+  say,
+  fieldOf,
+  run,
+  errorsOf,
+  bookingWorld,
+  slowWorld,
+  hurry,
+  toolOf,
+} from './form-pages.ts';
 
 test('what a person types as an answer is no request, even if it looks like one that is open', async () => {
   const { model } = scriptedModel([
@@ -217,40 +174,6 @@ test('a form that an app has kept of the person before sends nothing', async () 
   expect(world.ran).toEqual([]);
 });
 
-/* A clock a hundred times as fast: a stream that is silent is looked after again and again. */
-const hurry = async (milliseconds: number): Promise<void> => setTimeout(milliseconds / 100);
-
-/** An agent whose call of `slow` runs until it is let go, beside one of `pay` that waits for people. */
-function slowWorld(rule: { type: 'user-approval'; editable?: true; quorum?: number }) {
-  const gate = Promise.withResolvers<void>();
-  const paid: unknown[] = [];
-  const calls = [
-    { id: 's', name: 'slow', input: {} },
-    { id: 'p', name: 'pay', input: { euros: 9000 } },
-  ];
-  const { model } = scriptedModel([{ calls }, { text: 'Done.' }]);
-  const agent = createAgent({
-    model,
-    store: memoryStore(),
-    tools: {
-      slow: tool({ inputSchema: z.object({}), execute: async () => gate.promise }),
-      pay: tool({
-        inputSchema: z.object({ euros: z.number() }),
-        execute: async (input) => void paid.push(input),
-      }),
-    },
-    toolApproval: { slow: 'user-approval', pay: rule },
-  });
-  const handler = createUiHandler({
-    agent,
-    authorize: ({ request }) => ({ principal: request.headers.get('x-person') ?? '' }),
-    pollMs: 20,
-  });
-  return { agent, handler, paid, letGo: () => gate.resolve() };
-}
-
-const toolOf = ({ request }: ShownRequest) => request.toolCall?.toolName;
-
 test('an approval that waits for the end of a stream is not lost when somebody else votes meanwhile', async () => {
   const { agent, handler, paid, letGo } = slowWorld({ type: 'user-approval', quorum: 2 });
   const ben = openPage(handler, 'ben', hurry);
@@ -309,4 +232,124 @@ test('what was filled in stays while the stream of a run begins again', async ()
   letGo();
   await running;
   ben.close();
+});
+
+test('the buttons rest again when something above them takes more room', async () => {
+  const gate = Promise.withResolvers<string>();
+  let isHeld = false;
+  const { model } = scriptedModel([
+    {
+      calls: [
+        { id: 's', name: 'slow', input: {} },
+        { id: 'p', name: 'pay', input: {} },
+      ],
+    },
+    { text: 'Done.' },
+  ]);
+  const inputSchema = z.object({});
+  const slow = tool({
+    inputSchema,
+    execute: async (): Promise<string> => gate.promise,
+  });
+  const agent = createAgent({
+    model,
+    store: memoryStore(),
+    tools: { slow, pay: tool({ inputSchema, execute: async () => 'paid' }) },
+    toolApproval: { slow: 'user-approval', pay: 'user-approval' },
+  });
+  const page = openPage(serve(agent), 'ben', async (milliseconds) => {
+    if (isHeld && milliseconds === 500) await new Promise(() => {});
+    else await hurry(milliseconds);
+  });
+  await say(page, 'Pay.');
+  run(
+    page.requests.find((each) => toolOf(each) === 'slow'),
+    'approve',
+  );
+  await waitUntil(() => page.chat.status === 'streaming' && page.requests.length === 1);
+  await rest(page);
+  isHeld = true;
+  expect(page.requests.map(({ isReady }) => isReady)).toEqual([true]);
+  gate.reject(new Error('The bank is closed.'));
+  await waitUntil(() => JSON.stringify(page.chat.messages).includes('output-error'));
+  expect(page.requests.map((each) => [toolOf(each), each.isReady])).toEqual([['pay', false]]);
+  page.close();
+});
+
+/** A page on which Ada has typed a reason for the one open request. */
+async function typeReason(rule: { type: 'user-approval'; quorum?: number; editable?: true }) {
+  const world = memoryWorld([
+    { calls: [{ id: 'c', name: 'book', input: { city: 'Paris', price: 420 } }] },
+    { text: 'Done.' },
+  ]);
+  const agent = world.agent({ toolApproval: { book: rule } });
+  const page = openPage(serve(agent), 'ada');
+  await say(page, 'Book.');
+  fieldOf(page.requests[0], 'Reason')?.text?.set('Too dear\u202e');
+  const thread = await agent.thread('t');
+  const [asked] = thread.activeApprovalRequests;
+  if (asked === undefined) throw new Error('Nothing is asked.');
+  return { agent, page, thread, asked };
+}
+
+describe('what is typed for a request', () => {
+  test('is shown when somebody else answers first, and stays out of the message', async () => {
+    const { agent, page, thread, asked } = await typeReason({ type: 'user-approval' });
+    await agent.run(asked.reject('No'), thread, { principal: 'ben' });
+    await page.refresh();
+    expect(page.requests).toEqual([]);
+    expect(page.notice).toEqual({
+      type: 'refused',
+      code: 'not-sent',
+      text: `This was answered or changed while you were writing: ${asked.text}\nWhat you wrote was not sent: Too dear\\u{202e}`,
+    });
+    expect(page.composer.text).toBe('');
+  });
+
+  test('is shown when the request becomes another one, whose form is empty', async () => {
+    const { agent, page, thread, asked } = await typeReason({
+      type: 'user-approval',
+      quorum: 2,
+      editable: true,
+    });
+    const edited = asked.approve({ input: { city: 'Rome', price: 420 } });
+    await agent.respond(edited, thread, { principal: 'ben' });
+    await page.refresh();
+    expect(fieldOf(page.requests[0], 'Reason')?.text?.value).toBe('');
+    expect(page.notice?.text).toContain('Too dear');
+  });
+
+  test('is shown while the answer of somebody else is still at work', async () => {
+    const { agent, handler, letGo } = slowWorld({ type: 'user-approval' });
+    const ben = openPage(handler, 'ben', hurry);
+    await say(ben, 'Pay.');
+    const slow = ben.requests.find((each) => toolOf(each) === 'slow');
+    fieldOf(slow, 'Reason')?.text?.set('Too slow');
+    const thread = await agent.thread('t');
+    const asked = thread.activeApprovalRequests.find(
+      ({ requestId }) => requestId === slow?.requestId,
+    );
+    if (asked === undefined) throw new Error('Nothing is asked.');
+    const running = agent.run(approve(asked), thread, { principal: 'ada' });
+    await waitUntil(async () => {
+      await ben.refresh();
+      ben.settle();
+      return ben.notice !== undefined;
+    });
+    expect((await agent.thread('t')).status).toBe('running');
+    expect(ben.notice?.text).toContain('Too slow');
+    letGo();
+    await running;
+    ben.close();
+  });
+
+  test('is not said to be lost once it was sent', async () => {
+    const { page } = await typeReason({ type: 'user-approval' });
+    await rest(page);
+    run(page.requests[0], 'reject');
+    await waitUntil(() => page.requests.length === 0 && page.state.sending.size === 0);
+    page.settle();
+    await page.refresh();
+    expect(page.notice).toBeUndefined();
+  });
 });

@@ -102,7 +102,6 @@ export class ApprovalForm extends RequestForm<ApprovalRequest> {
   }
 
   #approve = (): void => {
-    if (!this.isReady) return;
     const { request } = this;
     const reason = this.#reason;
     this.clearErrors();
@@ -123,7 +122,6 @@ export class ApprovalForm extends RequestForm<ApprovalRequest> {
   };
 
   #reject = (): void => {
-    if (!this.isReady) return;
     this.clearErrors();
     const reason = this.#reason;
     /* Where several must approve a call, one person can't reject later ones. */
@@ -132,9 +130,7 @@ export class ApprovalForm extends RequestForm<ApprovalRequest> {
     this.send(reject(this.request, why));
   };
 
-  #withdraw = (): void => {
-    if (this.isReady) this.host.withdraw(this.request.requestId);
-  };
+  #withdraw = (): void => this.host.withdraw(this.request.requestId);
 
   get #reason(): string | undefined {
     return this.readText(reasonKey).trim() || undefined;

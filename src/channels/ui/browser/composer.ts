@@ -57,9 +57,7 @@ export class Composer {
   };
 
   /** The element of the field, which gets the focus when nothing is left to answer. */
-  ref = (element: FocusTarget | null): void => {
-    this.#page.focus.last = element;
-  };
+  ref = (element: FocusTarget | null): void => this.#page.focus.last.set(element);
 
   /** Puts a text that was not sent before what has been typed since. */
   takeBack(problem: ThreadProblem | undefined): void {

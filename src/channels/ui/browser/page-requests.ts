@@ -43,6 +43,11 @@ export function readRequest(part: UIMessage['parts'][number]): AnyRequest | unde
   return isOwn ? request : undefined;
 }
 
+/** The id of the request that a part shows, whether it is open or over. */
+function readRequestId(part: UIMessage['parts'][number]): string | undefined {
+  return 'data' in part ? part.id : readRequest(part)?.requestId;
+}
+
 function readAsked(asked: unknown): AnyRequest | undefined {
   if (typeof asked !== 'object' || asked === null) return undefined;
   if (!parsed.has(asked)) parsed.set(asked, parseRequest(asked));
@@ -65,6 +70,13 @@ function readOpenRequest(
   if (request === undefined) return [];
   const isAsked = !isToolUIPart(part) || part.state === 'approval-requested';
   return isAsked || isUnrecorded(part, isSending) ? [request] : [];
+}
+
+/** All that makes a part take more room on a page, or less. */
+function describeSize(part: UIMessage['parts'][number]): unknown {
+  if (part.type === 'text') return part.text;
+  if (!isToolUIPart(part)) return undefined;
+  return [part.state, part.input, part.errorText, part.approval?.reason];
 }
 
 /** Whether a part shows an answer that is being sent. */
@@ -96,8 +108,10 @@ function isFormOf(
 }
 
 /** The page whose requests are shown. */
-interface RequestPage extends Omit<FormHost, 'focus' | 'isReady'> {
+interface RequestPage extends Omit<FormHost, 'focus' | 'acceptPress'> {
   messages: () => readonly UIMessage[];
+  /** Tells the person what they have typed for requests that have ended or changed since, and not sent. */
+  showUnsent: (lost: readonly { request: string; unsent: string }[]) => void;
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   signal: () => AbortSignal;
 }
@@ -106,11 +120,15 @@ interface RequestPage extends Omit<FormHost, 'focus' | 'isReady'> {
 export class PageRequests {
   readonly #page: RequestPage;
   readonly #host: FormHost;
-  readonly focus = new PageFocus();
+  readonly focus = new PageFocus(() => {
+    this.#pressed = this.#rested ?? '';
+  });
   readonly #forms = new Map<string, ApprovalForm | QuestionForm>();
   /** What was on the screen when the page was last rendered, and what has been there for long enough. */
   #rendered: string | undefined;
   #rested: string | undefined;
+  /** What had been there for long enough when a key or the pointer went down. */
+  #pressed: string | undefined;
   #changes = 0;
   /** The groups whose whole list was on the screen. */
   readonly #read = new Set<string>();
@@ -121,7 +139,7 @@ export class PageRequests {
     this.#host = {
       ...page,
       focus: this.focus,
-      isReady: (form) => this.#isReady && this.#hasForm(form),
+      acceptPress: (form) => this.#acceptPress(form),
     };
   }
 
@@ -139,8 +157,17 @@ export class PageRequests {
 
   /** Drops the forms of requests that are over. While a stream begins again, the messages lack what is still open. */
   dropEnded(): void {
+    this.#drop(() => true);
+  }
+
+  #drop(isOver: (form: ApprovalForm | QuestionForm) => boolean): void {
     const open = new Set(this.#open.map(makeFormKey));
-    for (const key of this.#forms.keys()) if (!open.has(key)) this.#forms.delete(key);
+    const dropped = [...this.#forms].filter(([key, form]) => !open.has(key) && isOver(form));
+    for (const [key] of dropped) this.#forms.delete(key);
+    const lost = dropped.flatMap(([, { request, unsent }]) =>
+      unsent === undefined ? [] : [{ request: request.text, unsent }],
+    );
+    if (lost.length > 0) this.#page.showUnsent(lost);
   }
 
   get openIds(): Set<string> {
@@ -191,6 +218,8 @@ export class PageRequests {
       const refused = [...this.#forms.values()].find((form) => form.refusedField !== undefined);
       this.focus.moveTo(refused?.refusedField);
     }
+    const shown = new Set(this.#page.messages().flatMap(({ parts }) => parts.map(readRequestId)));
+    this.#drop(({ unsent, request }) => unsent !== undefined && shown.has(request.requestId));
     const seen = this.#describeOpen();
     if (seen === this.#rendered) return;
     this.#rendered = seen;
@@ -211,6 +240,13 @@ export class PageRequests {
     this.#page.changed();
   }
 
+  /* A press that began before the request became what it is was meant for something else. */
+  #acceptPress(form: unknown): boolean {
+    const pressed = this.#pressed ?? this.#rested;
+    this.#pressed = undefined;
+    return pressed === this.#rested && this.#isReady && this.#hasForm(form);
+  }
+
   /* An app may keep a form that was shown: of the person before, or of a request that is over. */
   #hasForm(form: unknown): boolean {
     return this.#openForms.some((each) => each === form);
@@ -224,7 +260,19 @@ export class PageRequests {
   #describeOpen(): string {
     const { rightsFor, isSending } = this.#page;
     const waiting = this.#open.filter(({ requestId }) => !isSending(requestId));
-    return JSON.stringify(waiting.map((request) => [request, rightsFor(request.requestId)]));
+    const forms = waiting.map((request) => [request, rightsFor(request.requestId)]);
+    return JSON.stringify([forms, this.#describeAbove()]);
+  }
+
+  /* What changes above a request moves its buttons: everything from the message with the first one down to the last one. */
+  #describeAbove(): unknown[] {
+    const { messages, isSending } = this.#page;
+    const isOpen = (part: UIMessage['parts'][number]): boolean =>
+      readOpenRequest(part, isSending).length > 0;
+    const all = messages();
+    const first = all.findIndex(({ parts }) => parts.some(isOpen));
+    const parts = all.slice(Math.max(first, 0)).flatMap((message) => message.parts);
+    return parts.slice(0, parts.findLastIndex(isOpen) + 1).map(describeSize);
   }
 
   get #open(): AnyRequest[] {

@@ -1,11 +1,12 @@
+import { inertText } from '../../../content/inert-text.ts';
 import type { RequestRights } from '../../../content/request-rights.ts';
 import { describeRefusal, pickCause, readRefusal } from './read-refusal.ts';
 
-/** A problem to show next to the messages of a page. */
+/** A problem to show next to the messages of a page. `text` and `reason` are safe to show. */
 export type ThreadProblem =
   /** The server can't be reached. Requests are repeated until it can. */
   | { type: 'away'; text: string }
-  /** The server refused a request, or never got it (`not-sent`); `unsaid` is the text that it did not record, for the input field;
+  /** The server refused something, or never got it (`not-sent`); `unsaid` is the text that it did not record, for the input field;
    * `requestId` is the request whose answer was refused, `field` the path to the field that caused it, of the edited input or of the question,
    * and `reason` why. */
   | {
@@ -162,6 +163,17 @@ export class PageState {
     this.set({ problem: { type: 'refused', code: 'answer-mismatch', text, requestId } });
   }
 
+  /** These requests ended or changed before the person sent what they had typed for them. */
+  showUnsent(lost: readonly { request: string; unsent: string }[]): void {
+    if (lost.length === 0) return;
+    const lines = lost.flatMap(({ request, unsent }) => [
+      `This was answered or changed while you were writing: ${request}`,
+      `What you wrote was not sent: ${unsent}`,
+    ]);
+    const text = inertText(lines.join('\n'));
+    this.set({ problem: { type: 'refused', code: 'not-sent', text } });
+  }
+
   /** The thread could not be read. The refusal of a person's own action stays shown, because it matters more to them. */
   showUnreadable(status: number, refused: string): void {
     const { problem } = this.#state;
@@ -190,7 +202,7 @@ export class PageState {
     const { problem: before } = this.#state;
     const unread = this.#unread;
     this.#unread = undefined;
-    const problem = failure && ({ type: 'failed', text: failure.text } as const);
+    const problem = failure && ({ type: 'failed', text: inertText(failure.text) } as const);
     this.set({ isLoaded: true, viewer, rights, problem });
     if (unsaid !== undefined) {
       const text = 'Your message was not sent.';

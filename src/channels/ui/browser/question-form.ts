@@ -50,7 +50,6 @@ export class QuestionForm extends RequestForm<QuestionRequestContent> {
   }
 
   #answer = (): void => {
-    if (!this.isReady) return;
     this.clearErrors();
     const { requestId, fields } = this.request;
     const answers = fields.map(({ key }) => {
@@ -62,7 +61,6 @@ export class QuestionForm extends RequestForm<QuestionRequestContent> {
   };
 
   #dismiss = (): void => {
-    if (!this.isReady) return;
     const { requestId } = this.request;
     this.send({ type: 'question-response', requestId, status: 'dismissed' });
   };

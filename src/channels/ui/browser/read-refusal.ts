@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inertText } from '../../../content/inert-text.ts';
 
 const refusedAnswerSchema = z.object({
   requestId: z.string(),
@@ -22,7 +23,7 @@ type RefusedAnswer = z.infer<typeof refusedAnswerSchema>;
 export interface Refusal {
   /** For your code: `already-answered`, `requests-open` … */
   code: string;
-  /** For the person at the page. */
+  /** For the person at the page; safe to show. */
   text: string;
   /**
    * The answers that were refused separately; empty if something else was refused. `field` is the path to the field that caused it, of the
@@ -58,7 +59,7 @@ export function parseRefusedAnswer(
   return { code: first.code, text: describeRefusal(first), ...pickCause(first) };
 }
 
-/** Which answer was refused, and what in it caused that. */
+/** Which answer was refused, and what in it caused that, with a reason that is safe to show. */
 export function pickCause({
   requestId,
   field,
@@ -67,13 +68,13 @@ export function pickCause({
   return {
     requestId,
     ...(field === undefined ? {} : { field }),
-    ...(reason === undefined ? {} : { reason }),
+    ...(reason === undefined ? {} : { reason: inertText(reason) }),
   };
 }
 
-/** The text for a code. A code without a text here shows the server's message. */
+/** The text for a code, safe to show. A code without a text here shows the server's message. */
 export function describeRefusal({ code, message }: { code: string; message: string }): string {
-  return texts.get(code) ?? message;
+  return texts.get(code) ?? inertText(message);
 }
 
 /** The response to what a page sends before it knows for whom it is loaded: nobody could tell later whose it was. */

@@ -2,7 +2,7 @@ import type { ApprovalRequest } from '../../../content/approval.ts';
 import { inertText } from '../../../content/inert-text.ts';
 import type { QuestionRequestContent } from '../../../content/question.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
-import type { FocusTarget, PageFocus } from './page-focus.ts';
+import { type FocusTarget, type PageFocus, ShownElement } from './page-focus.ts';
 import type { RequestRights } from '../../../content/request-rights.ts';
 import type { ThreadProblem } from './page-state.ts';
 import { describeRequest, describeWhyNot } from './request-lines.ts';
@@ -91,13 +91,13 @@ export interface ShownRequest<REQUEST = ApprovalRequest | QuestionRequestContent
   actions: ShownAction[];
   /** Whether the person's answer is being sent. */
   isSending: boolean;
-  /** Whether the buttons work: half a second after the requests on the page have changed. Disable them until then. */
+  /** Whether the buttons work: half a second after the requests on the page, or what is above them, have changed. Disable them until then. */
   isReady: boolean;
   /** Why this person can't answer, or not again. */
   whyNot?: string;
   /** Why the answer was refused, where no field is to blame. */
   error?: string;
-  /** The element of the request: not a button, and with `tabIndex={-1}`. It gets the focus when it is next. */
+  /** The element of the request, around its buttons, with `tabIndex={-1}`. It gets the focus when it is next, and hears when a press begins. */
   ref: (element: FocusTarget | null) => void;
 }
 
@@ -108,8 +108,8 @@ export interface FormHost {
   problem: () => ThreadProblem | undefined;
   rightsFor: (requestId: string) => RequestRights | undefined;
   isSending: (requestId: string) => boolean;
-  /** Whether the buttons of this form work. */
-  isReady: (form: unknown) => boolean;
+  /** Whether a press of a button of this form counts. Call it once for each. */
+  acceptPress: (form: unknown) => boolean;
   changed: () => void;
   /** Removes the problem that the page shows for a request. */
   clearProblem: (requestId: string) => void;
@@ -124,14 +124,13 @@ export abstract class RequestForm<REQUEST extends ApprovalRequest | QuestionRequ
   protected readonly host: FormHost;
   readonly #texts = new Map<string, string>();
   readonly #errors = new Map<string, string>();
-  readonly #elements = new Map<string, FocusTarget>();
-  readonly #refs = new Map<string, TextProps['ref']>();
-  readonly #ref: ShownRequest['ref'];
+  readonly #elements = new Map<string, ShownElement>();
+  /** Whether the person has typed something since they last sent an answer. */
+  #isUnsent = false;
 
   constructor(request: REQUEST, host: FormHost) {
     this.request = request;
     this.host = host;
-    this.#ref = (element) => host.focus.setTarget(request.requestId, element);
   }
 
   /** The key of the field that a path in a refusal leads to. */
@@ -142,13 +141,14 @@ export abstract class RequestForm<REQUEST extends ApprovalRequest | QuestionRequ
     return [...this.#texts.values()].some((text) => text !== '');
   }
 
-  protected get isSending(): boolean {
-    return this.host.isSending(this.request.requestId);
+  /** What the person has typed and not sent, for them to read; `undefined` if they have not. */
+  get unsent(): string | undefined {
+    const typed = [...this.#texts.values()].filter((text) => text.trim() !== '');
+    return this.#isUnsent && typed.length > 0 ? typed.join('\n') : undefined;
   }
 
-  /** Whether an answer may be sent now. */
-  protected get isReady(): boolean {
-    return !this.isSending && this.host.isReady(this);
+  protected get isSending(): boolean {
+    return this.host.isSending(this.request.requestId);
   }
 
   /** `isReady`: whether the page's buttons work. */
@@ -167,18 +167,25 @@ export abstract class RequestForm<REQUEST extends ApprovalRequest | QuestionRequ
       lines: describeRequest(request, host.now()),
       ...(call !== undefined && { call }),
       fields: isSending ? [] : this.listFields(),
-      actions: isSending ? [] : this.listActions(),
+      actions: isSending ? [] : this.listActions().map(this.#guard),
       isSending,
       isReady: isReady && !isSending,
       ...(whyNot && { whyNot }),
       ...(refusal && refusal.key === undefined && { error: refusal.text }),
-      ref: this.#ref,
+      ref: host.focus.findTarget(requestId).set,
     };
   }
 
   protected abstract describeCall(): string | undefined;
   protected abstract listFields(): ShownField[];
   protected abstract listActions(): ShownAction[];
+
+  #guard = (action: ShownAction): ShownAction => ({
+    ...action,
+    run: () => {
+      if (!this.isSending && this.host.acceptPress(this)) action.run();
+    },
+  });
 
   protected makeField(key: string, label: string, options: ShownOption[] = []): ShownField {
     const refusal = this.#refusal;
@@ -187,7 +194,7 @@ export abstract class RequestForm<REQUEST extends ApprovalRequest | QuestionRequ
       key,
       label: inertText(label),
       options,
-      ...(error !== undefined && { error: inertText(error) }),
+      ...(error !== undefined && { error }),
       errorId: this.#makeId(key),
     };
   }
@@ -200,13 +207,13 @@ export abstract class RequestForm<REQUEST extends ApprovalRequest | QuestionRequ
     const { key, error, errorId } = field;
     const value = this.readText(key, initial);
     const set = (text: string): void => this.#setText(key, text);
-    const ref = this.#refs.get(key) ?? ((element) => this.#setElement(key, element));
-    this.#refs.set(key, ref);
+    const element = this.#elements.get(key) ?? new ShownElement();
+    this.#elements.set(key, element);
     const hasError = error !== undefined;
     const props: TextProps = {
       value,
       onChange: (event) => set(event.target.value),
-      ref,
+      ref: element.set,
       required: isRequired,
       'aria-invalid': hasError,
       ...(hasError && { 'aria-describedby': errorId }),
@@ -262,12 +269,13 @@ export abstract class RequestForm<REQUEST extends ApprovalRequest | QuestionRequ
   protected refuseErrors(): boolean {
     const [name] = this.#errors.keys();
     if (name === undefined) return false;
-    this.host.focus.moveTo(this.#elements.get(name));
+    this.host.focus.moveTo(this.#elements.get(name)?.current);
     this.host.changed();
     return true;
   }
 
   protected send(response: UserInputResponseContent): void {
+    this.#isUnsent = false;
     this.host.focus.leave(this.request.requestId);
     this.host.answer(response);
   }
@@ -275,7 +283,7 @@ export abstract class RequestForm<REQUEST extends ApprovalRequest | QuestionRequ
   /** The field to blame for the refusal of this request's answer; `undefined` if none is. */
   get refusedField(): FocusTarget | undefined {
     const { key } = this.#refusal ?? {};
-    return key === undefined ? undefined : this.#elements.get(key);
+    return key === undefined ? undefined : this.#elements.get(key)?.current;
   }
 
   get #refusal(): { text: string; key?: string } | undefined {
@@ -285,19 +293,15 @@ export abstract class RequestForm<REQUEST extends ApprovalRequest | QuestionRequ
     const { text, field, reason } = problem;
     const key = field && this.findField(field);
     if (key !== undefined) return { text: reason ?? text, key };
-    return { text: reason === undefined ? text : inertText(`${text} ${reason}`) };
+    return { text: reason === undefined ? text : `${text} ${reason}` };
   }
 
   #setText(name: string, value: string): void {
     this.host.focus.keep();
+    this.#isUnsent = true;
     this.#texts.set(name, value);
     this.#errors.delete(name);
     this.host.clearProblem(this.request.requestId);
     this.host.changed();
-  }
-
-  #setElement(name: string, element: FocusTarget | null): void {
-    if (element === null) this.#elements.delete(name);
-    else this.#elements.set(name, element);
   }
 }

@@ -1,4 +1,5 @@
 import { type AbstractChat, APICallError, type ChatInit, type UIMessage } from 'ai';
+import { inertText } from '../../../content/inert-text.ts';
 import { waitForTimer } from '../../../content/waiting.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import { parseRefusedAnswer, isOtherViewer, isShutOut } from './read-refusal.ts';
@@ -93,6 +94,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#requests = new PageRequests({
       messages: () => this.chat.messages,
       now: Date.now,
+      showUnsent: (lost) => this.#page.showUnsent(lost),
       wait,
       signal,
       problem: () => this.state.problem,
@@ -293,7 +295,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       void this.#reader.refreshLater(retryMs);
     } else {
       const text = error instanceof Error ? error.message : String(error);
-      this.#page.set({ problem: { type: 'failed', text } });
+      this.#page.set({ problem: { type: 'failed', text: inertText(text) } });
       if (this.state.sending.size > 0) void this.#reader.refreshLater(0);
     }
   }
