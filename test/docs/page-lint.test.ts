@@ -16,12 +16,13 @@ const lintOfVite = {
   },
 };
 
-test('the documented page has no warning from the lint of a fresh vite app', () => {
+test('the documented page and its server have no warning from the lint of a fresh vite app', () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdpoint-lint-'));
   try {
     mkdirSync(join(folder, 'src'));
     const files = docBlocks.filter(
-      ({ name, file }) => name.startsWith('docs/channels/page.md') && /^[A-Z]\w+\.tsx$/.test(file),
+      ({ name, file }) =>
+        name.startsWith('docs/channels/page.md') && /^(server\.ts|[A-Z]\w+\.tsx)$/.test(file),
     );
     for (const { file, code } of files) {
       writeFileSync(join(folder, 'src', file), code.replace(/\nexport \{\};\n$/, ''));
@@ -29,7 +30,7 @@ test('the documented page has no warning from the lint of a fresh vite app', () 
     writeFileSync(join(folder, '.oxlintrc.json'), JSON.stringify(lintOfVite));
     const oxlint = join(root, 'node_modules', '.bin', 'oxlint');
     const { stdout } = spawnSync(oxlint, ['--format=unix'], { cwd: folder, encoding: 'utf8' });
-    expect(files.map(({ file }) => file)).toContain('App.tsx');
+    expect(files.map(({ file }) => file)).toEqual(expect.arrayContaining(['server.ts', 'App.tsx']));
     expect(stdout.split('\n').filter((line) => line.includes('['))).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true });

@@ -125,7 +125,11 @@ async function writeApp(folder: string, port: number, isPacked: boolean): Promis
     "toolApproval: { bookFlight: 'user-approval' }",
     'toolApproval: globalThis.toolApproval, mayAnswer: globalThis.mayAnswer',
   );
-  const signedIn = replaced(ruled, 'return undefined; //', 'return globalThis.userOf(request); //');
+  const signedIn = replaced(
+    ruled,
+    'return undefined; //',
+    'return globalThis.userOf(_request); //',
+  );
   const own = new Map([
     ...Object.entries(template),
     ...files,
