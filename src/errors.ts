@@ -40,6 +40,20 @@ export type HoldpointErrorCode =
   /** The operation isn't allowed for this thread, call or request now, or in this place. The message says why. */
   | 'not-allowed';
 
+/** An answer that was not recorded, and the reason. */
+export interface RefusedAnswer {
+  /** The request that it answers. */
+  requestId: string;
+  /** What was wrong, for code to act on. */
+  code: HoldpointErrorCode;
+  /** What was wrong, and what to do. */
+  message: string;
+  /** The path to the field that caused it, of the edited input or of the question. */
+  field?: readonly string[];
+  /** Why, for the person who answered. */
+  reason?: string;
+}
+
 const brand = Symbol.for('holdpoint.error');
 
 /**
@@ -65,6 +79,11 @@ export class HoldpointError extends Error {
   readonly field: readonly string[] | undefined;
   /** Why that answer, or that field of it, was refused, for the person who gave it. It repeats nothing that they sent. */
   readonly reason: string | undefined;
+  /**
+   * For an answer that `run`, `stream` or `respond` refused, each answer of the input that would be refused by itself, in their order: leave
+   * these out, and the others are accepted. Otherwise empty.
+   */
+  readonly refusedAnswers: readonly RefusedAnswer[];
   /** Recognizes errors of other copies of the package, where `instanceof` fails. */
   readonly [brand] = true;
 
@@ -76,6 +95,7 @@ export class HoldpointError extends Error {
       requestId?: string | undefined;
       field?: readonly string[] | undefined;
       reason?: string | undefined;
+      refusedAnswers?: readonly RefusedAnswer[];
     } = {},
   ) {
     super(message, 'cause' in options ? { cause: options.cause } : {});
@@ -83,6 +103,7 @@ export class HoldpointError extends Error {
     this.requestId = options.requestId;
     this.field = options.field;
     this.reason = options.reason;
+    this.refusedAnswers = options.refusedAnswers ?? [];
   }
 
   /** Whether a value is a `HoldpointError`, from this or another copy of the package. */

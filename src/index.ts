@@ -48,7 +48,7 @@ export type {
 export type { AnswerRefusal, RequestRights } from './content/request-rights.ts';
 export type { ToolCall, ToolCallOutcome, ToolCallRecord } from './content/tool-call.ts';
 export type { SettingFailure } from './content/check-settings.ts';
-export { HoldpointError, type HoldpointErrorCode } from './errors.ts';
+export { HoldpointError, type HoldpointErrorCode, type RefusedAnswer } from './errors.ts';
 export type { Authorize } from './http/receive-request.ts';
 export { createPostHandler, type PostHandlerOptions } from './http/create-post-handler.ts';
 export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';

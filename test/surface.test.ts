@@ -175,6 +175,7 @@ test('the public types are these', () => {
       'QuestionOption',
       'QuestionRequestContent',
       'QuestionResponseContent',
+      'RefusedAnswer',
       'RequestChange',
       'RequestDecision',
       'RequestFilter',

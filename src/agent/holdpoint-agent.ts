@@ -41,11 +41,13 @@ import {
   parseInput,
   type AnswerOptions,
   type InputItem,
+  type ParsedInput,
   type RunInput,
 } from './input/parse-input.ts';
 import { listRequests, type RequestList, type RequestListQuery } from './list-requests.ts';
 import { findLoggedRights, listRights, type RequestReference } from './thread-rights.ts';
 import { checkRunOptions } from './known-settings.ts';
+import { nameRefusedAnswers } from './refused-answers.ts';
 import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
@@ -129,14 +131,22 @@ export class HoldpointAgent implements Agent<unknown> {
     thread: AgentThread,
     { principal, channel }: AnswerOptions = {},
   ): Promise<void> {
-    const parsed = parseInput(answers, { principal, channel });
+    const by = { principal, channel };
+    const log = await this.#current(thread);
+    try {
+      await this.#record(log, parseInput(answers, by));
+    } catch (error) {
+      throw await nameRefusedAnswers(this.#context, log, { input: answers, by, error });
+    }
+  }
+
+  async #record(log: ThreadLog, parsed: ParsedInput): Promise<void> {
     if (parsed.messages.length > 0) {
       throw new HoldpointError(
         'invalid-input',
         'agent.respond takes only answers; pass messages to agent.run.',
       );
     }
-    const log = await this.#current(thread);
     refuseChildInput(log.state, parsed);
     const { record } = await checkAnswers(this.#context, log, parsed, this.#context.mayAnswer);
     await record();

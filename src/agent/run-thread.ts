@@ -28,6 +28,7 @@ import type { AgentContext } from './run/agent-context.ts';
 import { hasRunSettings } from './known-settings.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { Run, type RunArguments, withRunSettings } from './run/run.ts';
+import { nameRefusedAnswers } from './refused-answers.ts';
 import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 
 /** The inputs of `runThread`. */
@@ -67,8 +68,15 @@ export async function runThread(
   } catch (error) {
     const { abortSignal } = options;
     const isAbort = abortSignal?.aborted === true && error === abortSignal.reason;
-    if (!isAbort) void callGuarded(onError, { error, threadId: thread.id });
-    throw error;
+    if (isAbort) throw error;
+    const { input, options: by } = running;
+    const refusal = await nameRefusedAnswers(agentContext, threads.logOf(thread), {
+      input,
+      by,
+      error,
+    });
+    void callGuarded(onError, { error: refusal, threadId: thread.id });
+    throw refusal;
   }
 }
 

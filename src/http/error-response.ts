@@ -1,4 +1,4 @@
-import { HoldpointError, type HoldpointErrorCode } from '../errors.ts';
+import { HoldpointError, type HoldpointErrorCode, type RefusedAnswer } from '../errors.ts';
 
 const statuses: Partial<Record<HoldpointErrorCode, number>> = {
   'invalid-input': 400,
@@ -13,31 +13,6 @@ const statuses: Partial<Record<HoldpointErrorCode, number>> = {
   'thread-indeterminate': 409,
   'revision-conflict': 409,
 };
-
-/** An answer that was not recorded, and the reason. */
-export interface RefusedAnswer {
-  requestId: string;
-  code: HoldpointErrorCode;
-  message: string;
-  /** The path to the field that caused it, of the edited input or of the question. */
-  field?: readonly string[];
-  /** Why, for the person who answered. */
-  reason?: string;
-}
-
-/** A refused answer as its sender is told of it. */
-export function describeRefusedAnswer(
-  { code, message, field, reason }: HoldpointError,
-  requestId: string,
-): RefusedAnswer {
-  return {
-    requestId,
-    code,
-    message,
-    ...(field === undefined ? {} : { field }),
-    ...(reason === undefined ? {} : { reason }),
-  };
-}
 
 /**
  * The HTTP response for an error. An error that the client can act on is sent with its code and message; any other one as

@@ -88,7 +88,7 @@ test('an answer to a request that opened after the question who may answer is re
   const agent: Agent = memoryWorld([{ calls }]).agent({
     generateId: () => ids.shift() ?? 'three',
     mayAnswer: async () => {
-      await agent.requestApproval(thread, { text: 'Two?' });
+      if (ids.length > 0) await agent.requestApproval(thread, { text: 'Two?' });
       return true;
     },
   });

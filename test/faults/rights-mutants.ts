@@ -14,10 +14,18 @@ export const rightsMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a refused edit names its field to the page',
-    file: 'http/error-response.ts',
+    file: 'agent/refused-answers.ts',
     from: '...(field === undefined ? {} : { field }),',
     to: '',
     suite: ['policy/refused-fields', 'text for a number'],
+    sentence: failed,
+  },
+  {
+    promise: 'a refused input names each answer that would be refused by itself',
+    file: 'agent/refused-answers.ts',
+    from: 'return HoldpointError.isInstance(error) && error.requestId !== undefined ? error : undefined;',
+    to: 'return undefined;',
+    suite: ['policy/refused-answers', 'whatever is wrong'],
     sentence: failed,
   },
   {

@@ -158,6 +158,18 @@ function unwrapAnswers(item: unknown): unknown[] {
   return rest.length === 0 ? answers : [...answers, { ...item, content: rest }];
 }
 
+/** The answers in the input of a run, as they were given, and the requests that they name. */
+export function listAnswers(input: unknown): { requestId: string; given: unknown }[] {
+  const items: unknown[] = Array.isArray(input) ? input : [input];
+  return items
+    .flatMap(unwrapAnswers)
+    .filter(isAnswer)
+    .flatMap((given) => {
+      const requestId = readRequestId(given);
+      return requestId === undefined ? [] : [{ requestId, given }];
+    });
+}
+
 function parseMessage(
   item: unknown,
   options: { allowSystemInMessages?: boolean | undefined },

@@ -1,6 +1,6 @@
 import type { RequestRights } from '../../content/request-rights.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import type { RefusedAnswer } from '../../http/error-response.ts';
+import type { RefusedAnswer } from '../../errors.ts';
 import type { ShownDecision } from '../../view/items.ts';
 
 /** A message of the conversation in AG-UI. Fields without a value are left out: AG-UI does not allow `null`. */
@@ -75,7 +75,7 @@ export interface RunFinished {
 export type AgUiEvent =
   | { type: 'RUN_STARTED'; threadId: string; runId: string; protocolVersion: '1.0' }
   | RunFinished
-  /** `refusedAnswers` has the answer that was refused, with the field that caused it and the reason. */
+  /** `refusedAnswers` has the answers that were refused, each with the field that caused it and the reason. */
   | {
       type: 'RUN_ERROR';
       message: string;

@@ -1,7 +1,7 @@
 import type { AgentResponse } from '../../agent/agent-response.ts';
 import { inertText } from '../../content/inert-text.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
-import { describeRefusedAnswer, renderPublicError } from '../../http/error-response.ts';
+import { renderPublicError } from '../../http/error-response.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
 import type { AgUiEvent, RunFinished } from './ag-ui-event.ts';
@@ -104,11 +104,11 @@ export function makeRunError(error: unknown, onError?: (error: unknown) => strin
       code: 'internal-error',
     };
   }
-  const { code, message, requestId } = known;
+  const { code, message } = known;
+  const refusedAnswers = known.refusedAnswers.filter((refused) => disclosed.has(refused.code));
   const name = code === 'requests-open' ? 'NO_RESPONSE_FOR_PENDING' : code;
   const ended = { type: 'RUN_ERROR', message, code: name } as const;
-  if (requestId === undefined) return ended;
-  return { ...ended, metadata: { refusedAnswers: [describeRefusedAnswer(known, requestId)] } };
+  return refusedAnswers.length === 0 ? ended : { ...ended, metadata: { refusedAnswers } };
 }
 
 const maximumLength = 120;

@@ -2,13 +2,8 @@ import type { UIMessageChunk } from 'ai';
 import type { AgentStream, AgentStreamEvent } from '../../agent/agent-stream.ts';
 import type { InputItem } from '../../agent/input.ts';
 import type { RunOptions } from '../../agent/run.ts';
-import { HoldpointError } from '../../errors.ts';
-import {
-  describeRefusedAnswer,
-  makeErrorResponse,
-  type RefusedAnswer,
-  renderPublicRefusal,
-} from '../../http/error-response.ts';
+import { HoldpointError, type RefusedAnswer } from '../../errors.ts';
+import { makeErrorResponse, renderPublicRefusal } from '../../http/error-response.ts';
 import type { ReceivedPost } from '../../http/receive-request.ts';
 import { ApprovalIds } from '../../thread/approval-ids.ts';
 import { turnAt } from '../../view/turns.ts';
@@ -90,19 +85,18 @@ async function startRun(
       return { type: 'started', events: withFirst(first, events), refused };
     }
     const { error } = first.value;
-    const rest = left.filter((item) => !isRefusedBy(error, item));
-    if (rest.length === left.length || !HoldpointError.isInstance(error)) {
-      return { type: 'refused', error, refused };
-    }
-    refused.push(describeRefusedAnswer(error, error.requestId ?? ''));
+    const { refusedAnswers } = HoldpointError.isInstance(error) ? error : { refusedAnswers: [] };
+    const rest = left.filter((item) => !isAmong(refusedAnswers, item));
+    if (rest.length === left.length) return { type: 'refused', error, refused };
+    refused.push(...refusedAnswers);
     if (rest.length === 0 && !mayRunEmpty) return { type: 'refused', error, refused };
     left = rest;
   }
 }
 
-function isRefusedBy(error: unknown, item: InputItem): boolean {
-  if (!HoldpointError.isInstance(error) || error.requestId === undefined) return false;
-  return typeof item === 'object' && 'requestId' in item && item.requestId === error.requestId;
+function isAmong(answers: readonly RefusedAnswer[], item: InputItem): boolean {
+  if (typeof item !== 'object' || !('requestId' in item)) return false;
+  return answers.some(({ requestId }) => requestId === item.requestId);
 }
 
 /** An input that was refused, and the page that sent it. */
