@@ -346,7 +346,7 @@ const kits = [
   {
     name: 'postgresStore',
     open: async () => {
-      const pool = postgres.pool(await postgres.createDatabase());
+      const pool = postgres.pool(await postgres.createSchema());
       return { open: () => postgresStore(pool), [Symbol.dispose]() {} };
     },
   },

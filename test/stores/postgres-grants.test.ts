@@ -15,14 +15,14 @@ afterAll(async () => server[Symbol.asyncDispose]());
 
 const levels = ['read committed', 'repeatable read', 'serializable'];
 
-/** A new database with this isolation level, and two stores that share it through pools of their own. */
+/** A new schema with this isolation level, and two stores that share it through pools of their own. */
 async function twoStores(level: string) {
-  const database = await server.createDatabase();
+  const place = await server.createSchema();
   const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
-  const pools = [1, 2].map(() => server.pool(database, { options }));
+  const pools = [1, 2].map(() => server.pool(place, { options }));
   const [one, other] = pools.map((pool) => postgresStore(pool));
   if (one === undefined || other === undefined) throw new Error('There are two pools.');
-  return { database, one, other };
+  return { place, one, other };
 }
 
 /** Appends as the agent does: again after a conflict. */
@@ -104,9 +104,9 @@ describe.each(levels)('in %s', (level) => {
 });
 
 test('an append locks grants in the order of their ids, so that two appends never wait for each other', async () => {
-  const database = await server.createDatabase();
-  const admin = server.pool(database);
-  const store = postgresStore(server.pool(database));
+  const place = await server.createSchema();
+  const admin = server.pool(place);
+  const store = postgresStore(server.pool(place));
   await createGrants(store, plainGrant('b', { usesLeft: 20 }), plainGrant('a'), plainGrant('c'));
   const free = `select grant_id from holdpoint_grants where grant_id <> 'b' for update skip locked`;
   for (let round = 0; round < 5; round += 1) {
@@ -122,9 +122,9 @@ describe('an append that waits for a revocation', () => {
     ['commit', 'grant-ended', 0],
     ['rollback', 'no error', 1],
   ] as const)('that ends with %s ends with: %s', async (end, code, length) => {
-    const database = await server.createDatabase();
-    const admin = server.pool(database);
-    const store = postgresStore(server.pool(database));
+    const place = await server.createSchema();
+    const admin = server.pool(place);
+    const store = postgresStore(server.pool(place));
     await createGrants(store, plainGrant('g', { usesLeft: 1 }));
     const sql = `delete from holdpoint_grants where grant_id = 'g'`;
     const append = async () => errorCode(appendGrants(store, 't', uses('g')));
@@ -169,7 +169,7 @@ describe('an append whose reply is lost', () => {
     ['one of two uses', 2, 1],
     ['a grant without a number of uses', undefined, undefined],
   ])('takes %s once, also while the first is still under way', async (_, before, after) => {
-    const store = postgresStore(server.pool(await server.createDatabase()));
+    const store = postgresStore(server.pool(await server.createSchema()));
     for (let round = 0; round < 20; round += 1) {
       const [id, grant, created] = [`t${round}`, `g${round}`, `new${round}`];
       await createGrants(
@@ -196,9 +196,9 @@ describe('a database of an older version', () => {
   );
 
   test('gets the table when a grant is first needed', async () => {
-    const database = await server.createDatabase();
-    await server.pool(database).query(oldSchema);
-    const open = () => postgresStore(server.pool(database));
+    const place = await server.createSchema();
+    await server.pool(place).query(oldSchema);
+    const open = () => postgresStore(server.pool(place));
     await appendPlain(open(), 'old');
     const [one, other] = [open(), open()];
     await Promise.all([
@@ -225,7 +225,7 @@ describe('a database of an older version', () => {
   });
 
   test('whose threads were dropped gets them again', async () => {
-    const pool = server.pool(await server.createDatabase());
+    const pool = server.pool(await server.createSchema());
     await createGrants(postgresStore(pool), plainGrant('g'));
     await pool.query(
       'drop table holdpoint_entries, holdpoint_threads, holdpoint_requests, holdpoint_request_approvers',
@@ -236,7 +236,7 @@ describe('a database of an older version', () => {
 });
 
 test('an append without grants is the same one statement as before, about the same two tables', async () => {
-  const pool = server.pool(await server.createDatabase());
+  const pool = server.pool(await server.createSchema());
   await postgresStore(pool).read('t');
   const { pool: recording, texts } = recordTexts(pool);
   const store = postgresStore(recording);

@@ -15,14 +15,14 @@ afterAll(async () => server[Symbol.asyncDispose]());
 
 const levels = ['read committed', 'repeatable read', 'serializable'];
 
-/** A new database with this isolation level, and pools of processes that share it. */
+/** A new schema with this isolation level, and pools of processes that share it. */
 async function pools(level = 'read committed') {
-  const database = await server.createDatabase();
+  const place = await server.createSchema();
   const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
-  return [1, 2, 3].map(() => server.pool(database, { options }));
+  return [1, 2, 3].map(() => server.pool(place, { options }));
 }
 
-/** A store on a new database. */
+/** A store on a new schema. */
 async function oneStore() {
   const [pool] = await pools();
   if (pool === undefined) throw new Error('There are pools.');

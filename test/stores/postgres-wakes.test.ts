@@ -18,13 +18,14 @@ afterAll(async () => server[Symbol.asyncDispose]());
 const onWake: OnWake = async (wake, transaction) =>
   transaction.query('insert into wakes (wake) values ($1)', [JSON.stringify(wake)]);
 
-/** A database with a table of wakes, for the hook. */
+/** A schema with a table of wakes, for the hook. */
 async function wakeTable() {
-  const pool = server.pool(await server.createDatabase());
+  const place = await server.createSchema();
+  const pool = server.pool(place);
   await pool.query('create table wakes (id serial, wake json not null)');
   const wakes = async (): Promise<Parameters<OnWake>[0][]> =>
     (await pool.query('select wake from wakes order by id')).rows.map(({ wake }) => wake);
-  return { pool, wakes };
+  return { place, pool, wakes };
 }
 
 describe('onWake', () => {
@@ -69,8 +70,8 @@ describe('onWake', () => {
   });
 
   test('takes the append with it when it fails, and the connection can be used again', async () => {
-    const { pool, wakes } = await wakeTable();
-    const one = server.pool(String(pool.options.database), { max: 1 });
+    const { place, wakes } = await wakeTable();
+    const one = server.pool(place, { max: 1 });
     const failing = postgresStore(one, {
       onWake: async (_wake, transaction) => {
         await transaction.query("insert into wakes (wake) values ('{}')");

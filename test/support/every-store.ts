@@ -15,9 +15,9 @@ export function everyStore(): ServedKit[] {
   const server = sharedPostgres();
   afterAll(async () => server[Symbol.asyncDispose]());
   const start = async (): Promise<KeptThreads> => {
-    const database = await server.createDatabase();
+    const place = await server.createSchema();
     /* Each process has connections of its own, and gives them back soon: others share the server. */
-    const open = () => postgresStore(server.pool(database, { max: 2, idleTimeoutMillis: 50 }));
+    const open = () => postgresStore(server.pool(place, { max: 2, idleTimeoutMillis: 50 }));
     return { open, [Symbol.dispose]() {} };
   };
   const local = storeKits.map(({ name, keep }) => ({ name, start: async () => keep() }));
