@@ -327,14 +327,16 @@ test('withdrawing the last message of a stopped turn does not bring the turn bac
 test('a stop that comes just before the last append of a run ends it, and the thread is free at once', async () => {
   const shared = memoryStore();
   const other = createAgent({ model: scriptedModel([]).model, store: shared });
-  let isStopped = false;
+  const recorded = Promise.withResolvers<void>();
+  other.on('stop-requested', () => recorded.resolve());
+  let stopping: Promise<void> | undefined;
   const store: ThreadStore = {
     ...shared,
     async append(...append) {
       const isLast = append[2].some(({ text }) => text.includes('"run-ended"'));
-      if (isLast && !isStopped) {
-        isStopped = true;
-        await other.stop(await other.thread('t'));
+      if (isLast && stopping === undefined) {
+        stopping = other.stop(await other.thread('t'));
+        await recorded.promise;
       }
       return shared.append(...append);
     },
@@ -342,6 +344,7 @@ test('a stop that comes just before the last append of a run ends it, and the th
   const agent = createAgent({ model: scriptedModel([{ text: 'Hello.' }]).model, store });
   const thread = await agent.thread('t');
   await agent.run('Hi', thread);
-  expect(isStopped).toBe(true);
+  await stopping;
+  expect(stopping).toBeDefined();
   expect((await other.thread('t')).status).toBe('idle');
 });

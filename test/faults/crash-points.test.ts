@@ -10,7 +10,6 @@ import { scenarios } from './scenario.ts';
 const kinds = new Set([
   'a plain approval',
   'a step that mixes a safe call and a gated one',
-  'two processes that send the same answer',
   'tools that know only what was done, and are idempotent',
   'a custom agent that asks about its plan',
 ]);

@@ -127,6 +127,7 @@ test('a lost call is settled, and the thread is resumed', async () => {
       book: tool({ inputSchema: z.object({ city: z.string() }), execute: async () => lost }),
     },
     timeout: { toolMs: 1 },
+    abortGraceMs: 5,
   });
   await agent.run(holdpoint.approve(request), thread, bob);
   expect(thread.status).toBe('indeterminate');

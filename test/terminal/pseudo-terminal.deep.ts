@@ -7,6 +7,17 @@ describe.skipIf(!hasTmux)(
   'in a real terminal (skipped without tmux)',
   { concurrent: false },
   () => {
+    test('S4-11, S4-12: the frame is the one of the seed', async () => {
+      await using tmux = await ask('choice');
+      expect(await tmux.reads('Say something else...')).toBe(goldenFrames.selector);
+      expect(await tmux.isCursorShown()).toBe(false);
+      await tmux.press('j');
+      expect(await tmux.shows('❯ Show')).toBe(goldenFrames.selectorMovedDown);
+      await tmux.press('Enter');
+      expect(await tmux.shows('answer:')).toContain('answer: "Show me a diff first"');
+      await expectRestored(tmux);
+    });
+
     test('every key does what the seed says', async () => {
       await using tmux = await ask('choice');
       const steps = [
@@ -142,6 +153,26 @@ describe.skipIf(!hasTmux)(
       const screen = await tmux.shows('answer:');
       expect(screen).toContain(`${goldenFrames.numbered}2\n`);
       expect(screen).toContain('answer: "Show me a diff first"');
+    });
+
+    test.each([
+      ['Ctrl+C', 'C-c', 'answer: "cancelled"'],
+      ['Ctrl+D', 'C-d', 'answer: "cancelled"'],
+    ])('%s cancels, and the terminal is as before', async (_name, key, text) => {
+      await using tmux = await ask('choice');
+      await tmux.reads('❯ Apply');
+      await tmux.press(key);
+      await tmux.shows(text);
+      await expectRestored(tmux);
+    });
+
+    test('what was typed before the question could be read does not answer it', async () => {
+      await using tmux = await Tmux.start();
+      await tmux.command(`clear; sleep 0.2; ${program} approval`);
+      await tmux.press('1', 'Enter', '1', 'Enter');
+      await tmux.reads('❯ Reject\n    Reject with a reason');
+      await tmux.press('Escape');
+      await tmux.shows('answer: "left open"');
     });
   },
 );
