@@ -359,6 +359,12 @@ test('the compiler finds what is correct JavaScript', () => {
       agent.on('setting-faild', () => {}),
       // @ts-expect-error -- a misspelt option of an answer
       request.approve({ raison: 'Because.' }),
+      // @ts-expect-error -- a rule that forgets to return, as it would leave the decision to the tool
+      createAgent({ ...base, toolApproval: { pay: () => {} } }),
+      // @ts-expect-error -- the same, async
+      createAgent({ ...base, toolApproval: { pay: async () => {} } }),
+      // @ts-expect-error -- the same for all tools
+      createAgent({ ...base, toolApproval: () => {} }),
       // @ts-expect-error -- a misspelt option of the model
       scriptedModel([], { repet: true }),
     ];

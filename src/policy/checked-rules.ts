@@ -5,7 +5,7 @@ import type { FieldOf, UserApproval } from './user-approval.ts';
 
 /**
  * The `toolApproval` of an agent with these `TOOLS`, as the compiler has inferred it (`RULES`): a rule that names an unknown tool, setting or
- * field of the input is a type error, also in what a function returns. What has no literal type, such as a `string[]`, is left to the check
+ * field of the input is a type error, also in what a function returns, and so is a function that returns nothing. What has no literal type, such as a `string[]`, is left to the check
  * when the agent is created.
  */
 export type CheckedRules<TOOLS extends ToolSet, RULES> = { toolApproval?: RULES } & (RULES extends (
@@ -18,7 +18,7 @@ export type CheckedRules<TOOLS extends ToolSet, RULES> = { toolApproval?: RULES 
 
 /** What the rule has instead of a type where it is mistaken: the error of the compiler quotes it. */
 interface Mistaken<NAMES> {
-  'The rule names what is not there': NAMES;
+  'The rule is wrong about': NAMES;
 }
 
 type RefuseAll<NAMES> = [NAMES] extends [never] ? unknown : { toolApproval?: Mistaken<NAMES> };
@@ -44,8 +44,17 @@ type StatusOf<RULE> = RULE extends (...input: never) => infer STATUS ? Awaited<S
 
 type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
 
+/** What is wrong with what a rule returns, or is; nothing is known of `any`. A function that only throws returns `never`. */
+type MistakesOf<STATUS, FIELD> = 0 extends 1 & STATUS
+  ? never
+  : [STATUS] extends [undefined]
+    ? never
+    : [STATUS] extends [void]
+      ? 'what it returns: a `return` is missing'
+      : MistakesOfStatus<STATUS, FIELD>;
+
 /** The settings that a status does not have, and the fields that it names and the input does not have. */
-type MistakesOf<STATUS, FIELD> = STATUS extends { type: infer TYPE }
+type MistakesOfStatus<STATUS, FIELD> = STATUS extends { type: infer TYPE }
   ? 'user-approval' extends TYPE
     ?
         | Exclude<GivenName<STATUS>, keyof UserApproval>

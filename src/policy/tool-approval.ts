@@ -60,8 +60,16 @@ type WithHistory<INPUT extends unknown[]> = INPUT extends [...infer FIRST, infer
 type WithOurStatus<RULE, TOOL_INPUT = never> = RULE extends (...input: infer INPUT) => unknown
   ? (
       ...input: WithHistory<INPUT>
-    ) => ToolApprovalStatus<TOOL_INPUT> | PromiseLike<ToolApprovalStatus<TOOL_INPUT>>
+    ) =>
+      | Returned<ToolApprovalStatus<TOOL_INPUT>>
+      | PromiseLike<Returned<ToolApprovalStatus<TOOL_INPUT>>>
   : never;
+
+/*
+ * With `undefined`, TypeScript takes a function without a `return` for one that returns it. With `void`, it tells them apart, and
+ * `CheckedRules` refuses the former.
+ */
+type Returned<STATUS> = Exclude<STATUS, undefined> | void;
 
 /**
  * The `toolApproval` option of the AI SDK (`generateText`, `ToolLoopAgent`): a status or a function for each tool, or one function for all.

@@ -55,6 +55,26 @@ test('correct rules compile in each form that they may have', () => {
   const agents = [
     createAgent({ model, tools, toolApproval: typed }),
     createAgent({ model, tools, toolApproval: { pay: some, look: undefined } }),
+    createAgent({ model, tools, toolApproval: { pay: () => undefined } }),
+    createAgent({ model, tools, toolApproval: { pay: async () => undefined } }),
+    createAgent({ model, tools, toolApproval: { pay: () => JSON.parse('"denied"') } }),
+    createAgent({
+      model,
+      tools,
+      toolApproval: ({ toolCall }) => {
+        if (toolCall.toolName === 'pay') return 'user-approval';
+        return undefined;
+      },
+    }),
+    createAgent({
+      model,
+      tools,
+      toolApproval: {
+        pay: () => {
+          throw new Error('Not yet.');
+        },
+      },
+    }),
     createAgent({ model, tools: ofAnyTools, toolApproval: { look: () => terms } }),
     createAgent({ model, tools, toolApproval: isSafe ? {} : { pay: 'user-approval' } }),
     createAgent({ model, tools, toolApproval: isSafe ? () => 'approved' : { pay: terms } }),
@@ -88,7 +108,7 @@ test('correct rules compile in each form that they may have', () => {
     }),
     createCustomAgent({ step, tools, toolApproval: { pay: () => terms } }),
   ];
-  expect(agents).toHaveLength(9);
+  expect(agents).toHaveLength(14);
   expect(holdPoint({ tools, toolApproval: { pay: () => terms } })).toBeDefined();
 });
 
