@@ -88,11 +88,11 @@ function styleSheet(frames: readonly Frame[], width: number): string {
 text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#1f2328}
 .caption{font:13px system-ui,sans-serif;text-anchor:middle;fill:#57606a}
 .screen{fill:#f6f8fa;stroke:#d0d7de}.line{stroke:#d0d7de}
-.bold{font-weight:bold}.italic{font-style:italic}.dim,.grey{fill:#656d76}.cyan{fill:#0550ae}
+.bold{font-weight:bold}.italic{font-style:italic}
 rect{fill:#1f2328}.inverse{fill:#f6f8fa}
 @media(prefers-color-scheme:dark){
 text{fill:#e6edf3}.caption{fill:#8d96a0}.screen{fill:#0d1117;stroke:#30363d}.line{stroke:#30363d}
-.dim,.grey{fill:#8d96a0}.cyan{fill:#76e3ea}rect{fill:#e6edf3}.inverse{fill:#0d1117}}
+rect{fill:#e6edf3}.inverse{fill:#0d1117}}
 .strip{${last}}
 @media(prefers-reduced-motion:no-preference){.strip{animation:play ${round(total)}s step-end 2 forwards}}
 @keyframes play{${steps.join('')}100%{${last}}}

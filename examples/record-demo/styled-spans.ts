@@ -1,17 +1,14 @@
 /** Consecutive characters of one style. */
 export interface Span {
   text: string;
-  /** The names of its styles: `bold`, `dim`, `italic`, `inverse`, `cyan`, `grey`. */
+  /** The names of its styles: `bold`, `italic`, `inverse`. */
   styles: string[];
 }
 
 const styleOf = new Map([
   ['1', 'bold'],
-  ['2', 'dim'],
   ['3', 'italic'],
   ['7', 'inverse'],
-  ['36', 'cyan'],
-  ['90', 'grey'],
 ]);
 
 /**
@@ -34,7 +31,6 @@ export function parseRows(rows: readonly string[]): Span[][] {
 
 function withCode(styles: string[], code: string): string[] {
   if (code === '' || code === '0') return [];
-  if (code === '39') return styles.filter((style) => style !== 'cyan' && style !== 'grey');
   const style = styleOf.get(code);
   return style === undefined || styles.includes(style) ? styles : [...styles, style];
 }

@@ -30,7 +30,7 @@ export async function chat(conversation: Conversation, wish: string): Promise<vo
   let { thread } = conversation;
   agent.on('call-started', ({ threadId, event: { step, index } }) => {
     const call = thread.calls.find((each) => each.step === step && each.index === index);
-    if (threadId === thread.id) person.print(styleText('dim', `  ${call?.toolName} …`));
+    if (threadId === thread.id) person.print(styleText('italic', `  ${call?.toolName} …`));
   });
   for (let text = wish; ; text = await person.readLine('You: ')) {
     if (text === '/new') {

@@ -156,4 +156,12 @@ export const keyboardMutants: readonly SourceMutant[] = [
     'person',
     'is named next to the choices',
   ]),
+  {
+    promise: 'text of the terminal is never dim',
+    file: 'channels/terminal/styled-text.ts',
+    from: "hint: style('italic')",
+    to: "hint: style('dim')",
+    suite: ['terminal/styles', 'bold, italic and inverse alone'],
+    sentence: failed,
+  },
 ];

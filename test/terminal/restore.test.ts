@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { askInTerminal, type TerminalOptions, terminalUserInterface } from 'holdpoint/terminal';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -306,45 +305,6 @@ function streams({ input, output }: VirtualTerminal, signal?: AbortSignal): Term
 function canStillBeTold({ output }: VirtualTerminal, fault: string): boolean {
   return output.writable || !/cursor|pastes/.test(fault);
 }
-
-/** What is written while an approval is asked, and left open, on a terminal or through pipes. */
-async function writtenOnTerminal(): Promise<string> {
-  const terminal = new VirtualTerminal();
-  const asking = askInTerminal(approval(), terminal);
-  await terminal.ends(open);
-  await terminal.types(keys.escape);
-  await asking;
-  return terminal.output.written;
-}
-
-async function writtenToPipe(): Promise<string> {
-  const { output } = new VirtualTerminal();
-  output.isTTY = false;
-  await askInTerminal(approval(), {
-    output,
-    input: new PassThrough().end(),
-    acceptLines: true,
-  });
-  return output.written;
-}
-
-describe('colours', () => {
-  const styled = '\u001B[1m';
-
-  test.each([
-    ['are there on a terminal', {}, writtenOnTerminal, true],
-    ['are not there with NO_COLOR', { NO_COLOR: '1' }, writtenOnTerminal, false],
-    ['are there with an empty NO_COLOR', { NO_COLOR: '' }, writtenOnTerminal, true],
-    ['are not there in a pipe', {}, writtenToPipe, false],
-    ['are there in a pipe with FORCE_COLOR', { FORCE_COLOR: '1' }, writtenToPipe, true],
-  ])('%s', async (_name, environment, written, areThere) => {
-    vi.stubEnv('NO_COLOR', undefined);
-    vi.stubEnv('FORCE_COLOR', undefined);
-    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-    expect((await written()).includes(styled)).toBe(areThere);
-    vi.unstubAllEnvs();
-  });
-});
 
 test.each([
   [

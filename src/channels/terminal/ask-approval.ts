@@ -163,7 +163,7 @@ function showApproval(
 ): void {
   const { text, reason, toolCall } = request;
   page.position(position);
-  page.text(text, page.paint.question);
+  page.text(text, page.paint.strong);
   if (reason !== undefined) page.text(`Why: ${reason}`);
   page.asker(request);
   page.facts(renderTerms(request, reader));
@@ -266,7 +266,7 @@ async function showDraft(
 ): Promise<void> {
   const { toolName = '' } = toolCall ?? {};
   await dialog.show((page) => {
-    page.text(changed ? 'Approve this instead?' : 'What should change?', page.paint.question);
+    page.text(changed ? 'Approve this instead?' : 'What should change?', page.paint.strong);
     page.add('');
     showCall(page, { toolName, input });
     if (changed) {

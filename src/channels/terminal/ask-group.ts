@@ -21,7 +21,7 @@ export async function askGroup(
   if (first === undefined) return undefined;
   const needsReason = first.requireReason === true;
   await dialog.show((page) => {
-    page.text(`${requests.length} similar requests`, page.paint.question);
+    page.text(`${requests.length} similar requests`, page.paint.strong);
     const lines = requests.map((request) => renderSharedLines(request, reader));
     const shared = renderSharedLines(first, reader).filter((line) =>
       lines.every((each) => each.includes(line)),

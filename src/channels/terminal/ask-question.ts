@@ -100,14 +100,14 @@ function showField(page: Page, { request, field, at, position }: ShownField): vo
     if (at === 0) showFormText(page, request);
     const header = findHeader(field);
     const count = fields.length > 1 ? ` · ${at + 1}/${fields.length}` : '';
-    if (header === undefined) page.text(`${field.label}${count}`, page.paint.question);
+    if (header === undefined) page.text(`${field.label}${count}`, page.paint.strong);
     else {
-      page.text(`${header}${count}`, page.paint.faint);
-      if (field.label.trim() !== '') page.text(field.label, page.paint.question);
+      page.text(`${header}${count}`, page.paint.hint);
+      if (field.label.trim() !== '') page.text(field.label, page.paint.strong);
     }
   } else {
-    if (isPicked(request, field)) page.text(field.key, page.paint.faint);
-    page.text(text, page.paint.question);
+    if (isPicked(request, field)) page.text(field.key, page.paint.hint);
+    page.text(text, page.paint.strong);
   }
   showTarget(page, request);
   if (at === 0) {

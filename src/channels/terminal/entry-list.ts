@@ -47,7 +47,7 @@ export class EntryList {
     this.#shown = to - from;
     const below = this.entries.length - to;
     const more = (text: string): string[] =>
-      showsCounts ? [canvas.paint.faint(`    ${text} more…`)] : [];
+      showsCounts ? [canvas.paint.hint(`    ${text} more…`)] : [];
     const indexes = Array.from({ length: to - from }, (_, offset) => from + offset);
     return [
       ...(from > 0 ? more(`↑ ${from}`) : []),
@@ -130,10 +130,10 @@ export class EntryList {
     const [first = '', ...rest] = label.lines;
     const pointer = isHighlighted ? '  ❯ ' : '    ';
     return [
-      `${pointer}${before}${paint(first)}${canvas.paint.faint(after)}`,
+      `${pointer}${before}${paint(first)}${after}`,
       ...rest.map((line) => `    ┊ ${paint(line)}`),
-      ...description.lines.map((line, row) =>
-        canvas.paint.faint(`${row === 0 ? ' '.repeat(indent) : '    ┊ '}${line}`),
+      ...description.lines.map(
+        (line, row) => `${row === 0 ? ' '.repeat(indent) : '    ┊ '}${line}`,
       ),
     ];
   }

@@ -54,7 +54,7 @@ export class FreeText implements Widget<Typed> {
     const lines = fitTextLines(`${this.#asked.prompt}${start}`, canvas.columns);
     const isCut = start !== typed.text || lines.length > 4;
     const note = `… ${typed.text.length.toLocaleString('en')} characters in all`;
-    return [...lines.slice(0, 4), ...(isCut ? [canvas.paint.faint(note)] : [])];
+    return [...lines.slice(0, 4), ...(isCut ? [canvas.paint.hint(note)] : [])];
   }
 
   #hint({ columns, rows }: Canvas): string[] {

@@ -28,7 +28,7 @@ export class Page {
     let hidden = 0;
     const lines = foldParts(this.#parts, Math.max(0, rows), (count, indent) => {
       hidden += count;
-      return ' '.repeat(indent) + this.paint.faint(foldText(count, this.columns - indent, key));
+      return ' '.repeat(indent) + this.paint.hint(foldText(count, this.columns - indent, key));
     });
     return { lines, hidden: rows <= 0 ? this.lines.length : hidden };
   }
@@ -46,7 +46,7 @@ export class Page {
   position(position: string | undefined): void {
     if (position === undefined) return;
     this.add('');
-    this.add(this.paint.faint(position));
+    this.add(this.paint.hint(position));
   }
 
   /** Adds who asks; nothing for a request of the thread's own agent without a `requestedBy`. */
@@ -56,7 +56,7 @@ export class Page {
 
   /** Adds what in the requests may be taken for something else; mostly nothing. */
   warnings(requests: readonly UserInputRequest[]): void {
-    this.facts(lookAlikeWarnings(requests), this.paint.warning);
+    this.facts(lookAlikeWarnings(requests), this.paint.strong);
   }
 
   /** Adds short texts that are safe to show, each on lines of its own. */

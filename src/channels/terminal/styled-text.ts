@@ -56,17 +56,11 @@ export function takeLastUnits(text: string, count: number): string {
   return cut.length < text.length && /^[\uDC00-\uDFFF]/.test(cut) ? cut.slice(1) : cut;
 }
 
-/** Styles each kind of text; plain if the terminal has no colours or `NO_COLOR` is set. */
+/** Styles each kind of text; plain if the output is no terminal or `NO_COLOR` is set. */
 export interface Paint {
-  question: (text: string) => string;
   hint: (text: string) => string;
   selected: (text: string) => string;
   strong: (text: string) => string;
-  faint: (text: string) => string;
-  added: (text: string) => string;
-  removed: (text: string) => string;
-  hunkHeader: (text: string) => string;
-  warning: (text: string) => string;
 }
 
 /** The styles for one output. As in Node, `FORCE_COLOR` has precedence over `NO_COLOR` and applies to any output. */
@@ -77,29 +71,22 @@ export function paintFor(stream: TerminalOutput | undefined): Paint {
     (...format: Parameters<typeof styleText>[0] & readonly string[]) =>
     (text: string): string =>
       isPlain ? text : styleText(format, text, { validateStream: stream !== undefined, stream });
-  /* No grey, which some themes draw in the colour of the background. */
+  /* No colour and no dim: on one theme or another, each of them is hardly seen on the background. */
   return {
-    question: style('bold', 'cyan'),
     hint: style('italic'),
     selected: style('bold', 'inverse'),
     strong: style('bold'),
-    faint: style('dim'),
-    added: style('green'),
-    removed: style('red'),
-    hunkHeader: style('cyan'),
-    warning: style('yellow'),
   };
 }
 
 /** Chooses the paint of a line. */
 type LinePaint = (line: string) => ((text: string) => string) | undefined;
 
-/** The styles for the lines of a text if it is a diff, else `undefined`. */
+/** The styles for the lines of a text if it is a diff, else `undefined`. What says which lines go and come are their signs. */
 export function findDiffPaint(text: string, paint: Paint): LinePaint | undefined {
   if (!/^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m.test(text)) return undefined;
   return (line) => {
-    if (line.startsWith('+')) return paint.added;
-    if (line.startsWith('-')) return paint.removed;
-    return line.startsWith('@@') ? paint.hunkHeader : undefined;
+    if (/^[+-]/.test(line)) return paint.strong;
+    return line.startsWith('@@') ? paint.hint : undefined;
   };
 }

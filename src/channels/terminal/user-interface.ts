@@ -28,7 +28,7 @@ async function choose(
 ): Promise<string> {
   dialog.announce();
   await dialog.show((page) => {
-    page.text(question, page.paint.question);
+    page.text(question, page.paint.strong);
     page.add('');
   });
   const entries = options.map((label) => ({ label }));
