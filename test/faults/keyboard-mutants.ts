@@ -164,4 +164,12 @@ export const keyboardMutants: readonly SourceMutant[] = [
     suite: ['terminal/styles', 'bold, italic and inverse alone'],
     sentence: failed,
   },
+  {
+    promise: 'what an app says when it closes a question is printed inert',
+    file: 'channels/terminal/with-dialog.ts',
+    from: 'inertLine(reason.message)',
+    to: 'reason.message',
+    suite: ['terminal/restore', 'is closed by a signal'],
+    sentence: /AssertionError/,
+  },
 ];

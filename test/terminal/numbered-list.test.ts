@@ -321,8 +321,8 @@ describe('Z4-5: a terminal that is a pipe', () => {
       signal: controller.signal,
     });
     await waitUntil(() => output.written.endsWith('or label): '), { interval: 1 });
-    controller.abort(new Error('answered elsewhere'));
-    await expect(asking).rejects.toThrow('answered elsewhere');
+    controller.abort();
+    await expect(asking).rejects.toThrow('aborted');
     expect(output.written).toMatch(/\n {2}✗ Closed: this is no longer asked here\n$/);
     expect(input.listenerCount('data') + input.listenerCount('end')).toBe(0);
   });

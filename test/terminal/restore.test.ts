@@ -126,10 +126,12 @@ describe('Z4-10, X-08: the terminal is given back', () => {
     const controller = new AbortController();
     const asking = ask(streams(terminal, controller.signal));
     await terminal.shows('Enter to select');
-    controller.abort(new Error('answered elsewhere'));
-    await expect(asking).rejects.toThrow('answered elsewhere');
+    controller.abort(new Error('Rejected by ben:\n\u202etoo dear'));
+    await expect(asking).rejects.toThrow('Rejected by ben');
     expect(terminal.screen).toContain(text);
-    expect(terminal.screen).toMatch(/\n {2}✗ Closed: this is no longer asked here\n$/);
+    expect(terminal.screen).toMatch(
+      /\n {2}✗ Closed: Rejected by ben:\\u\{a\}\\u\{202e\}too dear\n$/,
+    );
     expect(terminal.screen).not.toContain('❯');
   });
 

@@ -20,7 +20,10 @@ export interface TerminalOptions {
   input?: TerminalInput;
   /** Default `process.stdout`. */
   output?: TerminalOutput;
-  /** Closes the question when it aborts, for one that was answered elsewhere; the promise rejects with its reason. */
+  /**
+   * Closes the question when it aborts, for one that was answered elsewhere; the promise rejects with its reason. If that is an `Error` of
+   * yours, its message is shown: `new Error('Rejected by ben: Too expensive')`.
+   */
   signal?: AbortSignal;
   /**
    * Asks line by line, with numbered lists instead of frames that are redrawn: for a screen reader, a log or a slow connection. Only the word

@@ -14,7 +14,7 @@ import {
 } from './terminal-streams.ts';
 import { Screen } from './screen.ts';
 
-const closed = '  ✗ Closed: this is no longer asked here';
+const closed = 'this is no longer asked here';
 const tooEarly = '  Just appeared: that line did not count';
 
 /** Asks with frames if the terminal supports them, else with numbered lists, and restores the terminal at the end. */
@@ -73,6 +73,13 @@ async function askOnScreen<RESULT>(
   }
 }
 
+/* The message of the platform's own error tells a person nothing. */
+function describeClosing(reason: unknown): string {
+  const isOwn = reason instanceof Error && !(reason instanceof DOMException);
+  const why = isOwn && reason.message !== '' ? inertLine(reason.message) : closed;
+  return `  ✗ Closed: ${why}`;
+}
+
 /* A question that was answered elsewhere must not seem to be open here. */
 async function askOrClose<RESULT>(
   dialog: Dialog,
@@ -82,7 +89,8 @@ async function askOrClose<RESULT>(
   try {
     return await ask(dialog);
   } catch (error) {
-    if (signal?.aborted === true && error === signal.reason) await dialog.note(closed);
+    if (signal?.aborted === true && error === signal.reason)
+      await dialog.note(describeClosing(error));
     throw error;
   }
 }
