@@ -135,7 +135,7 @@ describe('an edit', () => {
     await terminal.shows('price was not changed: that is not JSON');
     await terminal.ends('❯ Change price');
     expect(terminal.visible).not.toContain('Approve as changed');
-    await terminal.types(keys.left);
+    await terminal.types(keys.escape);
     await terminal.shows('May I book this flight?');
     await pick(terminal, 'Approve');
     expect(await asking).toEqual([approve(request)]);

@@ -248,6 +248,8 @@ describe('a form', () => {
       [/Paris\n {7}in France\n {2}❯ 2. Rome/, '1'],
       ['in Italy', keys.shiftTab],
       ['in Italy', keys.enter],
+      ['in Italy', keys.escape],
+      ['in Italy', keys.enter],
       ['in Italy', keys.down, keys.enter],
       ['to go back', 'Ann', keys.enter],
       [lastLook, keys.enter],

@@ -206,8 +206,8 @@ const tiny = 5;
 
 /** Whether the key is the list's exit. */
 function isExit(stroke: string, exit: PickList['exit']): boolean {
-  if (exit === 'leave') return stroke === 'escape';
-  return exit === 'back' && (stroke === 'left' || stroke === 'shift+tab');
+  if (exit === 'none') return false;
+  return stroke === 'escape' || (exit === 'back' && (stroke === 'left' || stroke === 'shift+tab'));
 }
 
 /**
