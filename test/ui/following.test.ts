@@ -432,7 +432,7 @@ describe('a proxy', () => {
     expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
   });
 
-  test('that forgets a request without a word is given up after a minute', async () => {
+  test('that forgets a request without a word is given up after half a minute', async () => {
     let isForgetful = true;
     const at = site(asks, {
       proxy: async (request, serve) => {
@@ -445,10 +445,33 @@ describe('a proxy', () => {
     });
     using bob = await at.openBrowser().visit('bob');
     await at.agent.run('Book', await at.agent.thread('t'), { principal: 'ann' });
-    await at.clock.pass(61_000);
+    await at.clock.pass(28_000);
     expect(openApprovals(bob.chat.messages)).toHaveLength(1);
   });
 });
+
+/** Waits for what never comes. */
+async function loseWithoutWord(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) =>
+    signal.addEventListener('abort', () => reject(signal.reason)),
+  );
+}
+
+/** A network that loses everything without a word while `isSilent`, also what is on its way. */
+function silentNetwork() {
+  const network = { isSilent: false };
+  const proxy: SiteOptions['proxy'] = async (request, serve) => {
+    if (network.isSilent) return loseWithoutWord(request.signal);
+    const response = await serve();
+    const flow = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (bytes, to) => (network.isSilent ? undefined : to.enqueue(bytes)),
+      flush: async () => (network.isSilent ? loseWithoutWord(request.signal) : undefined),
+    });
+    const { status, headers } = response;
+    return new Response(response.body?.pipeThrough(flow) ?? null, { status, headers });
+  };
+  return { network, proxy };
+}
 
 describe('offline', () => {
   const away = { type: 'away' };
@@ -541,6 +564,65 @@ describe('offline', () => {
     await at.clock.pass(2_000);
     expect(lastText(page.chat.messages)).toBe('Booked.');
     expect(at.world.ran).toHaveLength(1);
+  });
+
+  test('is said of a network that has died without a word within 40 seconds, and is over soon after it', async () => {
+    const { network, proxy } = silentNetwork();
+    const at = site(asks, { proxy });
+    using page = await at.openBrowser().visit('bob');
+    await at.clock.pass(10_000);
+    network.isSilent = true;
+    await at.clock.pass(40_000);
+    expect(page.thread.state.problem).toMatchObject(away);
+    await at.clock.pass(300_000);
+    expect(page.thread.state.problem).toMatchObject(away);
+    await at.agent.run('Book', await at.agent.thread('t'), { principal: 'ann' });
+    network.isSilent = false;
+    await at.clock.pass(25_000);
+    expect(page.thread.state.problem).toBeUndefined();
+    expect(openApprovals(page.chat.messages)).toHaveLength(1);
+  });
+
+  test.each(['a message', 'an answer'])(
+    'is said within 12 seconds where %s gets no word, which is sent again after it, once',
+    async (what) => {
+      const { network, proxy } = silentNetwork();
+      const at = site(asks, { proxy });
+      using page = await at.openBrowser().visit('ann');
+      const isAnswer = what === 'an answer';
+      if (isAnswer) void page.chat.sendMessage({ text: 'Book' });
+      await at.clock.pass(10_000);
+      network.isSilent = true;
+      if (isAnswer) void page.thread.answer(approvalOn(page));
+      else void page.chat.sendMessage({ text: 'Book' });
+      await at.clock.pass(13_000);
+      expect(page.thread.state.problem).toMatchObject(away);
+      network.isSilent = false;
+      await at.clock.pass(25_000);
+      expect(page.thread.state.problem).toBeUndefined();
+      expect(openApprovals(page.chat.messages)).toHaveLength(isAnswer ? 0 : 1);
+      expect(at.world.ran).toHaveLength(isAnswer ? 1 : 0);
+    },
+  );
+
+  test('is said within 25 seconds in the middle of a reply', async () => {
+    const { network, proxy } = silentNetwork();
+    const dieInReply: SiteOptions['proxy'] = async (request, serve) => {
+      const response = await proxy(request, serve);
+      if (request.method === 'POST') network.isSilent = true;
+      return response;
+    };
+    const at = site(asks, { proxy: dieInReply });
+    using page = await at.openBrowser().visit('ann');
+    await at.clock.pass(10_000);
+    void page.chat.sendMessage({ text: 'Book' });
+    await at.clock.pass(25_000);
+    expect(page.chat.status).not.toBe('ready');
+    expect(page.thread.state.problem).toMatchObject(away);
+    network.isSilent = false;
+    await at.clock.pass(40_000);
+    expect(page.thread.state.problem).toBeUndefined();
+    expect(openApprovals(page.chat.messages)).toHaveLength(1);
   });
 
   test('asks less often of a server that has been away for long', async () => {

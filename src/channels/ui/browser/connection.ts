@@ -6,6 +6,8 @@ export class Connection {
   readonly #listeners = new Set<(isReachable: boolean) => void>();
   #isReachable = true;
   #pause = new AbortController();
+  /** Whether a page follows a thread through it: a server that stays silent is noticed then. */
+  isWatched = false;
 
   get isReachable(): boolean {
     return this.#isReachable;

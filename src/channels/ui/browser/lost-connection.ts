@@ -18,6 +18,8 @@ const firstMs = 500;
 const soonMs = 1_500;
 const soonAttempts = 40;
 const longestMs = 10_000;
+/* A server that can be reached answers sooner. In the middle of a stream it may have nothing to say for longer, and is asked. */
+const silenceMs = 12_000;
 
 /**
  * A `fetch` that repeats a request until the server responds. Repeating is safe: messages are identified by their ids, answers by those
@@ -27,10 +29,12 @@ export function fetchWithRetries({ fetch, wait, connection, signal }: FetchRetry
   return async (input, init = {}) => {
     const signals = [signal(), ...(init?.signal ? [init.signal] : [])];
     const ends = AbortSignal.any(signals);
+    const isRead = init.method === undefined || init.method === 'GET';
     let delay = firstMs;
     for (let attempt = 1; ; attempt += 1) {
-      const response = await fetchIfReached(async () =>
-        (fetch ?? globalThis.fetch)(input, { ...init, signal: ends }),
+      const patience = { wait, connection, isRead, milliseconds: silenceMs * Math.min(attempt, 2) };
+      const response = await fetchPatiently(patience, async (lost) =>
+        (fetch ?? globalThis.fetch)(input, { ...init, signal: AbortSignal.any([ends, lost]) }),
       );
       if (response !== undefined) {
         connection.report(true);
@@ -43,6 +47,39 @@ export function fetchWithRetries({ fetch, wait, connection, signal }: FetchRetry
       delay = Math.min(delay * 2, attempt < soonAttempts ? soonMs : longestMs);
     }
   };
+}
+
+interface Patience extends Pick<FetchRetryOptions, 'wait' | 'connection'> {
+  isRead: boolean;
+  milliseconds: number;
+}
+
+/**
+ * One attempt. Without a response for so long, the server counts as unreachable, and what reads is sent again; what changes something is sent
+ * again when the server is known to be back.
+ */
+async function fetchPatiently(
+  { wait, connection, isRead, milliseconds }: Patience,
+  send: (lost: AbortSignal) => Promise<Response>,
+): Promise<Response | undefined> {
+  const [lost, heard] = [new AbortController(), new AbortController()];
+  const giveUp = (): void => {
+    if (!heard.signal.aborted) lost.abort(new TypeError('network error: no response'));
+  };
+  const doubt = (): void => {
+    if (heard.signal.aborted) return;
+    connection.report(false);
+    if (isRead) giveUp();
+    else connection.pause.addEventListener('abort', giveUp, { once: true });
+  };
+  if (connection.isWatched) void wait(milliseconds, heard.signal).then(doubt);
+  return fetchIfReached(async () => {
+    try {
+      return await send(lost.signal);
+    } finally {
+      heard.abort();
+    }
+  });
 }
 
 /* Whether a proxy responded for a server that is down. An error of our own route has a JSON body. */
@@ -81,8 +118,6 @@ interface DeadConnectionOptions {
   /** Whether no more data can arrive; called after each period of silence. */
   isOver: () => Promise<boolean>;
 }
-
-const silenceMs = 12_000;
 
 /**
  * The response, with a body that fails like a broken connection when it is silent and no more data can arrive. Without this a page would

@@ -37,6 +37,7 @@ export class ThreadFollower {
     if (signal.aborted || signal === this.#followed) return;
     this.#followed = signal;
     const { browser, connection, reader } = this.#page;
+    connection.isWatched = true;
     if (browser.navigator?.onLine === false) connection.report(false);
     const notice = (what: 'visibility' | 'online' | 'offline'): void => {
       /* A hint alone, as a server on this machine can be reached without a network: the reading that follows shows what is so. */

@@ -30,8 +30,8 @@ export function renderState({ revision, status }: z.infer<typeof stateSchema>): 
   return `${revision}.${status}`;
 }
 
-/* A connection that is dead without being closed is given up after this time. */
-const longestHeldMs = 60_000;
+/* After this time a request that is held is given up: longer than a server holds it by default. */
+const longestHeldMs = 27_000;
 
 /** What reading a thread needs from the page that shows it. */
 interface ReadingPage {
@@ -90,10 +90,12 @@ export class ThreadReader {
     turn: AbortSignal,
     { isHeld }: { isHeld: boolean },
   ): Promise<'busy' | 'same' | 'changed' | 'failed'> {
-    const { isIdle, page } = this.#page;
+    const { isIdle, page, route } = this.#page;
     const seen = this.#page.seen();
     const signal = AbortSignal.any([turn, this.#page.signal()]);
-    if (seen === undefined || !isIdle() || signal.aborted) return 'busy';
+    /* A page that sends or streams hears nothing else of a connection that has died. */
+    const isTold = !isIdle() && route.connection.isReachable;
+    if (seen === undefined || isTold || signal.aborted) return 'busy';
     try {
       const state = await this.#compare(seen, signal, isHeld);
       if (signal.aborted || !isIdle()) return 'busy';
