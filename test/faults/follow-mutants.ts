@@ -149,4 +149,12 @@ export const followMutants: readonly SourceMutant[] = [
     suite: [idle, 'that forgets a request without a word'],
     sentence: failed,
   },
+  {
+    promise: 'the tabs of a browser learn of a change at once',
+    file: 'channels/ui/browser/thread-follower.ts',
+    from: "if (seen === 'changed') this.#tellTabs(id);",
+    to: '',
+    suite: [idle, 'that show one thread learn of a request at once'],
+    sentence: failed,
+  },
 ];

@@ -31,9 +31,29 @@ function browserLocks() {
   };
 }
 
+/** The channels of a browser: what one tab says, all others hear. */
+function browserChannels() {
+  const open = new Set<EventTarget>();
+  return class extends EventTarget {
+    constructor() {
+      super();
+      open.add(this);
+    }
+    postMessage(data: string): void {
+      for (const each of open) {
+        if (each !== this) each.dispatchEvent(Object.assign(new Event('message'), { data }));
+      }
+    }
+    close(): void {
+      open.delete(this);
+    }
+  };
+}
+
 /** A browser with a network that can be lost, and what its tabs have open at the server. */
 function makeBrowser() {
   const locks = browserLocks();
+  const BroadcastChannel = browserChannels();
   const events = new EventTarget();
   const browser = { isOnline: true, isDown: false, sent: [] as string[], open: 0, mostOpen: 0 };
   /** Breaks the connections that are open. */
@@ -57,6 +77,7 @@ function makeBrowser() {
     const globals = {
       document,
       navigator,
+      BroadcastChannel,
       addEventListener: events.addEventListener.bind(events),
       removeEventListener: events.removeEventListener.bind(events),
     };
@@ -411,6 +432,24 @@ test('the visible tabs of a browser have one request waiting between them, and e
   const before = browser.sent.length;
   await at.clock.pass(20_000);
   expect(browser.sent.length - before).toBeLessThanOrEqual(2);
+});
+
+test('two visible tabs of a browser that show one thread learn of a request at once, both, with one request waiting', async () => {
+  const at = site(asks);
+  const { browser, visit } = at.openBrowser();
+  using one = await visit('bob');
+  using two = await visit('bob');
+  for (let passed = 0; passed < 5_000; passed += 100) {
+    await at.clock.pass(100);
+    expect(browser.open).toBeLessThanOrEqual(1);
+  }
+  await at.agent.run('Book', await at.agent.thread('t'), { principal: 'ann' });
+  await at.clock.pass(0);
+  expect([one, two].map(({ chat }) => openApprovals(chat.messages).length)).toEqual([1, 1]);
+  await at.clock.pass(5_000);
+  const reads = browser.sent.length;
+  await at.clock.pass(10_000);
+  expect(browser.sent.length - reads).toBeLessThanOrEqual(22);
 });
 
 describe('a proxy', () => {

@@ -6,6 +6,7 @@ export interface PageBrowser {
     removeEventListener(type: 'visibilitychange', listener: () => void): void;
   };
   navigator?: { readonly onLine?: boolean; readonly locks?: PageLocks };
+  BroadcastChannel?: new (name: string) => PageChannel;
   addEventListener?(type: 'online' | 'offline', listener: () => void): void;
   removeEventListener?(type: 'online' | 'offline', listener: () => void): void;
 }
@@ -13,6 +14,19 @@ export interface PageBrowser {
 /** The locks that the tabs of a browser share. */
 interface PageLocks {
   request(name: string, options: { steal: true }, hold: () => Promise<unknown>): Promise<unknown>;
+}
+
+/** The event of a message, whose `data` is what was said. */
+interface Said {
+  readonly type: string;
+  readonly data?: unknown;
+}
+
+/** What the tabs of a browser hear of each other. */
+interface PageChannel {
+  postMessage(message: string): void;
+  addEventListener(type: 'message', listener: (event: Said) => void): void;
+  close(): void;
 }
 
 /** Whether the page can be seen. */
@@ -57,4 +71,22 @@ export async function takeTurn(
   const hold = async (): Promise<void> => (acting = act(taken.signal));
   await navigator.locks.request(name, { steal: true }, hold).catch(() => taken.abort());
   await (acting ?? act(new AbortController().signal));
+}
+
+/** Calls `listener` with what other tabs of the browser say, until the signal aborts. Returns the function that says something to them. */
+export function joinTabs(
+  { document, BroadcastChannel }: PageBrowser,
+  name: string,
+  listener: (said: unknown) => void,
+  signal: AbortSignal,
+): (text: string) => void {
+  /* As with the locks, pages in Node would hear each other. */
+  if (document === undefined || BroadcastChannel === undefined) return () => {};
+  const channel = new BroadcastChannel(name);
+  channel.addEventListener('message', ({ data }) => listener(data));
+  signal.addEventListener('abort', () => channel.close(), { once: true });
+  return (text) => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has no target: it stays within its origin.
+    if (!signal.aborted) channel.postMessage(text);
+  };
 }

@@ -90,7 +90,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       onError: (error) => this.#fail(error),
     });
     const reader = this.#reader;
-    this.#follower = new ThreadFollower({ browser, connection, reader, wait, api });
+    this.#follower = new ThreadFollower({ id, browser, connection, reader, wait, api });
     this.#requests = new PageRequests({
       messages: () => this.chat.messages,
       now: Date.now,

@@ -1,10 +1,12 @@
 import type { Connection } from './connection.ts';
-import { isVisible, type PageBrowser, takeTurn, watchBrowser } from './page-browser.ts';
+import { isVisible, joinTabs, type PageBrowser, takeTurn, watchBrowser } from './page-browser.ts';
 import type { ThreadChatOptions } from './thread-route.ts';
 import type { ThreadReader } from './thread-reader.ts';
 
 /** What following a thread needs of the page that shows it. */
 interface FollowingPage {
+  /** The thread's id. */
+  id: string;
   browser: PageBrowser;
   connection: Connection;
   reader: ThreadReader;
@@ -21,12 +23,13 @@ const longestFailedMs = 10_000;
 
 /**
  * Keeps a page up to date with what others do in its thread, while the page is visible. One tab of a browser at a time holds a request open,
- * because browsers allow few: the tab that has waited for a second takes the turn of the other.
+ * because browsers allow few: the tab that has waited for a second takes the turn of the other. It tells the others of a change at once.
  */
 export class ThreadFollower {
   readonly #page: FollowingPage;
   #interruption = new AbortController();
   #followed: AbortSignal | undefined;
+  #tellTabs: (id: string) => void = () => {};
 
   constructor(page: FollowingPage) {
     this.#page = page;
@@ -36,7 +39,7 @@ export class ThreadFollower {
   follow(signal: AbortSignal): void {
     if (signal.aborted || signal === this.#followed) return;
     this.#followed = signal;
-    const { browser, connection, reader } = this.#page;
+    const { id, api, browser, connection, reader } = this.#page;
     connection.isWatched = true;
     if (browser.navigator?.onLine === false) connection.report(false);
     const notice = (what: 'visibility' | 'online' | 'offline'): void => {
@@ -47,6 +50,10 @@ export class ThreadFollower {
       if (isVisible(browser)) void reader.refresh();
     };
     watchBrowser(browser, notice, signal);
+    const hear = (changed: unknown): void => {
+      if (changed === id && isVisible(browser)) void reader.look(signal, { isHeld: false });
+    };
+    this.#tellTabs = joinTabs(browser, `holdpoint ${api}`, hear, signal);
     void this.#run(signal);
   }
 
@@ -72,10 +79,11 @@ export class ThreadFollower {
 
   /** Looks for changes until the turn ends: less often where there are none, and where looking fails. */
   async #look(turn: AbortSignal): Promise<void> {
-    const { reader, wait, connection } = this.#page;
+    const { id, reader, wait, connection } = this.#page;
     let delay = firstMs;
     while (!turn.aborted) {
       const seen = await reader.look(turn, { isHeld: connection.isReachable });
+      if (seen === 'changed') this.#tellTabs(id);
       if (seen === 'changed' || seen === 'busy') delay = firstMs;
       if (!turn.aborted) await wait(delay, turn);
       delay = Math.min(delay * 2, seen === 'failed' ? longestFailedMs : longestMs);
