@@ -54,7 +54,7 @@ export const run = (request: ShownRequest | undefined, name: string): void =>
 export const errorsOf = (request: ShownRequest | undefined) =>
   request?.fields.filter(({ error }) => error !== undefined).map(({ label }) => label);
 
-export const editable = { type: 'user-approval', editable: ['price'] } as const;
+const editable = { type: 'user-approval', editable: ['price'] } as const;
 
 export function bookingWorld(count: number) {
   const cities = ['Paris', 'Rome'].slice(0, count);
