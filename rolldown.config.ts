@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 import { z } from 'zod';
+import { readPageFiles } from './src/channels/inbox/build-page.ts';
 
 /*
  * Each entry of package.json becomes one file, and what entries share one file for each room, because Node takes about half a
@@ -30,7 +31,25 @@ const rooms: Record<string, RegExp> = {
   http: /\/src\/http\/(error|read|receive)/,
 };
 
+/* The page of the inbox, as text: where the package runs, there may be no file system. */
+const { script, style } = await readPageFiles();
+const pageFiles = `const files = ${JSON.stringify({ script, style })};
+export const readPageFiles = async () => files;
+`;
+
 export default defineConfig({
+  plugins: [
+    {
+      name: 'inbox-page',
+      generateBundle() {
+        this.emitFile({
+          type: 'asset',
+          fileName: 'channels/inbox/page-files.js',
+          source: pageFiles,
+        });
+      },
+    },
+  ],
   input: {
     ...Object.fromEntries(
       entries.map(({ default: file, 'holdpoint-source': source }) => [

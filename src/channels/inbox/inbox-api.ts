@@ -1,0 +1,289 @@
+import { z } from 'zod';
+import { rememberSchema, risks } from '../../content/approval-terms.ts';
+import { approvalRequestSchema, approvalResponseSchema } from '../../content/approval.ts';
+import { questionRequestSchema, questionResponseSchema } from '../../content/question.ts';
+import { requestRightsSchema } from '../../content/request-rights.ts';
+
+/*
+ * What the inbox's route and its clients say to each other, as JSON. Paths are below `<path>/api/`. Times are in milliseconds since 1970, by the
+ * server's clock.
+ */
+
+/** The lists of an inbox. */
+export const inboxLists = ['mine', 'all', 'decided', 'unsettled'] as const;
+
+/**
+ * A list: `mine` waits for this person; `all` is every open request that they may see; `decided` has what was decided, the latest first;
+ * `unsettled` has lost calls and stuck threads.
+ */
+export type InboxList = (typeof inboxLists)[number];
+
+/** How a value is meant, as a tool's schema or the app declares it. Nothing is guessed from a value. */
+export const fieldFormatSchema = z.discriminatedUnion('type', [
+  /** An amount. `currency`: an ISO 4217 code, or the path of the argument that has it. `minor`: in its smallest unit, such as cents. */
+  z.object({
+    type: z.literal('money'),
+    currency: z.union([z.string(), z.object({ path: z.array(z.string()) })]),
+    unit: z.enum(['major', 'minor']),
+  }),
+  /** A point in time: ISO 8601 text, or a number since 1970. */
+  z.object({ type: z.literal('date-time'), unit: z.enum(['iso', 'seconds', 'milliseconds']) }),
+  /** A day without a time, as ISO 8601 text. */
+  z.object({ type: z.literal('date') }),
+  /** A length of time: ISO 8601 text, or a number. */
+  z.object({
+    type: z.literal('duration'),
+    unit: z.enum(['iso', 'seconds', 'milliseconds', 'minutes']),
+  }),
+  /** Text in a language for machines, shown plain. */
+  z.object({ type: z.literal('code'), language: z.string().optional() }),
+  /** The bytes of a file as base64. An image is shown as one. */
+  z.object({
+    type: z.literal('file'),
+    mediaType: z.string().optional(),
+    name: z.string().optional(),
+  }),
+  /** Text that must not be shown. It is masked before it leaves the server, and counted. */
+  z.object({ type: z.literal('secret') }),
+]);
+
+export type FieldFormat = z.infer<typeof fieldFormatSchema>;
+
+/** The format of the arguments at a path; `*` stands for each item of a list. */
+const formattedPathSchema = z.object({ path: z.array(z.string()), format: fieldFormatSchema });
+
+/** What the app says about a call besides its arguments: inert text and values, never HTML. */
+const detailSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), label: z.string(), text: z.string() }),
+  z.object({
+    type: z.literal('value'),
+    label: z.string(),
+    value: z.unknown(),
+    format: fieldFormatSchema.optional(),
+  }),
+  /** A text or file as it is now, and as the call would leave it. */
+  z.object({ type: z.literal('diff'), label: z.string(), before: z.string(), after: z.string() }),
+  z.object({ type: z.literal('link'), label: z.string(), url: z.string() }),
+]);
+
+export type InboxDetail = z.infer<typeof detailSchema>;
+
+/** That somebody is looking at it. A hint, which ends by itself and keeps nobody from answering. */
+const claimSchema = z.object({ by: z.string(), isMine: z.boolean(), until: z.number() });
+
+/** Something that needs a person, as it is for one person. */
+export const inboxEntrySchema = z.object({
+  requestId: z.string(),
+  threadId: z.string(),
+  agent: z.string().nullable(),
+  tenant: z.string().nullable(),
+  kind: z.enum(['approval', 'question', 'lost-call', 'stuck-thread']),
+  state: z.enum([
+    'open',
+    'approved',
+    'rejected',
+    'answered',
+    'dismissed',
+    'expired',
+    'cancelled',
+    'invalidated',
+    'settled',
+  ]),
+  toolName: z.string().nullable(),
+  requesters: z.array(z.string()),
+  approvers: z.array(z.string()),
+  risk: z.enum(risks).nullable(),
+  createdAt: z.number(),
+  expiresAt: z.number().optional(),
+  votes: z.number(),
+  quorum: z.number(),
+  decidedBy: z.string().nullable(),
+  decidedAt: z.number().optional(),
+  /** Of everything that is shown of it. An answer repeats it, and is refused if the request has become another one. */
+  digest: z.string(),
+  /** The request. Absent for a lost call and a stuck thread, and where its text was erased or is damaged. */
+  request: z.discriminatedUnion('type', [approvalRequestSchema, questionRequestSchema]).optional(),
+  /** Of a lost call: what was called, and why it counts as lost. */
+  lostCall: z
+    .object({
+      toolCallId: z.string(),
+      toolName: z.string(),
+      input: z.unknown(),
+      error: z.string().optional(),
+    })
+    .optional(),
+  /** Of a stuck thread: how many runs in a row have failed, and the last error. */
+  stuck: z.object({ failures: z.number(), error: z.string().optional() }).optional(),
+  rights: requestRightsSchema,
+  /** Whether the person may settle the lost call, or retry the stuck thread. */
+  maySettle: z.boolean(),
+  formats: z.array(formattedPathSchema),
+  details: z.array(detailSchema),
+  /** The arguments that were masked, as paths. */
+  masked: z.array(z.array(z.string())),
+  claim: claimSchema.optional(),
+  /** Where the request comes from, in the app. */
+  sourceUrl: z.string().optional(),
+});
+
+export type InboxEntry = z.infer<typeof inboxEntrySchema>;
+
+/** `GET requests?list=&agent=&tool=&risk=&requester=&text=&order=&after=&limit=` */
+export const inboxPageSchema = z.object({
+  entries: z.array(inboxEntrySchema),
+  /** `after` of the next page. Absent at the end. */
+  next: z.string().optional(),
+  /** For whom it was read. Each POST repeats it, so that nobody answers as the person who has signed in since. */
+  viewer: z.string(),
+  /** The server's time. */
+  at: z.number(),
+  /** The position in the feed of changes from which `changes?after=` goes on. */
+  position: z.number(),
+});
+
+export type InboxPage = z.infer<typeof inboxPageSchema>;
+
+/** `GET counts`. A count is capped: `hasMore` says that there are more. */
+const countSchema = z.object({ count: z.number(), hasMore: z.boolean() });
+export const inboxCountsSchema = z.object({
+  mine: countSchema,
+  all: countSchema,
+  unsettled: countSchema,
+  viewer: z.string(),
+  at: z.number(),
+});
+
+export type InboxCounts = z.infer<typeof inboxCountsSchema>;
+
+/** `GET requests/<requestId>` */
+export const inboxRequestSchema = z.object({
+  entry: inboxEntrySchema,
+  /** Earlier decisions about calls of the same tool that the person may see, the latest first, at most ten. */
+  earlier: z.array(
+    z.object({
+      requestId: z.string(),
+      threadId: z.string(),
+      state: inboxEntrySchema.shape.state,
+      decidedBy: z.string().nullable(),
+      decidedAt: z.number().optional(),
+      reason: z.string().optional(),
+      input: z.unknown(),
+    }),
+  ),
+  /** The conversation, oldest message first. Absent where the app's `maySee` does not allow it. */
+  conversation: z
+    .array(z.object({ role: z.enum(['user', 'assistant', 'tool']), text: z.string() }))
+    .optional(),
+  viewer: z.string(),
+  at: z.number(),
+});
+
+export type InboxRequest = z.infer<typeof inboxRequestSchema>;
+
+/** The place of a request, and what was shown of it. */
+const shownFields = { requestId: z.string(), threadId: z.string(), digest: z.string() };
+
+/** `POST answers`: one or many. Each is recorded or refused on its own. */
+export const inboxAnswersSchema = z.strictObject({
+  viewer: z.string(),
+  answers: z
+    .array(
+      z.strictObject({
+        ...shownFields,
+        answer: z.discriminatedUnion('type', [approvalResponseSchema, questionResponseSchema]),
+      }),
+    )
+    .min(1)
+    .max(200),
+});
+
+export type InboxAnswers = z.infer<typeof inboxAnswersSchema>;
+
+/** What a person has decided alike before, and the standing approval that would have asked them less. */
+const suggestionSchema = z.object({
+  toolName: z.string(),
+  /** Of so many decisions of this person about the tool, so many were approvals. */
+  decided: z.number(),
+  approved: z.number(),
+  /** When they last rejected one. */
+  rejectedAt: z.number().optional(),
+  /** What the standing approval would be, in words for the person; the server makes it out of the answered request. */
+  remember: rememberSchema,
+  /** How many of these decisions it would have made. */
+  covered: z.number(),
+});
+
+export type InboxSuggestion = z.infer<typeof suggestionSchema>;
+
+/** Why something was refused. */
+const refusalSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  field: z.array(z.string()).optional(),
+  reason: z.string().optional(),
+});
+
+/** The response to `POST answers`: one outcome for each answer, in order. */
+export const inboxOutcomesSchema = z.object({
+  outcomes: z.array(
+    z.discriminatedUnion('status', [
+      z.object({
+        status: z.literal('recorded'),
+        requestId: z.string(),
+        /** The request as it is now; it is still `open` after a vote that waits for others. */
+        entry: inboxEntrySchema,
+        suggestion: suggestionSchema.optional(),
+      }),
+      z.object({
+        status: z.literal('refused'),
+        requestId: z.string(),
+        error: refusalSchema,
+        /** The request as it is now, where the person may see it. */
+        entry: inboxEntrySchema.optional(),
+      }),
+    ]),
+  ),
+});
+
+export type InboxOutcome = z.infer<typeof inboxOutcomesSchema>['outcomes'][number];
+
+/** `POST actions`: anything else that a person does with one request. Responds with the outcome of one answer. */
+export const inboxActionSchema = z.strictObject({
+  viewer: z.string(),
+  ...shownFields,
+  action: z.discriminatedUnion('type', [
+    /** Takes one's own approval back. */
+    z.strictObject({ type: z.literal('withdraw') }),
+    z.strictObject({ type: z.literal('reassign'), to: z.string() }),
+    z.strictObject({
+      type: z.literal('settle'),
+      outcome: z.discriminatedUnion('status', [
+        z.strictObject({ status: z.literal('succeeded'), output: z.unknown() }),
+        z.strictObject({ status: z.literal('failed'), error: z.string() }),
+        z.strictObject({ status: z.literal('retry') }),
+      ]),
+    }),
+    /** Tries a stuck thread once more. */
+    z.strictObject({ type: z.literal('retry') }),
+    z.strictObject({ type: z.literal('claim') }),
+    z.strictObject({ type: z.literal('release') }),
+    /** Makes the standing approval of a suggestion, from the approval that the person has given. */
+    z.strictObject({ type: z.literal('remember'), remember: rememberSchema }),
+  ]),
+});
+
+export type InboxAction = z.infer<typeof inboxActionSchema>;
+
+/**
+ * `GET changes?after=`: server-sent events. The id of each is its position, with which a client goes on (`Last-Event-ID`). Its data names a
+ * request that the person may see and that has changed, or, without one, says that anything may have: read the lists again.
+ */
+export const inboxChangeSchema = z.object({
+  requestId: z.string().optional(),
+  threadId: z.string().optional(),
+});
+
+export type InboxChange = z.infer<typeof inboxChangeSchema>;
+
+/** The body of each refusal, with its status: 400, 403, 404, 405, 409, 413, 415, 500. */
+export const inboxErrorSchema = z.object({ error: refusalSchema });

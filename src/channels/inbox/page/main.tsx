@@ -1,0 +1,4 @@
+import { render } from 'preact';
+
+const root = document.querySelector('#root');
+if (root !== null) render(<h1>Inbox</h1>, root);
