@@ -5,11 +5,12 @@ import { withQuestionAnswers } from '../content/answerable.ts';
 import type { AnswerableQuestion } from '../content/question.ts';
 import type { RequestRights } from '../content/request-rights.ts';
 import { HoldpointError } from '../errors.ts';
-import { identifyStrictly, whyNobody } from '../policy/same-person.ts';
+import { identifyStrictly, isSamePrincipal, whyNobody } from '../policy/same-person.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
 import type { ParentCall } from '../thread/events.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
+import type { StoredRequest } from '../thread/thread-store-requests.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
@@ -44,7 +45,14 @@ import {
   type ParsedInput,
   type RunInput,
 } from './input/parse-input.ts';
-import { listRequests, type RequestList, type RequestListQuery } from './list-requests.ts';
+import {
+  listRequests,
+  type RequestList,
+  type RequestListQuery,
+  seeRows,
+  type SeenRequest,
+  seenRequests,
+} from './list-requests.ts';
 import { findLoggedRights, listRights, type RequestReference } from './thread-rights.ts';
 import { checkRunOptions } from './known-settings.ts';
 import { nameRefusedAnswers } from './refused-answers.ts';
@@ -176,6 +184,11 @@ export class HoldpointAgent implements Agent<unknown> {
     return listRequests(this.#context, this.#threads, query);
   }
 
+  async [seenRequests](rows: readonly StoredRequest[], by: AnswerOptions): Promise<SeenRequest[]> {
+    await this.#threads.syncClock();
+    return seeRows(this.#context, this.#threads, rows, parseAnswerer(by));
+  }
+
   async requestApproval(
     thread: AgentThread,
     asked: RequestedApproval,
@@ -300,9 +313,11 @@ function describePeople({
       const fault = whyNobody(principal, principalId);
       if (fault === undefined) return true;
       const problem = `The principal that it returned names nobody: ${fault}. The request was refused.`;
-      report({ setting: 'authorize', kind: 'invalid', problem, threadId });
+      const about = threadId === undefined ? {} : { threadId };
+      report({ setting: 'authorize', kind: 'invalid', problem, ...about });
       return false;
     },
     identify: (principal) => identifyStrictly(principal, principalId),
+    isSame: (one, other) => isSamePrincipal(one, other, principalId),
   };
 }

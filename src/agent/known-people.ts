@@ -5,7 +5,8 @@ import { toCanonicalText } from '../policy/digest.ts';
 /** What the app's `authorize` says of a request for a thread. */
 interface SignIn {
   principal: unknown;
-  threadId: string;
+  /** The thread that the request is about, if it is about one. */
+  threadId?: string | undefined;
 }
 
 /** What an agent knows of people, for the channels. */
@@ -14,13 +15,15 @@ export interface KnownPeople {
   isSomebody(signIn: SignIn): boolean;
   /** Who a principal is, strictly. */
   identify(principal: unknown): string | undefined;
+  /** Whether two principals are the same person, strictly. */
+  isSame(one: unknown, other: unknown): boolean;
 }
 
 /** The key of what an agent knows of people. A registered symbol, so that it works across two copies of the package. */
 export const knownPeople: unique symbol = Symbol.for('holdpoint.known-people');
 
 /** What an agent knows of people; `undefined` for an app's own object around an agent. */
-function readKnownPeople(agent: object): KnownPeople | undefined {
+export function readKnownPeople(agent: object): KnownPeople | undefined {
   return isKnowing(agent) ? agent[knownPeople] : undefined;
 }
 

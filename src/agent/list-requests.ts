@@ -60,6 +60,25 @@ export interface RequestList<CALL extends ToolCall = ToolCall> {
   next?: RequestPlace;
 }
 
+/** A row with what one person may do with its request, and whether they could answer it if it were still open. */
+export interface SeenRequest extends ListedRequest {
+  /** Whether an answer of theirs would count, or has counted, if the request were still open. Says who may see what others have decided. */
+  couldAnswer: boolean;
+}
+
+/** An agent that says what a person may do with rows, without a query. */
+interface ListingAgent {
+  [seenRequests](rows: readonly StoredRequest[], by: AnswerOptions): Promise<SeenRequest[]>;
+}
+
+/** The key of the method that says it, for channels that have rows. A registered symbol, so that it works across two copies of the package. */
+export const seenRequests: unique symbol = Symbol.for('holdpoint.seen-requests');
+
+/** Whether an agent can say what a person may do with rows: an app's own object around an agent can't. */
+export function isListing(agent: object): agent is ListingAgent {
+  return seenRequests in agent;
+}
+
 const settings = {
   as: true,
   include: true,
@@ -162,6 +181,38 @@ function pickPlace({
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(decidedAt === undefined ? {} : { decidedAt }),
   };
+}
+
+/** Rows of the agent's threads as one person sees them, found out as `Agent.requests` does it. */
+export async function seeRows(
+  context: AgentContext,
+  threads: ThreadHandles,
+  rows: readonly StoredRequest[],
+  by: AnswerOptions,
+): Promise<SeenRequest[]> {
+  return Promise.all(
+    rows.map(async (row) => {
+      const listed = await listRow(context, threads, row, by);
+      const { request, rights } = listed;
+      const isOver = request !== undefined && rights.refusal === 'closed';
+      const asked = isOver ? await findPastRights(context, request, by) : rights;
+      return { ...listed, couldAnswer: isAnswerer(asked) };
+    }),
+  );
+}
+
+/** What a person could do with a request if it had not ended. Of a sub-agent's request only this agent's own `mayAnswer` is asked. */
+async function findPastRights(
+  context: AgentContext,
+  request: UserInputRequest,
+  by: AnswerOptions,
+): Promise<RequestRights> {
+  const { expiresAt: _over, path: _below, ...open } = request;
+  return findRights(context, makeThread(request), { request: open }, by);
+}
+
+function isAnswerer({ mayAnswer, mayReject, mayWithdraw, refusal }: RequestRights): boolean {
+  return mayAnswer || mayReject || mayWithdraw || refusal === 'already-voted';
 }
 
 /** A row with what a person may do with its request. */

@@ -11,8 +11,13 @@ type WatchedStore = Pick<ThreadStore, 'head' | 'subscribe'>;
 export const watchedStore: unique symbol = Symbol.for('holdpoint.watched-store');
 
 /* An app's own object around an agent has no store that can be watched. */
-function isWatchable(agent: object): agent is { [watchedStore]: WatchedStore } {
+function isWatchable(agent: object): agent is { [watchedStore]: ThreadStore } {
   return watchedStore in agent;
+}
+
+/** The store of an agent; `undefined` for an app's own object around one. */
+export function readStore(agent: object): ThreadStore | undefined {
+  return isWatchable(agent) ? agent[watchedStore] : undefined;
 }
 
 /* A change that no notice reports is found after this time at the latest, unless `pollMs` is longer. */
@@ -27,7 +32,7 @@ export async function* watchThread(
   opened: AgentThread,
   { pollMs = 500, wait = waitForTimer, signal }: PollingOptions & { signal: AbortSignal },
 ): AsyncGenerator<AgentThread, void> {
-  const store = isWatchable(agent) ? agent[watchedStore] : undefined;
+  const store = readStore(agent);
   const wakeUp = new WakeUp();
   /* Before the first look, so that nothing is missed between the two. */
   const unsubscribe = subscribeIfPossible(store, (notice) => {
@@ -71,8 +76,8 @@ async function mayHaveChanged(
 }
 
 /** Subscribes to a store; one that has no notices, or can't send them now, is polled alone. */
-function subscribeIfPossible(
-  store: WatchedStore | undefined,
+export function subscribeIfPossible(
+  store: Pick<ThreadStore, 'subscribe'> | undefined,
   listener: (notice?: ThreadNotice) => void,
 ): () => Promise<void> {
   try {

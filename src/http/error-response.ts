@@ -24,12 +24,24 @@ export function makeErrorResponse(
   onError?: (error: unknown) => string,
   refusedAnswers: readonly RefusedAnswer[] = [],
 ): Response {
-  const known = HoldpointError.isInstance(error) ? error : undefined;
-  const status = (known && statuses[known.code]) ?? 500;
-  const code = known !== undefined && status !== 500 ? known.code : 'internal-error';
-  const message = renderPublicRefusal(error, onError);
+  const status = (HoldpointError.isInstance(error) ? statuses[error.code] : undefined) ?? 500;
+  const { code, message } = makeRefusal(error, onError);
   const more = refusedAnswers.length === 0 ? {} : { refusedAnswers };
   return makeJsonResponse({ error: { code, message }, ...more }, { status });
+}
+
+/** An error as its sender is told of it; `alsoKnown` are codes that they can act on in this place. */
+export function makeRefusal(
+  error: unknown,
+  onError?: (error: unknown) => string,
+  alsoKnown: readonly HoldpointErrorCode[] = [],
+): Omit<RefusedAnswer, 'requestId' | 'code'> & { code: string } {
+  const isKnown =
+    HoldpointError.isInstance(error) &&
+    (statuses[error.code] !== undefined || alsoKnown.includes(error.code));
+  if (!isKnown) return { code: 'internal-error', message: renderPublicError(error, onError) };
+  const { requestId: _named, ...described } = describeRefusedAnswer(error, error.requestId ?? '');
+  return described;
 }
 
 /** The text for clients about an error: its own if they can act on it, otherwise that of `onError`. */

@@ -32,21 +32,32 @@ export interface RequestHooks<RUNTIME_CONTEXT> {
   onError?: (error: unknown) => string;
 }
 
-/**
- * The result of `authorize`, or the response that refuses the request. A decision whose principal names nobody is a refusal, and one with a principal
- * such as `false` is reported: it comes from a mistake, as `isSignedIn && user.email` is.
- */
+/** The result of `authorize` for a thread, or the response that refuses the request. */
 export async function authorizeRequest<RUNTIME_CONTEXT>(
-  { agent, authorize, onError }: RequestHooks<RUNTIME_CONTEXT>,
+  hooks: RequestHooks<RUNTIME_CONTEXT>,
   request: Request,
   threadId: string,
 ): Promise<Authorized<RUNTIME_CONTEXT> | Response> {
+  const decide = async () => hooks.authorize({ request, threadId });
+  return checkSignIn(hooks, decide, { name: 'this thread', threadId });
+}
+
+/**
+ * What an app decides about who sent a request, or the response that refuses it. A decision whose principal names nobody is a refusal, and one with
+ * a principal such as `false` is reported: it comes from a mistake, as `isSignedIn && user.email` is.
+ */
+export async function checkSignIn<SIGN_IN extends { principal: unknown }>(
+  { agent, onError }: { agent: object; onError?: ((error: unknown) => string) | undefined },
+  decide: () => Promise<SIGN_IN | Response | undefined>,
+  used: { name: string; threadId?: string },
+): Promise<SIGN_IN | Response> {
   try {
-    const decision = await authorize({ request, threadId });
+    const decision = await decide();
     if (decision instanceof Response) return decision;
     const { principal } = decision ?? {};
+    const { name, threadId } = used;
     if (decision !== undefined && isSignedIn(agent, { principal, threadId })) return decision;
-    return makeRefusalResponse(403, 'not-allowed', 'This user may not use this thread.');
+    return makeRefusalResponse(403, 'not-allowed', `This user may not use ${name}.`);
   } catch (cause) {
     /* Wrapped, because the code of a HoldpointError thrown here would be taken for a fault of the request. */
     return makeErrorResponse(new Error('authorize failed.', { cause }), onError);

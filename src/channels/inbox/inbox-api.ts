@@ -1,8 +1,21 @@
 import { z } from 'zod';
-import { rememberSchema, risks } from '../../content/approval-terms.ts';
-import { approvalRequestSchema, approvalResponseSchema } from '../../content/approval.ts';
-import { questionRequestSchema, questionResponseSchema } from '../../content/question.ts';
-import { requestRightsSchema } from '../../content/request-rights.ts';
+import { rememberSchema, type Risk, risks } from '../../content/approval-terms.ts';
+import { type RequestRights, requestRightsSchema } from '../../content/request-rights.ts';
+import {
+  type UserInputRequest,
+  userInputRequestSchema,
+  type UserInputResponseContent,
+  userInputResponseSchema,
+} from '../../content/user-input.ts';
+import type { RequestKind, RequestState } from '../../thread/thread-store-requests.ts';
+import {
+  detailSchema,
+  type FormattedPath,
+  formattedPathSchema,
+  type InboxDetail,
+} from './shown-fields.ts';
+
+export type { FieldFormat, InboxDetail } from './shown-fields.ts';
 
 /*
  * What the inbox's route and its clients say to each other, as JSON. Paths are below `<path>/api/`. Times are in milliseconds since 1970, by the
@@ -18,77 +31,77 @@ export const inboxLists = ['mine', 'all', 'decided', 'unsettled'] as const;
  */
 export type InboxList = (typeof inboxLists)[number];
 
-/** How a value is meant, as a tool's schema or the app declares it. Nothing is guessed from a value. */
-export const fieldFormatSchema = z.discriminatedUnion('type', [
-  /** An amount. `currency`: an ISO 4217 code, or the path of the argument that has it. `minor`: in its smallest unit, such as cents. */
-  z.object({
-    type: z.literal('money'),
-    currency: z.union([z.string(), z.object({ path: z.array(z.string()) })]),
-    unit: z.enum(['major', 'minor']),
-  }),
-  /** A point in time: ISO 8601 text, or a number since 1970. */
-  z.object({ type: z.literal('date-time'), unit: z.enum(['iso', 'seconds', 'milliseconds']) }),
-  /** A day without a time, as ISO 8601 text. */
-  z.object({ type: z.literal('date') }),
-  /** A length of time: ISO 8601 text, or a number. */
-  z.object({
-    type: z.literal('duration'),
-    unit: z.enum(['iso', 'seconds', 'milliseconds', 'minutes']),
-  }),
-  /** Text in a language for machines, shown plain. */
-  z.object({ type: z.literal('code'), language: z.string().optional() }),
-  /** The bytes of a file as base64. An image is shown as one. */
-  z.object({
-    type: z.literal('file'),
-    mediaType: z.string().optional(),
-    name: z.string().optional(),
-  }),
-  /** Text that must not be shown. It is masked before it leaves the server, and counted. */
-  z.object({ type: z.literal('secret') }),
-]);
-
-export type FieldFormat = z.infer<typeof fieldFormatSchema>;
-
-/** The format of the arguments at a path; `*` stands for each item of a list. */
-const formattedPathSchema = z.object({ path: z.array(z.string()), format: fieldFormatSchema });
-
-/** What the app says about a call besides its arguments: inert text and values, never HTML. */
-const detailSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text'), label: z.string(), text: z.string() }),
-  z.object({
-    type: z.literal('value'),
-    label: z.string(),
-    value: z.unknown(),
-    format: fieldFormatSchema.optional(),
-  }),
-  /** A text or file as it is now, and as the call would leave it. */
-  z.object({ type: z.literal('diff'), label: z.string(), before: z.string(), after: z.string() }),
-  z.object({ type: z.literal('link'), label: z.string(), url: z.string() }),
-]);
-
-export type InboxDetail = z.infer<typeof detailSchema>;
-
 /** That somebody is looking at it. A hint, which ends by itself and keeps nobody from answering. */
 const claimSchema = z.object({ by: z.string(), isMine: z.boolean(), until: z.number() });
 
+const stateSchema = z.enum([
+  'open',
+  'approved',
+  'rejected',
+  'answered',
+  'dismissed',
+  'expired',
+  'cancelled',
+  'invalidated',
+  'settled',
+]);
+
 /** Something that needs a person, as it is for one person. */
-export const inboxEntrySchema = z.object({
+export interface InboxEntry {
+  requestId: string;
+  threadId: string;
+  agent: string | null;
+  tenant: string | null;
+  kind: RequestKind;
+  state: RequestState;
+  toolName: string | null;
+  requesters: string[];
+  approvers: string[];
+  risk: Risk | null;
+  createdAt: number;
+  expiresAt?: number | undefined;
+  votes: number;
+  quorum: number;
+  decidedBy: string | null;
+  decidedAt?: number | undefined;
+  /** Of everything that is shown of it. An answer repeats it, and is refused if the request has become another one. */
+  digest: string;
+  /**
+   * The request. Absent for a lost call and a stuck thread, where its text was erased or is damaged, and in lists where it is long: `GET requests/<id>` has
+   * it then.
+   */
+  request?: UserInputRequest | undefined;
+  /** Of a lost call: what was called, and why it counts as lost. */
+  lostCall?: LostCall | undefined;
+  /** Of a stuck thread: how many runs in a row have failed, and the last error. */
+  stuck?: { failures: number; error?: string | undefined } | undefined;
+  rights: RequestRights;
+  /** Whether the person may settle the lost call, or retry the stuck thread. */
+  maySettle: boolean;
+  formats: FormattedPath[];
+  details: InboxDetail[];
+  /** The arguments that were masked, as paths. */
+  masked: string[][];
+  claim?: z.infer<typeof claimSchema> | undefined;
+  /** Where the request comes from, in the app. */
+  sourceUrl?: string | undefined;
+}
+
+interface LostCall {
+  toolCallId: string;
+  toolName: string;
+  input?: unknown;
+  error?: string | undefined;
+}
+
+/** The schema of `InboxEntry`. */
+export const inboxEntrySchema: z.ZodType<InboxEntry> = z.object({
   requestId: z.string(),
   threadId: z.string(),
   agent: z.string().nullable(),
   tenant: z.string().nullable(),
   kind: z.enum(['approval', 'question', 'lost-call', 'stuck-thread']),
-  state: z.enum([
-    'open',
-    'approved',
-    'rejected',
-    'answered',
-    'dismissed',
-    'expired',
-    'cancelled',
-    'invalidated',
-    'settled',
-  ]),
+  state: stateSchema,
   toolName: z.string().nullable(),
   requesters: z.array(z.string()),
   approvers: z.array(z.string()),
@@ -99,11 +112,8 @@ export const inboxEntrySchema = z.object({
   quorum: z.number(),
   decidedBy: z.string().nullable(),
   decidedAt: z.number().optional(),
-  /** Of everything that is shown of it. An answer repeats it, and is refused if the request has become another one. */
   digest: z.string(),
-  /** The request. Absent for a lost call and a stuck thread, and where its text was erased or is damaged. */
-  request: z.discriminatedUnion('type', [approvalRequestSchema, questionRequestSchema]).optional(),
-  /** Of a lost call: what was called, and why it counts as lost. */
+  request: userInputRequestSchema.optional(),
   lostCall: z
     .object({
       toolCallId: z.string(),
@@ -112,21 +122,15 @@ export const inboxEntrySchema = z.object({
       error: z.string().optional(),
     })
     .optional(),
-  /** Of a stuck thread: how many runs in a row have failed, and the last error. */
   stuck: z.object({ failures: z.number(), error: z.string().optional() }).optional(),
   rights: requestRightsSchema,
-  /** Whether the person may settle the lost call, or retry the stuck thread. */
   maySettle: z.boolean(),
   formats: z.array(formattedPathSchema),
   details: z.array(detailSchema),
-  /** The arguments that were masked, as paths. */
   masked: z.array(z.array(z.string())),
   claim: claimSchema.optional(),
-  /** Where the request comes from, in the app. */
   sourceUrl: z.string().optional(),
 });
-
-export type InboxEntry = z.infer<typeof inboxEntrySchema>;
 
 /** `GET requests?list=&agent=&tool=&risk=&requester=&text=&order=&after=&limit=` */
 export const inboxPageSchema = z.object({
@@ -163,7 +167,7 @@ export const inboxRequestSchema = z.object({
     z.object({
       requestId: z.string(),
       threadId: z.string(),
-      state: inboxEntrySchema.shape.state,
+      state: stateSchema,
       decidedBy: z.string().nullable(),
       decidedAt: z.number().optional(),
       reason: z.string().optional(),
@@ -183,6 +187,8 @@ export type InboxRequest = z.infer<typeof inboxRequestSchema>;
 /** The place of a request, and what was shown of it. */
 const shownFields = { requestId: z.string(), threadId: z.string(), digest: z.string() };
 
+const answerSchema: z.ZodType<UserInputResponseContent> = userInputResponseSchema;
+
 /** `POST answers`: one or many. Each is recorded or refused on its own. */
 export const inboxAnswersSchema = z.strictObject({
   viewer: z.string(),
@@ -190,7 +196,7 @@ export const inboxAnswersSchema = z.strictObject({
     .array(
       z.strictObject({
         ...shownFields,
-        answer: z.discriminatedUnion('type', [approvalResponseSchema, questionResponseSchema]),
+        answer: answerSchema,
       }),
     )
     .min(1)

@@ -1,0 +1,3 @@
+export { createInboxHandler } from './inbox/create-inbox-handler.ts';
+export type { FieldFormat, InboxDetail } from './inbox/shown-fields.ts';
+export type { InboxHandlerOptions, InboxSignIn } from './inbox/inbox-handler-options.ts';

@@ -1,0 +1,214 @@
+import { encode } from 'eventsource-encoder';
+import { subscribeIfPossible } from '../../agent/watch-thread.ts';
+import { waitForTimer, WakeUp } from '../../content/waiting.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { FeedChange, StoredRequest } from '../../thread/thread-store-requests.ts';
+import type { RequestIds } from './claims.ts';
+import type { InboxChange } from './inbox-api.ts';
+import { seeInboxRows } from './inbox-agents.ts';
+import {
+  authorizeUser,
+  type InboxContext,
+  type InboxUser,
+  maySeeRequest,
+} from './inbox-context.ts';
+
+/* Whoever is further behind than this reads the lists again. */
+const mostChanges = 200;
+
+/* How soon a browser that was cut off comes again, in milliseconds. */
+const retryMs = 2_000;
+
+/** Where a client wants to go on. Throws `invalid-input` for what is no position. */
+function parsePosition({ headers, url }: Request): number | undefined {
+  const given = headers.get('last-event-id') ?? new URL(url).searchParams.get('after');
+  if (given === null || given === '') return undefined;
+  const position = Number(given);
+  if (/^\d{1,15}$/.test(given)) return position;
+  throw new HoldpointError('invalid-input', 'after must be a position of the feed of changes.');
+}
+
+/**
+ * The changes of requests that a person may see, as server-sent events. It reads the feed from the client's own position when the client reads, so that
+ * nothing is kept for a slow one. The app is asked again who it is before anything is said: the stream ends with the sign-in.
+ */
+export function makeChangeResponse(
+  inbox: InboxContext,
+  user: InboxUser,
+  request: Request,
+): Response {
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  if (request.signal.aborted) end();
+  else request.signal.addEventListener('abort', end, { once: true });
+  const from = parsePosition(request);
+  const parts = streamChanges(inbox, user, { request, from, signal: ended.signal });
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await parts.next();
+          if (done !== true) return controller.enqueue(encoder.encode(value));
+          end();
+          controller.close();
+        } catch (error) {
+          end();
+          controller.error(error);
+        }
+      },
+      async cancel() {
+        end();
+        await parts.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  };
+  return new Response(body, { headers });
+}
+
+/** A client that follows the changes. */
+interface Follower {
+  request: Request;
+  /** From which position it goes on; absent: from now on. */
+  from: number | undefined;
+  signal: AbortSignal;
+}
+
+async function* streamChanges(
+  inbox: InboxContext,
+  user: InboxUser,
+  { request, from, signal }: Follower,
+): AsyncGenerator<string, void> {
+  const { options, feed, claims } = inbox;
+  const { keepAliveMs = 15_000 } = options;
+  const wakeUp = new WakeUp();
+  const wake = (): void => wakeUp.wake();
+  /* Before the first look, so that nothing is missed between the two. */
+  const unsubscribe = subscribeIfPossible(inbox.agents.store, wake);
+  const forget = claims.subscribe(wake);
+  signal.addEventListener('abort', wake);
+  try {
+    let position = from ?? (await feed.findEnd());
+    let claimed = claims.count;
+    yield encode({ retry: retryMs });
+    let isSilent = true;
+    for (let silentMs = 0; !signal.aborted;) {
+      const { changes, next } = await readNews(inbox, user, { position, claimed });
+      claimed = claims.count;
+      isSilent = changes.length === 0;
+      if (!isSilent || silentMs >= keepAliveMs) {
+        if (!(await isStillSignedIn(inbox, user, request))) return;
+        silentMs = 0;
+        yield writeChanges(changes, next);
+      }
+      position = next;
+      if (isSilent) silentMs += await waitForNews(inbox, wakeUp, signal);
+    }
+  } finally {
+    signal.removeEventListener('abort', wake);
+    forget();
+    await unsubscribe();
+  }
+}
+
+/** Waits until something may have changed, and returns how long that may have taken at most, in milliseconds. */
+async function waitForNews(
+  { options }: InboxContext,
+  wakeUp: WakeUp,
+  signal: AbortSignal,
+): Promise<number> {
+  const { pollMs = 500, keepAliveMs = 15_000, wait = waitForTimer } = options;
+  const waitMs = Math.min(pollMs, keepAliveMs);
+  const over = new AbortController();
+  const ends = AbortSignal.any([signal, over.signal]);
+  await Promise.race([wakeUp.wait(), wait(waitMs, ends)]).finally(() => over.abort());
+  return waitMs;
+}
+
+/** What has changed for a person, and the position after it. A change without a name says that anything may have changed. */
+interface News {
+  changes: InboxChange[];
+  next: number;
+}
+
+async function readNews(
+  inbox: InboxContext,
+  user: InboxUser,
+  { position, claimed }: { position: number; claimed: number },
+): Promise<News> {
+  const { feed, claims } = inbox;
+  const read = await feed.read(position, mostChanges);
+  const claimChanges = claims.changesAfter(claimed);
+  const isBehind = read.length === mostChanges || claimChanges === undefined;
+  if (isBehind) return { changes: [{}], next: await feed.findEnd() };
+  const next = read.at(-1)?.position ?? position;
+  if (read.length === 0 && claimChanges.length === 0) return { changes: [], next };
+  const changes = [
+    ...(await nameChanges(inbox, user, read)),
+    ...(await nameClaims(inbox, user, claimChanges)),
+  ];
+  return { changes, next };
+}
+
+/** The changes of requests that the person may see. Of what was deleted nobody knows who could see it: that has no name. */
+async function nameChanges(
+  inbox: InboxContext,
+  user: InboxUser,
+  read: readonly FeedChange[],
+): Promise<InboxChange[]> {
+  const latest = new Map(read.map((change) => [change.requestId, change]));
+  const rows = [...latest.values()].flatMap(({ request }) => request ?? []);
+  const isDeleted = [...latest.values()].some(({ request }) => request === undefined);
+  const named = await nameRows(inbox, user, rows);
+  return isDeleted ? [...named, {}] : named;
+}
+
+async function nameClaims(
+  inbox: InboxContext,
+  user: InboxUser,
+  changed: readonly RequestIds[],
+): Promise<InboxChange[]> {
+  const ids = [...new Set(changed.map(({ requestId }) => requestId))];
+  const rows = await Promise.all(ids.map(async (id) => inbox.agents.requests.get(id)));
+  return nameRows(
+    inbox,
+    user,
+    rows.filter((row) => row !== undefined),
+  );
+}
+
+async function nameRows(
+  inbox: InboxContext,
+  user: InboxUser,
+  rows: readonly StoredRequest[],
+): Promise<InboxChange[]> {
+  const named: InboxChange[] = [];
+  for (const seen of await seeInboxRows(inbox.agents, rows, user.by)) {
+    const { requestId, threadId } = seen.row;
+    if (await maySeeRequest(inbox, user, seen)) named.push({ requestId, threadId });
+  }
+  return named;
+}
+
+/** Whether the app says of the request, as it was sent, that it is the same person's still. */
+async function isStillSignedIn(
+  inbox: InboxContext,
+  { viewer }: InboxUser,
+  request: Request,
+): Promise<boolean> {
+  const now = await authorizeUser(inbox, request);
+  return !(now instanceof Response) && now.viewer === viewer;
+}
+
+/** The events of changes, each with the position from which a client goes on. Without one it is a sign of life that moves the position. */
+function writeChanges(changes: readonly InboxChange[], position: number): string {
+  const id = String(position);
+  if (changes.length === 0) return encode({ id });
+  return changes.map((change) => encode({ id, data: JSON.stringify(change) })).join('');
+}

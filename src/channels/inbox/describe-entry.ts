@@ -1,0 +1,234 @@
+import { z } from 'zod';
+import { readInputSchemas } from '../../agent/input-schemas.ts';
+import type { SeenRequest } from '../../agent/list-requests.ts';
+import { hashText } from '../../content/crypto.ts';
+import { isObject, parseJson } from '../../content/json-value.ts';
+import { hidePrincipals, type UserInputRequest } from '../../content/user-input.ts';
+import { stringifySorted } from '../../thread/thread-snapshot.ts';
+import type { StoredRequest } from '../../thread/thread-store-requests.ts';
+import { joinFormats, readSchemaFormats } from './field-formats.ts';
+import type { InboxEntry } from './inbox-api.ts';
+import { type InboxContext, type InboxUser, maySettle, reportMistake } from './inbox-context.ts';
+import { maskRequest, Secrets } from './mask-secrets.ts';
+import { detailSchema, type FormattedPath, type InboxDetail } from './shown-fields.ts';
+
+/* A page of a list would be too long with longer ones, in characters of JSON: a page reads them one by one. */
+const longestListed = 100_000;
+
+/** An entry for a list: a long request is left out. */
+export async function describeListedEntry(
+  inbox: InboxContext,
+  user: InboxUser,
+  seen: SeenRequest,
+): Promise<InboxEntry> {
+  const { request, ...entry } = await describeEntry(inbox, user, seen);
+  const isLong = (seen.row.text?.length ?? 0) > longestListed;
+  return isLong || request === undefined ? entry : { ...entry, request };
+}
+
+/** What needs a person, as one person sees it: without secrets and principals, and with the digest of what is shown. */
+export async function describeEntry(
+  inbox: InboxContext,
+  user: InboxUser,
+  seen: SeenRequest,
+): Promise<InboxEntry> {
+  const { row, rights } = seen;
+  const { digest, masked, secrets: _hidden, ...shown } = await makeShown(inbox, seen);
+  const now = inbox.agents.host.now();
+  const claim = inbox.claims.find(row.requestId, user, now);
+  const sourceUrl = findSourceUrl(inbox, row);
+  return {
+    ...pickRow(row, now),
+    ...shown,
+    digest,
+    masked,
+    /* Whoever edits sends the whole input, of which they don't have the secrets. */
+    rights: masked.length === 0 ? rights : { ...rights, mayEdit: false },
+    maySettle: await maySettle(inbox, user, row),
+    ...(claim && { claim }),
+    ...(sourceUrl === undefined ? {} : { sourceUrl }),
+  };
+}
+
+/** What is shown of a request, which an answer is about. */
+type Shown = Pick<
+  InboxEntry,
+  'digest' | 'masked' | 'formats' | 'details' | 'request' | 'lostCall' | 'stuck'
+> & {
+  /** What of it must not leave the server. */
+  secrets: Secrets;
+};
+
+/**
+ * What is shown of a request, and its digest: SHA-256, as base64url, of its content without secrets, and of the app's details. Not of the votes of others
+ * and of who may answer: they don't change what an answer is about.
+ */
+export async function makeShown(
+  inbox: InboxContext,
+  { row, request }: { row: StoredRequest; request?: UserInputRequest | undefined },
+): Promise<Shown> {
+  const trouble = request === undefined ? parseTrouble(row) : undefined;
+  const call = request?.toolCall ?? trouble?.call;
+  const original = request?.type === 'approval-request' ? request.edit?.original.input : undefined;
+  const formats = await findFormats(inbox, row, request);
+  const secrets = new Secrets(formats, [call?.input, original]);
+  const details = await makeDetails(inbox, call, secrets);
+  const about = { formats, details, secrets };
+  if (request !== undefined) {
+    const { digest, value, masked } = await maskShown(request, secrets, details);
+    return { ...about, digest, masked, request: value };
+  }
+  const { value: input, masked } = secrets.maskInput(call?.input);
+  const error = trouble?.error === undefined ? {} : { error: secrets.maskText(trouble.error) };
+  const content = {
+    ...(call && {
+      lostCall: { toolCallId: call.toolCallId, toolName: call.toolName, input, ...error },
+    }),
+    ...(trouble?.failures === undefined ? {} : { stuck: { failures: trouble.failures, ...error } }),
+  };
+  const { requestId, threadId } = row;
+  const digest = await digestShown({ requestId, threadId, ...content, details });
+  return { ...about, digest, masked, ...content };
+}
+
+async function maskShown(
+  asked: UserInputRequest,
+  secrets: Secrets,
+  details: readonly InboxDetail[],
+): Promise<{ digest: string; value: UserInputRequest; masked: string[][] }> {
+  const request = hidePrincipals(asked);
+  const { value, masked } = maskRequest(request, secrets, '');
+  if (masked.length === 0) {
+    return { digest: await digestRequest(request, details), value: request, masked };
+  }
+  const digest = await digestRequest(value, details);
+  return { digest, ...maskRequest(request, secrets, digest) };
+}
+
+async function digestRequest(
+  request: UserInputRequest,
+  details: readonly InboxDetail[],
+): Promise<string> {
+  if (request.type === 'question-request') return digestShown({ request, details });
+  const { votes: _votes, reassignments: _reassignments, ...asked } = request;
+  return digestShown({ request: asked, details });
+}
+
+async function digestShown(shown: object): Promise<string> {
+  return hashText(`holdpoint/inbox-entry/v1\0${stringifySorted(shown)}`);
+}
+
+function pickRow(
+  row: StoredRequest,
+  now: number,
+): Omit<InboxEntry, 'digest' | 'rights' | 'maySettle' | 'formats' | 'details' | 'masked'> {
+  const { requestId, threadId, agent, tenant, kind, toolName, risk, createdAt, expiresAt } = row;
+  const { votes, quorum, decidedBy, decidedAt, state } = row;
+  const isExpired = state === 'open' && expiresAt !== undefined && expiresAt <= now;
+  return {
+    requestId,
+    threadId,
+    agent,
+    tenant,
+    kind,
+    state: isExpired ? 'expired' : state,
+    toolName,
+    requesters: [...row.requesters],
+    approvers: [...row.approvers],
+    risk,
+    createdAt,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    votes,
+    quorum,
+    decidedBy,
+    ...(decidedAt === undefined ? {} : { decidedAt }),
+  };
+}
+
+const troubleSchema = z.looseObject({
+  error: z.string().optional(),
+  call: z
+    .looseObject({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() })
+    .optional(),
+  failures: z.number().optional(),
+});
+
+/** What the row of a lost call or a stuck thread says of it. */
+export function parseTrouble({
+  kind,
+  text,
+}: StoredRequest): z.infer<typeof troubleSchema> | undefined {
+  if (text === null || (kind !== 'lost-call' && kind !== 'stuck-thread')) return undefined;
+  return troubleSchema.safeParse(parseJson(text)).data;
+}
+
+async function findFormats(
+  { options, agents }: InboxContext,
+  { agent: name, toolName }: StoredRequest,
+  request: UserInputRequest | undefined,
+): Promise<FormattedPath[]> {
+  if (toolName === null) return [];
+  const { formats = {} } = options;
+  const own = Object.hasOwn(formats, toolName) ? formats[toolName] : undefined;
+  const declared = (own ?? []).map(({ path, format }) => ({ path: [...path], format }));
+  /* The tools of a sub-agent may have the names of others. */
+  const agent = request?.path === undefined ? agents.find(name) : undefined;
+  const schema = agent && (await readInputSchemas(agent)).get(toolName);
+  const asked = request?.type === 'approval-request' ? request.inputSchema : undefined;
+  return joinFormats(declared, findSchemaFormats(schema), readSchemaFormats(asked));
+}
+
+const formatsOf = new WeakMap<object, FormattedPath[]>();
+
+/* A tool has its schema as long as its agent, and it may be long. */
+function findSchemaFormats(schema: unknown): FormattedPath[] {
+  if (!isObject(schema)) return [];
+  const known = formatsOf.get(schema) ?? readSchemaFormats(schema);
+  formatsOf.set(schema, known);
+  return known;
+}
+
+/** What the app says about a call. A mistake there must not hide the arguments, nor pass for an empty list. */
+async function makeDetails(
+  inbox: InboxContext,
+  call: { toolName: string; input: unknown } | undefined,
+  secrets: Secrets,
+): Promise<InboxDetail[]> {
+  const { details = {} } = inbox.options;
+  if (call === undefined || !Object.hasOwn(details, call.toolName)) return [];
+  try {
+    const made: unknown = await details[call.toolName]?.(call.input);
+    return detailsSchema.parse(secrets.maskTexts(made));
+  } catch (error) {
+    reportMistake(inbox, `details.${call.toolName}`, error);
+    return [{ type: 'text', label: 'Details', text: 'could not be made' }];
+  }
+}
+
+const detailsSchema = z.array(
+  detailSchema.refine((detail) => detail.type !== 'link' || isLink(detail.url), {
+    error: 'A link must be an http(s) or mailto URL, or a path.',
+  }),
+);
+
+function findSourceUrl(
+  inbox: InboxContext,
+  { threadId, agent, requestId }: StoredRequest,
+): string | undefined {
+  const { sourceUrl } = inbox.options;
+  if (sourceUrl === undefined) return undefined;
+  try {
+    const url = sourceUrl({ threadId, agent, requestId });
+    if (url === undefined || isLink(url)) return url;
+    throw new TypeError('It returned what is no http(s) URL and no path.');
+  } catch (error) {
+    reportMistake(inbox, 'sourceUrl', error);
+    return undefined;
+  }
+}
+
+/* Anything else could run as a script, or lead to another site unnoticed. */
+function isLink(url: string): boolean {
+  if (/^\/(?![/\\])/.test(url)) return true;
+  return URL.canParse(url) && /^(?:https?|mailto):$/.test(new URL(url).protocol);
+}

@@ -1,0 +1,50 @@
+import type { FeedChange, ThreadStoreRequests } from '../../thread/thread-store-requests.ts';
+
+/* Where the search for the end of the feed begins to look ahead. */
+const firstStep = 64;
+
+/** The feed of changes of a store. */
+export class FeedReader {
+  readonly #requests: Pick<ThreadStoreRequests, 'changes'>;
+  /* A position that the feed has reached. */
+  #known = 0;
+
+  constructor(requests: Pick<ThreadStoreRequests, 'changes'>) {
+    this.#requests = requests;
+  }
+
+  /** The changes after a position, oldest first. */
+  async read(after: number, limit: number): Promise<FeedChange[]> {
+    return this.#requests.changes({ after, limit });
+  }
+
+  /**
+   * The position of the latest change, 0 without one. A feed is read forwards, and may be long: its end is searched in steps that double, and then
+   * between the last two, from where it was before.
+   */
+  async findEnd(): Promise<number> {
+    let low = this.#known;
+    if ((await this.#findAfter(low)) === undefined) return low;
+    let step = firstStep;
+    for (;;) {
+      const next = await this.#findAfter(low + step);
+      if (next === undefined) break;
+      low = next;
+      step *= 2;
+    }
+    let high = low + step;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const next = await this.#findAfter(middle);
+      if (next === undefined) high = middle;
+      else low = next;
+    }
+    this.#known = low;
+    return low;
+  }
+
+  async #findAfter(position: number): Promise<number | undefined> {
+    const [next] = await this.read(position, 1);
+    return next?.position;
+  }
+}

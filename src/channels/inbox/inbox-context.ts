@@ -1,0 +1,157 @@
+import type { Agent } from '../../agent/agent.ts';
+import { digestViewer } from '../../agent/known-people.ts';
+import type { SeenRequest } from '../../agent/list-requests.ts';
+import { listRequesters } from '../../content/requesters.ts';
+import { renderPerson } from '../../content/request-text.ts';
+import { renderPublicError } from '../../http/error-response.ts';
+import { checkSignIn } from '../../http/receive-request.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import type { StoredRequest } from '../../thread/thread-store-requests.ts';
+import type { Claims } from './claims.ts';
+import type { FeedReader } from './feed-reader.ts';
+import type { InboxAgents } from './inbox-agents.ts';
+import type { InboxHandlerOptions } from './inbox-handler-options.ts';
+
+/** An inbox: what the app said, and what the handler keeps while it lives. */
+export interface InboxContext {
+  readonly options: InboxHandlerOptions;
+  readonly agents: InboxAgents;
+  readonly claims: Claims;
+  readonly feed: FeedReader;
+}
+
+/** Who uses the inbox. Made of what `authorize` says, and of nothing else. */
+export interface InboxUser {
+  /** Who answers, as the agents are told. */
+  readonly by: { principal: unknown; channel: string };
+  readonly as: readonly string[] | undefined;
+  /** Says for whom something was read, without saying who that is. */
+  readonly viewer: string;
+  /** As others read it. */
+  readonly name: string;
+}
+
+/** Who sent a request, or the response that refuses it. */
+export async function authorizeUser(
+  { options, agents }: InboxContext,
+  request: Request,
+): Promise<InboxUser | Response> {
+  const { authorize, onError } = options;
+  const host = { agent: agents.host, onError };
+  const signIn = await checkSignIn(host, async () => authorize({ request }), {
+    name: 'this inbox',
+  });
+  if (signIn instanceof Response) return signIn;
+  const { principal, as, channel = 'inbox' } = signIn;
+  const viewer = await digestViewer(agents.host, 'holdpoint/inbox', principal);
+  if (viewer === undefined) {
+    throw new TypeError(
+      'authorize returned a principal that is not JSON, so that nothing tells it from others.',
+    );
+  }
+  return { by: { principal, channel }, as, viewer, name: renderPerson(principal) ?? 'somebody' };
+}
+
+/** Reports a mistake in one of the app's functions. */
+export function reportMistake({ options }: InboxContext, what: string, cause: unknown): void {
+  renderPublicError(new Error(`${what} of the inbox failed.`, { cause }), options.onError);
+}
+
+/** Whether a person may see a request. */
+export async function maySeeRequest(
+  inbox: InboxContext,
+  user: InboxUser,
+  seen: SeenRequest,
+): Promise<boolean> {
+  return askToSee(inbox, user, seen.row, 'request', await seesByDefault(inbox, user, seen));
+}
+
+/** Whether a person may read the conversation that a request comes from. */
+export async function maySeeConversation(
+  inbox: InboxContext,
+  user: InboxUser,
+  row: StoredRequest,
+): Promise<boolean> {
+  return askToSee(inbox, user, row, 'conversation', false);
+}
+
+async function askToSee(
+  inbox: InboxContext,
+  { by: { principal } }: InboxUser,
+  row: StoredRequest,
+  what: 'request' | 'conversation',
+  byDefault: boolean,
+): Promise<boolean> {
+  const { maySee } = inbox.options;
+  if (maySee === undefined) return byDefault;
+  return askApp(inbox, 'maySee', async () => maySee({ principal, row, what, byDefault }));
+}
+
+/** Whether a person may settle a lost call, or retry a stuck thread. */
+export async function maySettle(
+  inbox: InboxContext,
+  { by: { principal } }: InboxUser,
+  row: StoredRequest,
+): Promise<boolean> {
+  const { maySettle: ask } = inbox.options;
+  if (ask === undefined || row.state !== 'open' || !isTrouble(row)) return false;
+  return askApp(inbox, 'maySettle', async () => ask({ principal, row }));
+}
+
+/** Whether a row is about a lost call or a stuck thread, which nobody answers. */
+export function isTrouble({ kind }: Pick<StoredRequest, 'kind'>): boolean {
+  return kind === 'lost-call' || kind === 'stuck-thread';
+}
+
+/** An answer of the app, which may be anything and counts only if it is `true`. An error is reported, and refuses. */
+async function askApp(
+  inbox: InboxContext,
+  what: string,
+  ask: () => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    return (await ask()) === true;
+  } catch (error) {
+    reportMistake(inbox, what, error);
+    return false;
+  }
+}
+
+async function seesByDefault(
+  inbox: InboxContext,
+  user: InboxUser,
+  seen: SeenRequest,
+): Promise<boolean> {
+  const { row, request, couldAnswer } = seen;
+  if (isTrouble(row)) return maySettle(inbox, user, row);
+  if (couldAnswer) return true;
+  if (request === undefined) return false;
+  const { people } = inbox.agents;
+  const isUser = (principal: unknown): boolean => people.isSame(principal, user.by.principal);
+  if (listRequesters(request).some(isUser)) return true;
+  return row.state !== 'open' && (await hasDecided(inbox, row, isUser));
+}
+
+/* The row has a name, which two people may have; the log has the principal. */
+async function hasDecided(
+  { agents }: InboxContext,
+  { agent, threadId, requestId, decidedBy }: StoredRequest,
+  isUser: (principal: unknown) => boolean,
+): Promise<boolean> {
+  if (decidedBy === null) return false;
+  const thread = await openThread(agents.find(agent), threadId);
+  const decision = thread?.decisions.find(({ request }) => request.requestId === requestId);
+  return decision !== undefined && isUser(decision.principal);
+}
+
+/** A thread for reading; `undefined` for one that can't be read, which must not hide others. */
+export async function openThread(
+  agent: Agent | undefined,
+  threadId: string,
+): Promise<AgentThread | undefined> {
+  try {
+    return await agent?.thread(threadId);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,174 @@
+import { isObject } from '../../content/json-value.ts';
+import type { QuestionField } from '../../content/question.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
+import type { FormattedPath } from './shown-fields.ts';
+
+/** What stands for a secret. Not made of its length. */
+const mask = '••••••';
+
+/* A shorter text is a secret where it stands by itself: in the middle of a word it is chance. */
+const shortest = 4;
+
+/** A text or value without its secrets, and where they were. */
+export interface Masked<VALUE> {
+  value: VALUE;
+  /** The paths of the masked arguments. */
+  masked: string[][];
+}
+
+/** What must not leave the server of a call. */
+export class Secrets {
+  readonly #texts: readonly string[];
+  readonly #paths: readonly (readonly string[])[];
+
+  /** The secrets of these inputs of one call: as it was asked, and as it was edited. */
+  constructor(formats: readonly FormattedPath[], inputs: readonly unknown[]) {
+    this.#paths = formats.filter(({ format }) => format.type === 'secret').map(({ path }) => path);
+    const values = inputs.flatMap((input) => this.#paths.flatMap((path) => readAt(input, path)));
+    const texts = values.flatMap(listTexts).filter((text) => text.trim() !== '');
+    /* The longest first: one may be part of another. Texts quote values as JSON too. */
+    const spelled = texts.flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]);
+    this.#texts = [...new Set(spelled)].toSorted((one, other) => other.length - one.length);
+  }
+
+  /** A text without the secrets that it quotes. */
+  maskText(text: string): string {
+    return this.#texts.reduce(replaceSecret, text);
+  }
+
+  /** An input without its secrets. An argument that quotes one is masked whole, and counted. */
+  maskInput(input: unknown): Masked<unknown> {
+    const masked: string[][] = [];
+    if (this.#paths.length === 0) return { value: input, masked };
+    const value = this.#maskAt(input, [], this.#paths, masked);
+    return { value, masked };
+  }
+
+  /** Any value with its texts masked, such as metadata. */
+  maskTexts(value: unknown): unknown {
+    if (this.#texts.length === 0) return value;
+    if (typeof value === 'string') return this.maskText(value);
+    if (typeof value === 'number' || typeof value === 'bigint') {
+      return this.#texts.includes(String(value)) ? mask : value;
+    }
+    if (Array.isArray(value)) return value.map((part) => this.maskTexts(part));
+    return isObject(value) ? this.maskRecord(value) : value;
+  }
+
+  /** The same for an object. */
+  maskRecord(record: object): Record<string, unknown> {
+    return Object.fromEntries(
+      Object.entries(record).map(([key, part]) => [this.maskText(key), this.maskTexts(part)]),
+    );
+  }
+
+  #maskAt(
+    value: unknown,
+    path: string[],
+    secret: readonly (readonly string[])[],
+    masked: string[][],
+  ): unknown {
+    if (secret.some((each) => each.length === 0)) {
+      /* Nothing is no secret, and says that there is none. */
+      if (value === undefined || value === null) return value;
+      masked.push(path);
+      return mask;
+    }
+    if (!isObject(value)) {
+      const shown = this.maskTexts(value);
+      if (shown !== value) masked.push(path);
+      return shown === value ? value : mask;
+    }
+    const maskPart = (key: string, part: unknown): unknown =>
+      this.#maskAt(part, [...path, key], stepInto(secret, key), masked);
+    if (Array.isArray(value)) return value.map((part, index) => maskPart(String(index), part));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, part]) => [this.maskText(key), maskPart(key, part)]),
+    );
+  }
+}
+
+function stepInto(paths: readonly (readonly string[])[], key: string): string[][] {
+  return paths.filter(([first]) => first === key || first === '*').map(([, ...rest]) => rest);
+}
+
+/** The values at a path, in which `*` stands for each item or property. */
+function readAt(value: unknown, path: readonly string[]): unknown[] {
+  const [key, ...rest] = path;
+  if (key === undefined) return [value];
+  if (!isObject(value)) return [];
+  if (key === '*') return Object.values(value).flatMap((part) => readAt(part, rest));
+  return Object.hasOwn(value, key) ? readAt(value[key], rest) : [];
+}
+
+function listTexts(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value === 'number' || typeof value === 'bigint') return [String(value)];
+  return isObject(value) ? Object.values(value).flatMap(listTexts) : [];
+}
+
+function replaceSecret(text: string, secret: string): string {
+  if (!text.includes(secret)) return text;
+  if (secret.length >= shortest) return text.replaceAll(secret, mask);
+  const escaped = secret.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+  return text.replaceAll(
+    new RegExp(String.raw`(?<![\p{L}\p{N}])${escaped}(?![\p{L}\p{N}])`, 'gu'),
+    mask,
+  );
+}
+
+/**
+ * A request without secrets. Its digest would let others guess them, since everything else that it covers is known: `digest` stands for it, which
+ * is made of what is shown.
+ */
+export function maskRequest(
+  request: UserInputRequest,
+  secrets: Secrets,
+  digest: string,
+): Masked<UserInputRequest> {
+  const { toolCall } = request;
+  const { value: input, masked } = secrets.maskInput(toolCall?.input);
+  const call = toolCall === undefined ? {} : { toolCall: { ...toolCall, input } };
+  const text = secrets.maskText(request.text);
+  if (request.type === 'question-request') {
+    const fields = request.fields.map((field) => maskField(field, secrets));
+    return { value: { ...request, ...call, text, fields }, masked };
+  }
+  const { edit, reason, metadata, votes, inputSchema: _schema, ...plain } = request;
+  const shown: UserInputRequest = {
+    ...plain,
+    ...call,
+    text,
+    digest,
+    ...(reason === undefined ? {} : { reason: secrets.maskText(reason) }),
+    ...(metadata && { metadata: secrets.maskRecord(metadata) }),
+    ...(votes && {
+      votes: votes.map((vote) =>
+        vote.reason === undefined ? vote : { ...vote, reason: secrets.maskText(vote.reason) },
+      ),
+    }),
+    ...(edit && {
+      edit: {
+        ...edit,
+        original: {
+          input: secrets.maskInput(edit.original.input).value,
+          text: secrets.maskText(edit.original.text),
+          digest: mask,
+        },
+        /* What was changed shows in the two inputs. A patch may have a secret without its path. */
+        patches: edit.patches.map(({ op, path }) => ({ op, path })),
+      },
+    }),
+  };
+  return { value: shown, masked };
+}
+
+/* Ids and keys are what an answer names. */
+function maskField(field: QuestionField, secrets: Secrets): QuestionField {
+  const options = field.options.map(({ label, description, ...option }) => ({
+    ...option,
+    label: secrets.maskText(label),
+    ...(description === undefined ? {} : { description: secrets.maskText(description) }),
+  }));
+  return { ...field, label: secrets.maskText(field.label), options };
+}

@@ -1,0 +1,126 @@
+import type { ModelMessage } from 'ai';
+import type { SeenRequest } from '../../agent/list-requests.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { InboxRequest } from './inbox-api.ts';
+import { seeInboxRows, syncClock } from './inbox-agents.ts';
+import {
+  type InboxContext,
+  type InboxUser,
+  maySeeConversation,
+  maySeeRequest,
+  openThread,
+} from './inbox-context.ts';
+import { describeEntry, makeShown } from './describe-entry.ts';
+
+const mostEarlier = 10;
+const mostEarlierRows = 100;
+const mostMessages = 100;
+const longestMessage = 20_000;
+
+/**
+ * The row of a request as a person sees it. Throws `not-found` for one that does not exist, and likewise for one that they may not see: nobody is told
+ * which ids exist.
+ */
+export async function findSeenRequest(
+  inbox: InboxContext,
+  user: InboxUser,
+  { requestId, threadId }: { requestId: string; threadId?: string },
+): Promise<SeenRequest> {
+  const { agents } = inbox;
+  await syncClock(agents);
+  const row = await agents.requests.get(requestId);
+  const [seen] = row === undefined ? [] : await seeInboxRows(agents, [row], user.by);
+  const isMeant = threadId === undefined || seen?.row.threadId === threadId;
+  if (seen !== undefined && isMeant && (await maySeeRequest(inbox, user, seen))) return seen;
+  throw new HoldpointError('not-found', `There is no request ${requestId} that this user may see.`);
+}
+
+/** One request in full, with what was decided before about calls of its tool. */
+export async function readFullRequest(
+  inbox: InboxContext,
+  user: InboxUser,
+  requestId: string,
+): Promise<InboxRequest> {
+  const seen = await findSeenRequest(inbox, user, { requestId });
+  const entry = await describeEntry(inbox, user, seen);
+  const earlier = await listEarlier(inbox, user, seen);
+  const conversation = await readConversation(inbox, user, seen);
+  const { viewer } = user;
+  const at = inbox.agents.host.now();
+  return { entry, earlier, ...(conversation && { conversation }), viewer, at };
+}
+
+/** The latest decisions about calls of the same tool that the person may see. */
+async function listEarlier(
+  inbox: InboxContext,
+  user: InboxUser,
+  { row: { requestId, agent, toolName } }: SeenRequest,
+): Promise<InboxRequest['earlier']> {
+  const { agents } = inbox;
+  if (toolName === null) return [];
+  const query = { state: 'decided', order: 'decided', limit: mostEarlierRows } as const;
+  const rows = await agents.requests.list({ ...query, kind: 'approval', agent, toolName });
+  const earlier: InboxRequest['earlier'] = [];
+  for (const each of await seeInboxRows(agents, rows, user.by)) {
+    if (earlier.length === mostEarlier) break;
+    if (each.row.requestId === requestId || !(await maySeeRequest(inbox, user, each))) continue;
+    earlier.push(await describeEarlier(inbox, each));
+  }
+  return earlier;
+}
+
+async function describeEarlier(
+  inbox: InboxContext,
+  seen: SeenRequest,
+): Promise<InboxRequest['earlier'][number]> {
+  const { requestId, threadId, agent, state, decidedBy, decidedAt } = seen.row;
+  const thread = await openThread(inbox.agents.find(agent), threadId);
+  const decision = thread?.decisions.find(({ request }) => request.requestId === requestId);
+  const { response } = decision ?? {};
+  const given = response?.type === 'approval-response' ? response.reason : undefined;
+  const { request, secrets } = await makeShown(inbox, seen);
+  return {
+    requestId,
+    threadId,
+    state,
+    decidedBy,
+    ...(decidedAt === undefined ? {} : { decidedAt }),
+    ...(given === undefined ? {} : { reason: secrets.maskText(given) }),
+    input: request?.toolCall?.input,
+  };
+}
+
+/** The latest messages of the conversation, if the app lets this person read it. */
+async function readConversation(
+  inbox: InboxContext,
+  user: InboxUser,
+  seen: SeenRequest,
+): Promise<InboxRequest['conversation']> {
+  const { row } = seen;
+  if (!(await maySeeConversation(inbox, user, row))) return undefined;
+  const thread = await openThread(inbox.agents.find(row.agent), row.threadId);
+  const { secrets } = await makeShown(inbox, seen);
+  return thread?.messages
+    .slice(-mostMessages)
+    .flatMap(describeMessage)
+    .map(({ role, text }) => ({ role, text: secrets.maskText(text).slice(0, longestMessage) }));
+}
+
+type Message = NonNullable<InboxRequest['conversation']>[number];
+
+/** A message as text: what was said, and what tools returned. What is said to the model alone is left out. */
+function describeMessage(message: ModelMessage): Message[] {
+  const { role, content } = message;
+  if (role === 'system') return [];
+  const parts = typeof content === 'string' ? [content] : content.flatMap(describePart);
+  const text = parts.join('\n');
+  return text === '' ? [] : [{ role, text }];
+}
+
+function describePart(part: Exclude<ModelMessage['content'], string>[number]): string[] {
+  if (part.type === 'text') return [part.text];
+  if (part.type === 'tool-result') return [`${part.toolName}: ${JSON.stringify(part.output)}`];
+  /* Without its input, which may have secrets of its own. */
+  if (part.type === 'tool-call') return [`(a call of ${part.toolName})`];
+  return part.type === 'file' ? ['(a file)'] : [];
+}

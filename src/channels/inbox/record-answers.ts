@@ -1,0 +1,155 @@
+import type { Agent } from '../../agent/agent.ts';
+import type { SeenRequest } from '../../agent/list-requests.ts';
+import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
+import { makeRefusal } from '../../http/error-response.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import type { InboxAnswers, InboxEntry, InboxOutcome } from './inbox-api.ts';
+import { seeInboxRows, syncClock } from './inbox-agents.ts';
+import type { InboxContext, InboxUser } from './inbox-context.ts';
+import { describeEntry, makeShown } from './describe-entry.ts';
+import { findSeenRequest } from './read-request.ts';
+
+/** The request that somebody means, and the digest of what they were shown of it. */
+export interface MeantRequest {
+  requestId: string;
+  threadId: string;
+  digest: string;
+}
+
+/** Records answers, each on its own: one that is refused keeps no other from being recorded. */
+export async function recordAnswers(
+  inbox: InboxContext,
+  user: InboxUser,
+  { answers }: InboxAnswers,
+): Promise<InboxOutcome[]> {
+  const outcomes: InboxOutcome[] = [];
+  for (const given of answers) {
+    const work = async (): Promise<void> => recordAnswer(inbox, user, given);
+    outcomes.push(await describeOutcome(inbox, user, given, work));
+  }
+  return outcomes;
+}
+
+/** Does something about a request, and says what came of it, with the request as it is afterwards. */
+export async function describeOutcome(
+  inbox: InboxContext,
+  user: InboxUser,
+  { requestId, threadId }: Pick<MeantRequest, 'requestId' | 'threadId'>,
+  work: () => Promise<void>,
+): Promise<InboxOutcome> {
+  const { onError } = inbox.options;
+  try {
+    await work();
+    const entry = await describeEntry(inbox, user, await readAgain(inbox, user, requestId));
+    return { status: 'recorded', requestId, entry };
+  } catch (error) {
+    const { field, ...refusal } = makeRefusal(error, onError, ['missing-tool']);
+    const entry = await findEntry(inbox, user, { requestId, threadId });
+    return {
+      status: 'refused',
+      requestId,
+      error: { ...refusal, ...(field && { field: [...field] }) },
+      ...(entry && { entry }),
+    };
+  }
+}
+
+/* Whoever has just acted sees what came of it, also if the act has ended their right to see it. */
+async function readAgain(
+  { agents }: InboxContext,
+  user: InboxUser,
+  requestId: string,
+): Promise<SeenRequest> {
+  await syncClock(agents);
+  const row = await agents.requests.get(requestId);
+  const [seen] = row === undefined ? [] : await seeInboxRows(agents, [row], user.by);
+  if (seen !== undefined) return seen;
+  throw new HoldpointError('not-found', `Request ${requestId} was deleted meanwhile.`);
+}
+
+async function findEntry(
+  inbox: InboxContext,
+  user: InboxUser,
+  ids: { requestId: string; threadId: string },
+): Promise<InboxEntry | undefined> {
+  try {
+    return await describeEntry(inbox, user, await findSeenRequest(inbox, user, ids));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A request, its thread and its agent, for somebody who may see it. */
+interface FoundRequest {
+  agent: Agent;
+  thread: AgentThread;
+  seen: SeenRequest;
+  /** The request as the log has it; absent if it is not open there. */
+  request?: UserInputRequest;
+}
+
+/**
+ * The request that somebody means, as the log has it. Throws `answer-mismatch` if what is shown of it is not what they were shown: rows may be older,
+ * and somebody may have changed them. Of a request that has ended, the agent says what came of it.
+ */
+export async function findShown(
+  inbox: InboxContext,
+  user: InboxUser,
+  shown: MeantRequest,
+): Promise<FoundRequest> {
+  const seen = await findSeenRequest(inbox, user, shown);
+  const { row } = seen;
+  const agent = inbox.agents.find(row.agent);
+  if (agent === undefined) throw new HoldpointError('not-found', 'Its agent is not here.');
+  const thread = await agent.thread(row.threadId);
+  const request = thread.activeRequests.find(({ requestId }) => requestId === row.requestId);
+  const isOver = request === undefined && (row.kind === 'approval' || row.kind === 'question');
+  if (isOver) return { agent, thread, seen };
+  const { digest } = await makeShown(inbox, request === undefined ? seen : { row, request });
+  if (digest !== shown.digest) {
+    throw new HoldpointError(
+      'answer-mismatch',
+      `Request ${row.requestId} is no longer what was shown. Read it again.`,
+      { requestId: row.requestId },
+    );
+  }
+  return { agent, thread, seen, ...(request && { request }) };
+}
+
+async function recordAnswer(
+  inbox: InboxContext,
+  user: InboxUser,
+  given: InboxAnswers['answers'][number],
+): Promise<void> {
+  if (given.answer.requestId !== given.requestId) {
+    throw new HoldpointError('invalid-answer', 'The answer names another request.');
+  }
+  const { agent, thread, seen, request } = await findShown(inbox, user, given);
+  const answer = await bindAnswer(inbox, seen, { request, answer: given.answer });
+  await agent.respond(answer, thread, user.by);
+  inbox.claims.release(given, user);
+}
+
+/**
+ * The answer bound to the request in the log, which the agent compares again when it records it. What was masked is not what is stored: such an
+ * answer can't repeat the call, and its digest is that of what was shown.
+ */
+async function bindAnswer(
+  inbox: InboxContext,
+  { row, request: listed }: SeenRequest,
+  { request, answer }: { request: UserInputRequest | undefined; answer: UserInputResponseContent },
+): Promise<UserInputResponseContent> {
+  if (answer.type !== 'approval-response') return answer;
+  const asked = request ?? listed;
+  if (asked?.type !== 'approval-request') return answer;
+  const { masked } = await makeShown(inbox, { row, request: asked });
+  if (masked.length === 0) return { ...answer, digest: answer.digest ?? asked.digest };
+  if (answer.input !== undefined || answer.toolCall !== undefined) {
+    throw new HoldpointError(
+      'not-allowed',
+      `Request ${row.requestId} has arguments that are not shown, and can't be edited here.`,
+    );
+  }
+  return { ...answer, digest: asked.digest };
+}

@@ -1,0 +1,97 @@
+import { readPageFiles } from '#inbox-page';
+import { hashText } from '../../content/crypto.ts';
+import type { InboxHandlerOptions } from './inbox-handler-options.ts';
+
+/** How the page is served. */
+export interface PageSettings {
+  /** The HTML of the page. */
+  html: string;
+  /** The headers with which it is served. */
+  headers: Record<string, string>;
+}
+
+/** The page as the options want it. Throws a `TypeError` for a stylesheet or a frame that is not valid. */
+export function preparePage(options: InboxHandlerOptions): PageSettings {
+  const { path = '/inbox', stylesheet, frameAncestors = [] } = options;
+  const ancestors = frameAncestors.map(checkAncestor);
+  const styleOrigin = stylesheet === undefined ? undefined : findStyleOrigin(stylesheet);
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    ["style-src 'self'", ...(styleOrigin === undefined ? [] : [styleOrigin])].join(' '),
+    "connect-src 'self'",
+    "img-src 'self' data: blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${ancestors.length === 0 ? "'none'" : ancestors.join(' ')}`,
+  ];
+  return {
+    html: renderPage(path, stylesheet),
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy.join('; '),
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      ...(ancestors.length === 0 ? { 'x-frame-options': 'DENY' } : {}),
+    },
+  };
+}
+
+/** One of the page's files; a browser asks each time whether it has changed. */
+export async function servePageFile(
+  request: Request,
+  name: 'page.js' | 'page.css',
+): Promise<Response> {
+  const { script, style } = await readPageFiles();
+  const text = name === 'page.js' ? script : style;
+  const etag = `"${await hashText(text)}"`;
+  const headers = { etag, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' };
+  if (request.headers.get('if-none-match') === etag) {
+    return new Response(null, { status: 304, headers });
+  }
+  const type = name === 'page.js' ? 'text/javascript' : 'text/css';
+  return new Response(text, { headers: { ...headers, 'content-type': `${type}; charset=utf-8` } });
+}
+
+/* The path and the stylesheet are the app's; escaped all the same. */
+function renderPage(path: string, stylesheet: string | undefined): string {
+  const own =
+    stylesheet === undefined ? '' : `\n<link rel="stylesheet" href="${escapeHtml(stylesheet)}">`;
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Inbox</title>
+<link rel="stylesheet" href="${escapeHtml(path)}/page.css">${own}
+<script type="module" src="${escapeHtml(path)}/page.js"></script>
+<div id="root"></div>
+</html>
+`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/["&<>]/g, (character) => `&#${character.codePointAt(0)};`);
+}
+
+function checkAncestor(ancestor: string): string {
+  if (ancestor === "'self'") return ancestor;
+  const isOrigin = URL.canParse(ancestor) && /^https?:\/\/[^\s;,'"/]+$/.test(ancestor);
+  if (isOrigin) return ancestor;
+  throw new TypeError(
+    `frameAncestors has ${JSON.stringify(ancestor)}, which is neither 'self' in quotes nor an http(s) origin.`,
+  );
+}
+
+/** The origin that the policy must allow for a stylesheet; `undefined` for one of the own site. */
+function findStyleOrigin(stylesheet: string): string | undefined {
+  if (/^\/(?![/\\])/.test(stylesheet)) return undefined;
+  const { protocol, origin } = URL.canParse(stylesheet)
+    ? new URL(stylesheet)
+    : { protocol: '', origin: '' };
+  if (/^https?:$/.test(protocol)) return origin;
+  throw new TypeError(
+    `stylesheet must be a path that begins with '/', or an http(s) URL; got ${JSON.stringify(stylesheet)}.`,
+  );
+}
