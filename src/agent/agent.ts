@@ -1,4 +1,5 @@
 import type { ApprovalRequestContent } from '../content/approval.ts';
+import type { Remember } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
 import type { AnswerableQuestion } from '../content/question.ts';
 import type { RequestRights } from '../content/request-rights.ts';
@@ -140,6 +141,24 @@ export interface Agent<
     thread: AgentThread,
     requestId: string,
     to: string,
+    options: AnswerOptions,
+  ): Promise<void>;
+  /**
+   * Makes a standing approval from an approval that the principal has given before, as if that answer had asked for it with `remember`: for a
+   * page that offers it after the answer. It covers later calls alone, within what the request's `remember` allows, and is revoked like any other.
+   * Only the person who approved may, for a request that needed nobody else and was not edited; the tool must be the one that was shown, and
+   * `mayAnswer` is asked again.
+   *
+   * @example
+   * await agent.remember(thread, request.requestId, { scope: 'thread', match: ['channel'], uses: 10 }, { principal });
+   *
+   * Rejects with `not-allowed` for any other approval or person, with `invalid-answer` for one that is wider than the request allows, with
+   * `already-answered` if it is remembered already, with `missing-tool` if this agent lacks the tool, and with `not-found`.
+   */
+  remember(
+    thread: AgentThread,
+    requestId: string,
+    remember: Remember,
     options: AnswerOptions,
   ): Promise<void>;
   /**

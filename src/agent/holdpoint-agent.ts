@@ -3,6 +3,7 @@ import type { EventBuffer } from '../content/event-buffer.ts';
 import type { Grant } from '../content/grant.ts';
 import { withQuestionAnswers } from '../content/answerable.ts';
 import type { AnswerableQuestion } from '../content/question.ts';
+import type { Remember } from '../content/approval-terms.ts';
 import type { RequestRights } from '../content/request-rights.ts';
 import { HoldpointError } from '../errors.ts';
 import { identifyStrictly, isSamePrincipal, whyNobody } from '../policy/same-person.ts';
@@ -35,6 +36,7 @@ import {
   settleCall,
   type SettledOutcome,
 } from './input/accept-outcome.ts';
+import { rememberAnswer } from './input/remember-answer.ts';
 import { reassignRequest, withdrawVote } from './input/votes.ts';
 import { type ImportedHistory, importHistory, parseHistory } from './input/import-history.ts';
 import {
@@ -213,6 +215,17 @@ export class HoldpointAgent implements Agent<unknown> {
     const log = await this.#current(thread);
     refuseChild(log.state);
     await reassignRequest(this.#context, log, { requestId, to, by: parseAnswerer(options) });
+  }
+
+  async remember(
+    thread: AgentThread,
+    requestId: string,
+    remember: Remember,
+    options: AnswerOptions,
+  ): Promise<void> {
+    const log = await this.#current(thread);
+    refuseChild(log.state);
+    await rememberAnswer(this.#context, log, { requestId, remember, by: parseAnswerer(options) });
   }
 
   async grants(thread?: AgentThread): Promise<Grant[]> {

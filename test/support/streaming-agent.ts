@@ -23,6 +23,7 @@ export function streamingAgent<RUNTIME_CONTEXT>(
     requests: (query) => agent.requests(query),
     requestApproval: (...input) => agent.requestApproval(...input),
     withdraw: (...input) => agent.withdraw(...input),
+    remember: (...input) => agent.remember(...input),
     reassign: (...input) => agent.reassign(...input),
     grants: (...input) => agent.grants(...input),
     revoke: (...input) => agent.revoke(...input),

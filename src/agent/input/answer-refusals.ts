@@ -190,3 +190,21 @@ export function makeReassignNameError(requestId: string): HoldpointError {
     { requestId },
   );
 }
+
+/** For an approval from which no standing approval can be made afterwards. */
+export function makeNotRememberableError(requestId: string, why: string): HoldpointError {
+  return new HoldpointError(
+    'not-allowed',
+    `The approval of request ${requestId} can't be remembered: ${why}.`,
+    { requestId },
+  );
+}
+
+/** For an approval from which a standing approval was made before. */
+export function makeAlreadyRememberedError(requestId: string): HoldpointError {
+  return new HoldpointError(
+    'already-answered',
+    `The approval of request ${requestId} is remembered already: see agent.grants(thread). Revoke that standing approval to end it.`,
+    { requestId },
+  );
+}
