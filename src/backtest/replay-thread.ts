@@ -24,6 +24,7 @@ import {
   readLoggedDecisions,
   type RecordedThread,
 } from './recorded-threads.ts';
+import type { AskedCall } from './standing-approval.ts';
 
 /** What a candidate would do with a call; `fail`: it has no such tool, or nobody could answer. */
 export type CandidateDecision = 'run' | 'ask' | 'deny' | 'fail';
@@ -38,20 +39,11 @@ export interface ReplayedStep {
 }
 
 /** A recorded call, and what the candidate would have done with it. */
-export interface ReplayedCall extends CallPlace {
-  threadId: string;
-  /** The name of the agent that the thread belonged to. */
-  agent: string | undefined;
+export interface ReplayedCall extends AskedCall, CallPlace {
   toolCallId: string;
-  toolName: string;
-  input: unknown;
-  /** Everybody whose message led to the call. */
-  requesters: readonly unknown[];
   decision: CandidateDecision;
   /** The reason that the candidate gives. */
   reason?: string | undefined;
-  /** What the candidate demands of the people whom it asks, as text; `undefined` unless a standing approval could answer. */
-  terms?: string | undefined;
   logged: LoggedDecision;
 }
 

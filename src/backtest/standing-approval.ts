@@ -3,7 +3,21 @@ import type { Grant } from '../content/grant.ts';
 import { type PrincipalId, findSoleRequester } from '../policy/same-person.ts';
 import type { LoggedDecision } from './recorded-threads.ts';
 import { toCanonicalText } from '../policy/digest.ts';
-import type { ReplayedCall } from './replay-thread.ts';
+
+/** A call that people were asked about, or could have been. */
+export interface AskedCall {
+  threadId: string;
+  /** The name of the agent that the thread belonged to. */
+  agent: string | undefined;
+  toolName: string;
+  input: unknown;
+  /** Everybody whose message led to the call. */
+  requesters: readonly unknown[];
+  /** What is demanded of the people who are asked, as text; `undefined` unless a standing approval could answer. */
+  terms?: string | undefined;
+  /** What became of it. */
+  logged: Pick<LoggedDecision, 'type' | 'proposed' | 'answered'>;
+}
 
 /** A standing approval that would have saved questions, and the threads that show it. */
 export interface StandingApproval {
@@ -25,11 +39,12 @@ export interface StandingApproval {
 /**
  * The standing approval that would have saved the most questions of the candidate, and among equals the narrowest. It is given with the
  * first approval of a call that it matches, and saves the later ones. One that matches, where it was given, a call that people rejected or
- * edited is not considered.
+ * edited is not considered, and neither is one that may not be made.
  */
 export function findBestStandingApproval(
-  calls: readonly ReplayedCall[],
+  calls: readonly AskedCall[],
   principalId: PrincipalId,
+  mayBeMade: (found: Pick<StandingApproval, 'match' | 'scope'>) => boolean = () => true,
 ): StandingApproval | undefined {
   const asked = calls.filter(({ terms }) => terms !== undefined).filter(wasAsked);
   /* A standing approval is void for another agent, and where the rule demands something else. */
@@ -46,6 +61,7 @@ export function findBestStandingApproval(
       if (best !== undefined && most < best.saved) continue;
       const matching = inputs.matching(match);
       for (const scope of grantScopes) {
+        if (!mayBeMade({ match, scope })) continue;
         const tried = tryScope(matching, (call) => groupKey(scope, call, principalId));
         if (tried === undefined || tried.saved === 0) continue;
         const found = { toolName, match, scope, ...tried, capped };
@@ -56,14 +72,14 @@ export function findBestStandingApproval(
   return best;
 }
 
-function wasAsked({ logged: { type } }: ReplayedCall): boolean {
+function wasAsked({ logged: { type } }: AskedCall): boolean {
   return ['approved', 'edited', 'rejected', 'unanswered'].includes(type);
 }
 
 /** Calls with one key share a standing approval; without a key, a call can't have one. */
 function groupKey(
   scope: Grant['scope'],
-  { threadId, requesters }: ReplayedCall,
+  { threadId, requesters }: AskedCall,
   principalId: PrincipalId,
 ): string | undefined {
   switch (scope) {
@@ -80,8 +96,8 @@ type Savings = Pick<StandingApproval, 'saved' | 'unanswered' | 'threads'>;
 
 /** What a standing approval for each group would have saved; `undefined` if it contradicts an answer. */
 function tryScope(
-  matching: readonly ReplayedCall[],
-  keyOf: (call: ReplayedCall) => string | undefined,
+  matching: readonly AskedCall[],
+  keyOf: (call: AskedCall) => string | undefined,
 ): Savings | undefined {
   const threads = new Map<string, number>();
   let unanswered = 0;
@@ -106,7 +122,7 @@ function tryScope(
   };
 }
 
-function findFirstApproval(group: readonly ReplayedCall[]): ReplayedCall | undefined {
+function findFirstApproval(group: readonly AskedCall[]): AskedCall | undefined {
   const approved = group.filter(({ logged }) => logged.type === 'approved');
   return approved.toSorted(
     (one, other) => readAnsweredAt(one.logged) - readAnsweredAt(other.logged),
@@ -118,7 +134,7 @@ function readAnsweredAt({ answered }: LoggedDecision): number {
 }
 
 /** Whether a call was proposed after another was approved: in a thread by the order of its events, otherwise by the clock. */
-function isAfter({ threadId, logged }: ReplayedCall, source: ReplayedCall): boolean {
+function isAfter({ threadId, logged }: AskedCall, source: AskedCall): boolean {
   const { answered } = source.logged;
   if (answered === undefined) return false;
   return threadId === source.threadId
@@ -148,7 +164,7 @@ type Match = Grant['match'];
 
 /** A call with the texts of its input that matches compare. */
 interface RecordedInput {
-  call: ReplayedCall;
+  call: AskedCall;
   whole: string;
   /** The field of each pair of a top-level field and its value, by the pair's text. */
   pairs: ReadonlyMap<string, string>;
@@ -162,7 +178,7 @@ class ToolInputs {
   readonly all: readonly RecordedInput[];
   readonly #byPair = new Map<string, RecordedInput[]>();
 
-  constructor(calls: readonly ReplayedCall[]) {
+  constructor(calls: readonly AskedCall[]) {
     this.all = calls.map((call) => {
       const { input } = call;
       return { call, whole: toCanonicalText(input), pairs: mapPairs(input) };
@@ -184,7 +200,7 @@ class ToolInputs {
   }
 
   /** The calls that a match covers. */
-  matching(match: Match): ReplayedCall[] {
+  matching(match: Match): AskedCall[] {
     return this.#matching(match).map(({ call }) => call);
   }
 

@@ -3,7 +3,7 @@ import type { Grant } from '../content/grant.ts';
 import { isEqualJson } from './digest.ts';
 
 /** Whether a standing approval covers an input. */
-export function coversInput({ match }: Grant, input: unknown): boolean {
+export function coversInput({ match }: Pick<Grant, 'match'>, input: unknown): boolean {
   switch (match.type) {
     case 'any':
       return true;
