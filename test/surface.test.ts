@@ -96,6 +96,8 @@ test('the public names are these, and a change of them is a decision', () => {
   expect(Object.keys(terminal).toSorted()).toEqual([
     'askInTerminal',
     'getUserChoice',
+    'renderCall',
+    'renderRequest',
     'terminalUserInterface',
   ]);
   expect(Object.keys(testing)).toEqual(['scriptedModel']);

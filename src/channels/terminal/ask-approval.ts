@@ -156,10 +156,11 @@ async function typeReason(dialog: Dialog, prompt: string): Promise<string | unde
   return typed.type === 'text' ? typed.text : undefined;
 }
 
-function showApproval(
+/** Shows a request as a whole: what is asked, by whom, what the rule demands, what looks deceptive, and the call. */
+export function showApproval(
   page: Page,
   request: ApprovalRequest,
-  { position, reader }: ApprovalQuestion,
+  { position, reader }: Pick<ApprovalQuestion, 'position' | 'reader'>,
 ): void {
   const { text, reason, toolCall } = request;
   page.position(position);

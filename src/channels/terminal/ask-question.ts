@@ -93,7 +93,7 @@ interface ShownField {
  * Shows a field. A form shows its text once, then for each field a short name with its number, and the label. For any other question the text
  * is what is asked.
  */
-function showField(page: Page, { request, field, at, position }: ShownField): void {
+export function showField(page: Page, { request, field, at, position }: ShownField): void {
   const { text, kind, fields } = request;
   if (at === 0) page.position(position);
   if (fields.length > 1 || kind === 'form' || text.trim() === '') {

@@ -63,6 +63,21 @@ export interface Paint {
   strong: (text: string) => string;
 }
 
+const keep = (text: string): string => text;
+
+/** The styles of text that is printed without any. */
+export const unstyled: Paint = {
+  question: keep,
+  hint: keep,
+  selected: keep,
+  strong: keep,
+  faint: keep,
+  added: keep,
+  removed: keep,
+  hunkHeader: keep,
+  warning: keep,
+};
+
 /** The styles for one output. As in Node, `FORCE_COLOR` has precedence over `NO_COLOR` and applies to any output. */
 export function paintFor(stream: TerminalOutput | undefined): Paint {
   const { NO_COLOR, FORCE_COLOR } = process.env;
