@@ -1,28 +1,24 @@
 #!/usr/bin/env node
-import { runBacktestCommand } from './backtest-command.ts';
-import { runFillCommand } from './fill-command.ts';
-import type { CommandEnd } from './run-command.ts';
+import { runHoldpoint } from './program.ts';
 
-const usage = `Usage: holdpoint <command>
+/* Whoever reads the output may stop, as `head` does. */
+process.stdout.on('error', () => process.exit(0));
 
-Commands:
-  backtest        Replays approval rules over recorded threads.
-  fill-requests   Adds the requests of threads that an older version has written to the store's rows.
+const ending = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
 
-See: holdpoint <command> --help
-`;
-
-const [command, ...rest] = process.argv.slice(2);
-const ended: CommandEnd = await run();
-
-async function run(): Promise<CommandEnd> {
-  if (command === 'backtest') return runBacktestCommand(rest);
-  if (command === 'fill-requests') return runFillCommand(rest);
-  const isHelp = command === '--help' || command === '-h';
-  return isHelp ? { status: 0, output: usage } : { status: 2, error: usage };
+async function writeTo(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  await new Promise<void>((resolve) => {
+    stream.write(text, () => resolve());
+  });
 }
 
-/* The rules may have opened connections that would keep the process alive. */
-process.stderr.write(ended.error ?? '', () => {
-  process.stdout.write(ended.output ?? '', () => process.exit(ended.status));
+const status = await runHoldpoint(process.argv.slice(2), {
+  env: process.env,
+  write: async (text) => writeTo(process.stdout, text),
+  warn: async (text) => writeTo(process.stderr, text),
+  now: Date.now,
+  signal: ending.signal,
 });
+/* The rules may have opened connections that would keep the process alive. */
+process.exit(status);

@@ -1,7 +1,8 @@
 import { readEntry } from './log-entry.ts';
 import { replayRequests } from './stored-requests.ts';
-import { ThreadLog } from './thread-log.ts';
+import type { ThreadLog } from './thread-log.ts';
 import type { LogEntry, ThreadStore, ThreadSummary } from './thread-store.ts';
+import { readWholeLog } from './whole-log.ts';
 
 /** Options of `fillRequests`. */
 export interface FillOptions {
@@ -43,17 +44,10 @@ export async function fillRequests(
     const page = await store.list({ ...ofAgent, ...(after && { after }) });
     for (const { threadId } of page) {
       signal?.throwIfAborted();
-      const log = new ThreadLog(threadId, {
-        store,
-        now: Date.now,
-        origin: {},
-        refuse: () => {},
-        ignoresSnapshots: true,
-        onAppended: () => {},
-      });
+      let log: ThreadLog;
       let end: LogEntry | undefined;
       try {
-        await log.open();
+        log = await readWholeLog(store, threadId);
         end = await readEnd(store, log);
       } catch (error) {
         filled.failed += 1;

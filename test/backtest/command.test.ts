@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runBacktestCommand } from '../../src/command/backtest-command.ts';
+import { runCommand } from '../support/run-holdpoint.ts';
 import { recordPayments } from './recorded-payments.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdpoint-backtest-'));
@@ -63,11 +63,11 @@ test('the command prints a report and exits with 1 for rules that would have run
 test('the command explains itself', async () => {
   expect(await holdpoint('--help')).toMatchObject({
     status: 0,
-    output: expect.stringContaining('Usage: holdpoint <command>'),
+    output: expect.stringContaining('Usage: holdpoint [options] [command]'),
   });
   expect(await holdpoint('bactest')).toMatchObject({
     status: 2,
-    error: expect.stringContaining('Usage: holdpoint <command>'),
+    error: "unknown command 'bactest'\n(Did you mean backtest?)\nSee: holdpoint --help\n",
   });
 });
 
@@ -77,13 +77,13 @@ test.each<[string, string[], number]>([
   ['an agent without threads', ['--agent', 'bnak'], 2],
   ['agents without a name, of which there are none', [], 2],
 ])('the exit status for %s', async (_what, args, status) => {
-  expect(await runBacktestCommand([rules, '--store', file, ...args])).toMatchObject({ status });
+  expect(await runCommand(['backtest', rules, '--store', file, ...args])).toMatchObject({ status });
 });
 
 test('with --json it prints the result as JSON', async () => {
   const limits = ['--max-denied', '0', '--max-edited', '0'];
   const args = [rules, '--store', file, '--agent', 'bank', '--json', ...limits];
-  const { output = '' } = await runBacktestCommand(args);
+  const { output } = await runCommand(['backtest', ...args]);
   expect(JSON.parse(output)).toMatchObject({
     threads: 1,
     calls: 2,
@@ -92,7 +92,7 @@ test('with --json it prints the result as JSON', async () => {
 });
 
 test('a thread that cannot be read is listed, and the status is 2', async () => {
-  const ended = await runBacktestCommand([rules, '--store', damaged, '--agent', 'bank']);
+  const ended = await runCommand(['backtest', rules, '--store', damaged, '--agent', 'bank']);
   expect(ended.status).toBe(2);
   expect(ended.output).toContain(
     '1 thread could not be read:\n  t1: The log was changed at revision',
@@ -100,11 +100,15 @@ test('a thread that cannot be read is listed, and the status is 2', async () => 
 });
 
 test.each<[string, string[], string]>([
-  ['no rules', ['--store', file], 'Pass one rules file.'],
-  ['two rules', [rules, rules, '--store', file], 'Pass one rules file.'],
-  ['no store', [rules], 'Pass either --store or --postgres.'],
-  ['two stores', [rules, '--store', file, '--postgres', 'x'], 'Pass either --store or --postgres.'],
-  ['an unknown option', [rules, '--store', file, '--modle', 'x'], "Unknown option '--modle'"],
+  ['no rules', ['--store', file], "missing required argument 'rules'"],
+  ['two rules', [rules, rules, '--store', file], "too many arguments for 'backtest'"],
+  ['no store', [rules], 'Name the store: --store <file>'],
+  [
+    'two stores',
+    [rules, '--store', file, '--postgres', 'x'],
+    "'--store <file>' cannot be used with option '--postgres <url>'",
+  ],
+  ['an unknown option', [rules, '--store', file, '--modle', 'x'], "unknown option '--modle'"],
   [
     'a limit that is not a number',
     [rules, '--store', file, '--max-rejected', '-1'],
@@ -127,12 +131,12 @@ test.each<[string, string[], string]>([
     'ECONNREFUSED',
   ],
 ])('%s: the status is 2, and the message says why', async (_what, args, message) => {
-  const ended = await runBacktestCommand(args);
+  const ended = await runCommand(['backtest', ...args]);
   expect(ended).toMatchObject({ status: 2, error: expect.stringContaining(message) });
 });
 
 test('its help lists the options', async () => {
-  const { status, output } = await runBacktestCommand(['--help']);
+  const { status, output } = await runCommand(['backtest', '--help']);
   expect(status).toBe(0);
   expect(output).toContain('--max-rejected <n>');
 });

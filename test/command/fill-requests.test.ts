@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runFillCommand } from '../../src/command/fill-command.ts';
+import { runCommand } from '../support/run-holdpoint.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 
@@ -25,9 +25,10 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 test('the command fills the rows of a store that kept no requests, again without a change', async () => {
   for (let run = 0; run < 2; run += 1) {
-    expect(await runFillCommand(['--store', file])).toEqual({
+    expect(await runCommand(['fill-requests', '--store', file])).toEqual({
       status: 0,
       output: 'Threads that were read: 2, with 2 requests.\n',
+      error: '',
     });
     using store = sqliteStore(file);
     const rows = await store.requests?.list({ state: 'open' });
@@ -42,7 +43,7 @@ test('a thread that is damaged is named, and the others are filled in', async ()
     `update holdpoint_entries set entry = replace(entry, 'Paris', 'Parma') where thread_id = 't1'`,
   );
   database.close();
-  const ended = await runFillCommand(['--store', file]);
+  const ended = await runCommand(['fill-requests', '--store', file]);
   expect(ended).toMatchObject({
     status: 1,
     output: 'Threads that were read: 1, with 1 requests.\n',
@@ -51,18 +52,18 @@ test('a thread that is damaged is named, and the others are filled in', async ()
 });
 
 test.each([
-  ['no store', [], 'Pass either --store or --postgres.'],
-  ['two stores', ['--store', 'a', '--postgres', 'b'], 'Pass either --store or --postgres.'],
+  ['no store', [], 'Name the store: --store <file>'],
+  ['two stores', ['--store', 'a', '--postgres', 'b'], 'cannot be used with option'],
   ['a file that does not exist', ['--store', 'missing.sqlite'], 'There is no database'],
-  ['an unknown option', ['--stroe', 'a'], "Unknown option '--stroe'"],
+  ['an unknown option', ['--stroe', 'a'], "unknown option '--stroe'\n(Did you mean --store?)"],
 ])('%s is refused with the status 2', async (_what, args, error) => {
-  const ended = await runFillCommand(args);
+  const ended = await runCommand(['fill-requests', ...args]);
   expect(ended.status).toBe(2);
   expect(ended.error).toContain(error);
 });
 
 test('the command explains itself', async () => {
-  expect(await runFillCommand(['--help'])).toMatchObject({
+  expect(await runCommand(['fill-requests', '--help'])).toMatchObject({
     status: 0,
     output: expect.stringContaining('Usage: holdpoint fill-requests'),
   });

@@ -3,6 +3,7 @@ import { grantMutants, policyMutants } from './policy-mutants.ts';
 import { approvalMutants } from './approval-mutants.ts';
 import { authorMutants } from './author-mutants.ts';
 import { callerMutants } from './caller-mutants.ts';
+import { commandMutants } from './command-mutants.ts';
 import { contextMutants } from './context-mutants.ts';
 import { followMutants } from './follow-mutants.ts';
 import { formMutants } from './form-mutants.ts';
@@ -468,6 +469,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...policyMutants,
   ...grantMutants,
   ...approvalMutants,
+  ...commandMutants,
   ...contextMutants,
   ...editMutants,
   ...identityMutants,

@@ -1,0 +1,108 @@
+import type { ToolSet } from 'ai';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import type { SharedAgentOptions } from '../agent/agent-options.ts';
+import type { Agent } from '../agent/agent.ts';
+import { createCustomAgent } from '../agent/custom.ts';
+import { parseJson } from '../content/json-value.ts';
+import { HoldpointError } from '../errors.ts';
+import type { ThreadStore } from '../thread/thread-store.ts';
+import { readRulesFile } from './rules-file.ts';
+import { UsageError } from './run-command.ts';
+
+/** What the command records as the channel of an answer. */
+export const channel = 'command';
+
+/** Adds the options that say who answers, by whose rules, and what they saw. */
+export function addAnswererOptions(command: Command): Command {
+  return command
+    .requiredOption(
+      '--as <principal>',
+      'who answers, as your app names them; a JSON object where it begins with {',
+      parsePrincipal,
+    )
+    .requiredOption('--digest <digest>', 'what "holdpoint show" has shown of it')
+    .addOption(
+      new Option(
+        '--rules <file>',
+        'a file that exports as its default { mayAnswer } and, where you have them, principalId, tools, toolApproval and toolsContext of your agent; without it nobody answers what names approvers',
+      ),
+    );
+}
+
+/** The options of `addAnswererOptions`. */
+export const answererFields = {
+  as: z.json(),
+  digest: z.string(),
+  rules: z.string().optional(),
+};
+
+function parsePrincipal(text: string): unknown {
+  const parsed = text.startsWith('{') ? parseJson(text) : text;
+  if (parsed !== undefined && text.trim() !== '') return parsed;
+  throw new UsageError('--as must name somebody: a text, or a JSON object.');
+}
+
+type Rules = Pick<
+  SharedAgentOptions<ToolSet, unknown>,
+  'mayAnswer' | 'principalId' | 'tools' | 'toolApproval' | 'toolsContext'
+>;
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const isSettings = (value: unknown): boolean => isObject(value) || isFunction(value);
+
+/* Strict: with a misspelt name, everybody might answer. */
+const rulesSchema = z.strictObject({
+  mayAnswer: z.custom<NonNullable<Rules['mayAnswer']>>(isFunction, 'must be a function'),
+  principalId: z.custom<NonNullable<Rules['principalId']>>(isFunction).exactOptional(),
+  tools: z.custom<ToolSet>(isObject).exactOptional(),
+  toolApproval: z.custom<NonNullable<Rules['toolApproval']>>(isSettings).exactOptional(),
+  toolsContext: z.custom<NonNullable<Rules['toolsContext']>>(isObject).exactOptional(),
+  /* That of a backtest: nothing runs here. */
+  runtimeContext: z.unknown().exactOptional(),
+});
+
+/** An agent that records answers to the requests of the agent of this name, by the rules of the app. It runs nothing. */
+export async function makeAnsweringAgent(
+  store: ThreadStore,
+  name: string | undefined,
+  rulesFile: string | undefined,
+): Promise<Agent<unknown>> {
+  const rules: Partial<z.infer<typeof rulesSchema>> =
+    rulesFile === undefined ? {} : await readRulesFile(rulesFile, rulesSchema, '{ mayAnswer }');
+  const { runtimeContext: _unused, ...options } = rules;
+  return createCustomAgent({
+    ...options,
+    ...(name === undefined ? {} : { name }),
+    store,
+    step: () => {
+      throw new Error('This agent only answers.');
+    },
+  });
+}
+
+/** An error of the agent, with what whoever typed the command can do about it. */
+export function adviseOn(error: unknown, rulesFile: string | undefined): unknown {
+  if (!HoldpointError.isInstance(error)) return error;
+  const { code, message, requestId, field, reason } = error;
+  const advice = adviceFor(code, rulesFile);
+  if (advice === undefined) return error;
+  return new HoldpointError(code, `${message} ${advice}`, {
+    cause: error,
+    requestId,
+    field,
+    reason,
+  });
+}
+
+function adviceFor(
+  code: HoldpointError['code'],
+  rulesFile: string | undefined,
+): string | undefined {
+  if (code === 'missing-tool')
+    return 'Pass --rules with a file that exports the tools of the agent too, or answer it in your app.';
+  if (code === 'answer-mismatch') return 'See it again with "holdpoint show".';
+  if (code !== 'not-allowed' || rulesFile !== undefined) return undefined;
+  return 'If your app has a mayAnswer that says who may, pass --rules with a file that exports it.';
+}

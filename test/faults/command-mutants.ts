@@ -1,0 +1,64 @@
+import type { SourceMutant } from './source-mutants.ts';
+
+const failed = /AssertionError/;
+const requests = 'command/requests';
+
+/** What the command shows, and which answers it passes on. */
+export const commandMutants: readonly SourceMutant[] = [
+  {
+    promise: 'an approval counts only for what the command has shown',
+    file: 'command/answer-command.ts',
+    from: 'return { ...approve(content, { ...said, ...edited }), digest };',
+    to: 'return approve(content, { ...said, ...edited });',
+    suite: [requests, 'another digest is refused'],
+    sentence: failed,
+  },
+  {
+    promise: 'the answer to a question counts only for what the command has shown',
+    file: 'command/logged-request.ts',
+    from: 'if (digest === shown) return;',
+    to: "if (shown !== '') return;",
+    suite: [requests, 'another digest of a question is refused'],
+    sentence: failed,
+  },
+  {
+    promise: 'the command shows what the log has, not its row',
+    file: 'command/logged-request.ts',
+    from: 'const row = replayRequests(log.state).get(requestId);',
+    to: 'const row = await requireRequests(store).get(requestId);',
+    suite: ['command/verify-and-export', 'a row that was changed deceives nobody'],
+    sentence: failed,
+  },
+  {
+    promise: 'the command takes no answer out of two',
+    file: 'command/answer-command.ts',
+    from: 'if (ways.length !== 1) {',
+    to: 'if (ways.length === 0) {',
+    suite: [requests, 'two answers is refused'],
+    sentence: failed,
+  },
+  {
+    promise: 'a misspelt rule of a file lets nobody answer through the command',
+    file: 'command/answering-agent.ts',
+    from: 'const rulesSchema = z.strictObject({',
+    to: 'const rulesSchema = z.object({',
+    suite: [requests, 'a rules file with a misspelt setting'],
+    sentence: failed,
+  },
+  {
+    promise: 'a row of no thread is found by the command',
+    file: 'command/verify-command.ts',
+    from: 'if (exists || (await requests.get(requestId)) === undefined) continue;',
+    to: "if (requestId !== '') continue;",
+    suite: ['command/verify-and-export', 'a row of no thread that was changed'],
+    sentence: failed,
+  },
+  {
+    promise: 'no JSON of the command controls a terminal',
+    file: 'command/run-command.ts',
+    from: String.raw`/[^\n -~]/g,`,
+    to: String.raw`/[^\n -\uffff]/g,`,
+    suite: [requests, 'what a model wrote can hide nothing'],
+    sentence: failed,
+  },
+];

@@ -1,0 +1,26 @@
+import { runHoldpoint } from '../../src/command/program.ts';
+import type { CommandWorld, ExitStatus } from '../../src/command/run-command.ts';
+
+/** What a command has printed, and its exit status. */
+export interface EndedCommand {
+  status: ExitStatus;
+  output: string;
+  error: string;
+}
+
+/** Runs `npx holdpoint` with these arguments in this process. */
+export async function runCommand(
+  args: readonly string[],
+  world: Partial<CommandWorld> = {},
+): Promise<EndedCommand> {
+  const printed = { output: '', error: '' };
+  const status = await runHoldpoint(args, {
+    env: {},
+    write: async (text) => void (printed.output += text),
+    warn: async (text) => void (printed.error += text),
+    now: Date.now,
+    signal: new AbortController().signal,
+    ...world,
+  });
+  return { status, ...printed };
+}
