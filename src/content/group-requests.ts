@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from './approval.ts';
-import { type ApprovalTerms, type Risk, risks, pickTerms } from './approval-terms.ts';
+import { type ApprovalTerms, type Risk, risks } from './approval-terms.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /** The parts of a request that put it into a group. */
@@ -55,8 +55,13 @@ function describeLikeness(request: Groupable): string {
   const { toolCall, path = [], requestId, edit } = request;
   if (toolCall === undefined || edit !== undefined) return requestId;
   const agents = path.map(({ agent }) => agent);
-  const terms = Object.entries(pickTerms(request)).toSorted(([one], [other]) =>
-    one < other ? -1 : 1,
-  );
-  return JSON.stringify([agents, toolCall.toolName, terms]);
+  return JSON.stringify([agents, toolCall.toolName, listTerms(request)]);
+}
+
+/* By name, so that a new term does not compile before it is compared; without the schema, which a page would have to load. */
+function listTerms(request: ApprovalTerms): Record<keyof ApprovalTerms, unknown> {
+  const { approvers, notRequester, quorum, requireReason, editable } = request;
+  const { remember, risk, metadata } = request;
+  const answerers = { approvers, notRequester, quorum, requireReason };
+  return { ...answerers, editable, remember, risk, metadata };
 }

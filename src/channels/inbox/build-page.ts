@@ -10,6 +10,24 @@ export interface PageFiles {
 
 const inPage = (name: string): string => fileURLToPath(new URL(`page/${name}`, import.meta.url));
 
+/*
+ * What the page shares with the server has schemas, which the page does not use: with all of zod it would be twice as large. These do nothing,
+ * and fail if the page tries to parse with one. See ADR 63.
+ */
+const noSchemas = `
+const refuse = () => { throw new TypeError('The page of the inbox has no schemas.'); };
+const schema = new Proxy(() => {}, {
+  get: (_, name) => /parse/i.test(String(name)) ? refuse : schema,
+  apply: () => schema,
+});
+export const z = schema;
+`;
+const withoutSchemas = {
+  name: 'without-schemas',
+  resolveId: (id: string) => (id === 'zod' ? '\0no-schemas' : undefined),
+  load: (id: string) => (id === '\0no-schemas' ? noSchemas : undefined),
+};
+
 let built: Promise<PageFiles> | undefined;
 
 /* `#inbox-page` in package.json: from source, the page is built when it is first asked for; the package has it built ahead. */
@@ -25,11 +43,13 @@ async function buildPage(): Promise<PageFiles> {
     platform: 'browser',
     tsconfig: false,
     logLevel: 'warn',
+    plugins: [withoutSchemas],
     transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   });
   const { output } = await bundle.generate({ format: 'esm', minify: true, comments: false });
   await bundle.close();
   const [chunk, ...others] = output;
   if (others.length > 0) throw new Error('The page is more than one file.');
-  return { script: chunk.code, style: await readFile(inPage('page.css'), 'utf8') };
+  const styles = ['page.css', 'reading.css'].map((name) => readFile(inPage(name), 'utf8'));
+  return { script: chunk.code, style: (await Promise.all(styles)).join('\n') };
 }

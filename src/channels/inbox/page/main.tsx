@@ -1,4 +1,85 @@
 import { render } from 'preact';
+import { App } from './app.tsx';
+import { Inbox } from './inbox.ts';
+import { InboxClient } from './inbox-client.ts';
+import { Notifier } from './notifier.ts';
+import { SharedChanges } from './shared-changes.ts';
+import { StoredSetting } from './stored-setting.ts';
+
+const api = new URL('api/', import.meta.url).href;
+const title = document.title || 'Inbox';
+const now = (): number => Date.now();
+const client = new InboxClient({
+  api,
+  fetch: async (url, init) => fetch(url, init),
+  now,
+  onOtherViewer: () => location.reload(),
+});
+const inbox = new Inbox(client, now);
+const letters = new StoredSetting('letters', true);
+const notifier = new Notifier(new StoredSetting('notify', false), title);
+
+let refreshTimer: number | undefined;
+/* Changes come in swarms. */
+const refreshSoon = (): void => {
+  refreshTimer ??= window.setTimeout(() => {
+    refreshTimer = undefined;
+    void inbox.refresh();
+  }, 200);
+};
+const changes = new SharedChanges({
+  api,
+  position: () => client.position,
+  onChange: () => {
+    if (document.hidden) inbox.freshness.doubt();
+    else refreshSoon();
+  },
+  onCount: (count) => notifier.show(count, changes),
+  readCount: async () => (await client.readCounts()).mine.count,
+});
+
+/* The address keeps what is shown; a fragment is never sent to a server. */
+const readAddress = (): { list: string; request: string } => {
+  const search = new URLSearchParams(location.hash.slice(1));
+  return { list: search.get('list') ?? 'mine', request: search.get('request') ?? '' };
+};
+const writeAddress = (): void => {
+  const { row } = inbox.opened ?? {};
+  const search = new URLSearchParams({
+    list: inbox.query.list,
+    ...(row === undefined ? {} : { request: row.key }),
+  });
+  if (location.hash.slice(1) !== `${search}`) history.replaceState(null, '', `#${search}`);
+};
+
+const start = async (): Promise<void> => {
+  const { list, request } = readAddress();
+  const known = (['mine', 'all', 'decided', 'unsettled'] as const).find((each) => each === list);
+  await inbox.setQuery({ list: known ?? 'mine' });
+  if (request !== '') await inbox.openById(request);
+  inbox.subscribe(writeAddress);
+  changes.start();
+  if (inbox.counts !== undefined) notifier.show(inbox.counts.mine.count, changes);
+};
+
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) return;
+  inbox.freshness.doubt();
+  void inbox.refresh();
+});
+setInterval(() => {
+  const isFresh = inbox.freshness.isFresh(now());
+  inbox.freshness.tick(now());
+  if (!isFresh && !document.hidden) void inbox.refresh();
+  else if (!document.hidden) inbox.changed();
+}, 10_000);
+window.addEventListener('beforeunload', (event) => {
+  if (inbox.answering.sendingCount > 0) event.preventDefault();
+});
 
 const root = document.querySelector('#root');
-if (root !== null) render(<h1>Inbox</h1>, root);
+const isReachable = (): boolean => true;
+if (root !== null) {
+  render(<App {...{ inbox, letters, notifier, title, isReachable }} />, root);
+  void start();
+}

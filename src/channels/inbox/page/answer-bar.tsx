@@ -1,0 +1,238 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { readApproval } from './answers.ts';
+import { ReasonForm, ReassignForm, SettleForm } from './answer-forms.tsx';
+import { Button } from './button.tsx';
+import { countWords, describeRule } from './entry-words.ts';
+import type { Inbox, Opened } from './inbox.ts';
+
+interface AnswerBarProps {
+  inbox: Inbox;
+  opened: Opened;
+}
+
+/** What the person may do with what is open. Below the evidence, and in the same place for each request. */
+export function AnswerBar({ inbox, opened }: AnswerBarProps) {
+  const { answering } = inbox;
+  const { seen } = answering;
+  const bar = useScrollPadding();
+  return (
+    <div ref={bar} class="answers">
+      <Form inbox={inbox} opened={opened} />
+      <p id="answer-why" class="why">
+        {describeWhy({ inbox, opened })}
+        {seen !== undefined && seen.hidden > 0 && (
+          <span class="hidden"> {countWords(seen.hidden, 'argument')} can’t be shown here.</span>
+        )}
+      </p>
+      <div class="buttons" role="group" aria-label="Answer">
+        <Buttons inbox={inbox} opened={opened} />
+      </div>
+    </div>
+  );
+}
+
+/* In one column the bar lies over what is scrolled: what is behind it was not shown. */
+function useScrollPadding() {
+  const bar = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = bar.current;
+    if (element === null) return undefined;
+    const { style } = document.documentElement;
+    const observer = new ResizeObserver(() => {
+      const isSticky = getComputedStyle(element).position === 'sticky';
+      style.scrollPaddingBottom = isSticky ? `${element.offsetHeight}px` : '';
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      style.scrollPaddingBottom = '';
+    };
+  }, []);
+  return bar;
+}
+
+function describeWhy({ inbox: { answering }, opened }: AnswerBarProps): string | undefined {
+  const [entry] = opened.row.entries;
+  const isApproval = entry !== undefined && readApproval(entry) !== undefined;
+  return isApproval ? answering.whyNotApprove : answering.whyNot;
+}
+
+/** The step that is under way. Its focus goes to a field or its heading, never to a button that answers. */
+function Form({ inbox, opened: { row } }: AnswerBarProps) {
+  const { answering } = inbox;
+  const [entry, ...others] = row.entries;
+  if (entry === undefined) return null;
+  const how = others.length === 0 ? 'it' : `all ${answering.answerable.length}`;
+  switch (answering.step) {
+    case 'read':
+      return <RememberField inbox={inbox} opened={{ row }} />;
+    case 'give-reason':
+      return <ReasonForm inbox={inbox} entry={entry} title={`Why do you approve ${how}?`} />;
+    case 'reject':
+      return (
+        <ReasonForm
+          inbox={inbox}
+          entry={entry}
+          title={`Why do you reject ${how}? The agent reads it.`}
+        />
+      );
+    case 'edit':
+      return (
+        <h3 class="step" tabIndex={-1}>
+          Edit what will run
+        </h3>
+      );
+    case 'check':
+      return (
+        <>
+          <h3 class="step" tabIndex={-1}>
+            This will run
+          </h3>
+          {readApproval(entry)?.requireReason === true && (
+            <ReasonForm inbox={inbox} entry={entry} title="Why do you approve it?" isLater />
+          )}
+        </>
+      );
+    case 'confirm':
+      return (
+        <h3 class="step" tabIndex={-1}>
+          The risk is critical. Approve {how} all the same?
+        </h3>
+      );
+    case 'reassign':
+      return <ReassignForm inbox={inbox} entry={entry} />;
+    case 'settle':
+      return <SettleForm inbox={inbox} entry={entry} />;
+  }
+}
+
+function RememberField({ inbox, opened: { row } }: { inbox: Inbox; opened: Pick<Opened, 'row'> }) {
+  const { answering } = inbox;
+  const [entry, ...others] = row.entries;
+  const { mayRemember, mayApprove } = entry?.rights ?? {};
+  if (entry === undefined || mayRemember === undefined) return null;
+  if (others.length > 0 || mayApprove !== true || entry.state !== 'open') return null;
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={answering.draft(entry.requestId).isRemembered === true}
+        onChange={({ currentTarget }) =>
+          answering.setDraft(entry.requestId, { isRemembered: currentTarget.checked })
+        }
+      />
+      Approving also approves later calls: {describeRule(mayRemember)}
+    </label>
+  );
+}
+
+function Buttons({ inbox, opened }: AnswerBarProps) {
+  const { answering } = inbox;
+  const [entry] = opened.row.entries;
+  if (entry === undefined) return null;
+  const back = (
+    <Button look="quiet" action="back" onPress={() => inbox.goBack()}>
+      Back
+    </Button>
+  );
+  /* What answers, if what is shown was there for longer than a double click. */
+  const guard = (act: () => void) => () => {
+    if (answering.isRested) act();
+  };
+  const approve = (label: string) => (
+    <Button
+      look="yes"
+      action="approve"
+      whyNot={answering.whyNotApprove === undefined ? undefined : 'answer-why'}
+      onPress={guard(() => answering.approve())}
+    >
+      {label}
+    </Button>
+  );
+  switch (answering.step) {
+    case 'read':
+      return <FirstButtons inbox={inbox} opened={opened} />;
+    case 'give-reason':
+      return [approve('Approve'), back];
+    case 'reject':
+      return [
+        <Button key="reject" look="no" onPress={guard(() => answering.reject())}>
+          Reject
+        </Button>,
+        back,
+      ];
+    case 'edit':
+      return [
+        <Button key="check" onPress={() => answering.checkEdit()}>
+          Check the edit
+        </Button>,
+        back,
+      ];
+    case 'check':
+      return [approve('Approve as edited'), back];
+    case 'confirm':
+      return [approve('Approve for certain'), back];
+    case 'reassign':
+    case 'settle':
+      return back;
+  }
+}
+
+function FirstButtons({ inbox, opened: { row } }: AnswerBarProps) {
+  const { answering } = inbox;
+  const [entry, ...others] = row.entries;
+  if (entry === undefined) return null;
+  const { rights, kind, maySettle } = entry;
+  const isApproval = readApproval(entry) !== undefined && entry.state === 'open';
+  const isAlone = others.length === 0;
+  const whyNot = answering.whyNot === undefined ? undefined : 'answer-why';
+  const whyNotApprove = answering.whyNotApprove === undefined ? undefined : 'answer-why';
+  const all = isAlone ? '' : ` all ${answering.answerable.length}`;
+  return (
+    <>
+      {isApproval && rights.mayApprove && (
+        <Button
+          look="yes"
+          action="approve"
+          whyNot={whyNotApprove}
+          onPress={() => {
+            if (answering.isRested) answering.approve();
+          }}
+        >
+          Approve{all}
+        </Button>
+      )}
+      {isApproval && rights.mayReject && (
+        <Button look="no" action="reject" whyNot={whyNot} onPress={() => answering.startReject()}>
+          Reject{all} …
+        </Button>
+      )}
+      {isApproval && isAlone && rights.mayEdit && entry.masked.length === 0 && (
+        <Button action="edit" whyNot={whyNot} onPress={() => answering.startEdit()}>
+          Edit …
+        </Button>
+      )}
+      {!isAlone && (
+        <Button look="quiet" onPress={() => inbox.splitOpened()}>
+          One by one
+        </Button>
+      )}
+      {isAlone && rights.mayWithdraw && (
+        <Button onPress={() => answering.act({ type: 'withdraw' }, 'Withdrawing')}>
+          Withdraw my approval
+        </Button>
+      )}
+      {isAlone && rights.mayReassign && entry.state === 'open' && (
+        <Button look="quiet" onPress={() => answering.setStep('reassign')}>
+          Let somebody else answer …
+        </Button>
+      )}
+      {kind === 'lost-call' && maySettle && (
+        <Button onPress={() => answering.setStep('settle')}>Settle …</Button>
+      )}
+      {kind === 'stuck-thread' && maySettle && (
+        <Button onPress={() => answering.act({ type: 'retry' }, 'Trying again')}>Try again</Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+import type { ApprovalRequest, ApprovalResponseContent } from '../../../content/approval.ts';
+import type { Remember } from '../../../content/approval-terms.ts';
+import type { InboxAnswers, InboxEntry } from '../inbox-api.ts';
+
+/** One answer, as it is sent. */
+export type Answer = InboxAnswers['answers'][number];
+
+/** What a person says besides yes or no. */
+export interface AnswerDetails {
+  reason?: string | undefined;
+  remember?: Remember | undefined;
+  /** The input to run instead; `undefined` for the one that was shown. */
+  input?: unknown;
+}
+
+/** What somebody has filled in for a request, kept until it is answered. */
+export interface Draft {
+  reason?: string;
+  /** Whether later calls are decided too. */
+  isRemembered?: boolean;
+  /** What was typed into the form of an edit. */
+  edit?: unknown;
+  /** Who is to answer instead. */
+  to?: string;
+  outcome?: 'succeeded' | 'failed' | 'retry';
+  /** The result or the error of a lost call. */
+  result?: string;
+  /** By field of a question. */
+  picks?: ReadonlyMap<string, { optionIds: readonly string[]; text: string }>;
+}
+
+/** Makes the answer to a request as it was shown. The call is named by the digest alone, as some of what was shown may be masked. */
+export function makeAnswer(
+  { requestId, threadId, digest, request }: InboxEntry,
+  approved: boolean,
+  { reason = '', remember, input }: AnswerDetails,
+): Answer {
+  const answer: ApprovalResponseContent = {
+    type: 'approval-response',
+    requestId,
+    approved,
+    ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
+    ...(request?.type === 'approval-request' ? { digest: request.digest } : {}),
+    ...(remember === undefined ? {} : { remember }),
+    ...(input === undefined ? {} : { input }),
+  };
+  return { requestId, threadId, digest, answer };
+}
+
+/** The entry as it will run with an edited input: for the check before the answer. */
+export function previewEdit(entry: InboxEntry, input: unknown, now: number): InboxEntry {
+  const { request } = entry;
+  if (request?.type !== 'approval-request' || request.toolCall === undefined) return entry;
+  const { toolCall, text, digest, edit } = request;
+  const original = edit?.original ?? { input: toolCall.input, text, digest };
+  const edited: ApprovalRequest = {
+    ...request,
+    toolCall: { ...toolCall, input },
+    edit: { original, patches: [], at: now },
+  };
+  return { ...entry, request: edited };
+}
+
+/** The approval request of an entry; `undefined` for anything else. */
+export function readApproval({ request }: InboxEntry): ApprovalRequest | undefined {
+  return request?.type === 'approval-request' ? request : undefined;
+}
+
+/** Whether an approval takes a second, separate step. */
+export function needsSecondStep({ risk }: InboxEntry): boolean {
+  return risk === 'critical';
+}

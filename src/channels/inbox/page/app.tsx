@@ -1,0 +1,130 @@
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { Button } from './button.tsx';
+import { countWords } from './entry-words.ts';
+import { DetailPane } from './detail-pane.tsx';
+import type { Inbox } from './inbox.ts';
+import { KeyHelp } from './key-help.tsx';
+import { ListFilter, ListTabs } from './list-tools.tsx';
+import type { Notifier } from './notifier.ts';
+import { OutcomeStrip } from './outcome-strip.tsx';
+import { listenToKeys } from './page-keys.ts';
+import type { DetailHandle } from './request-detail.tsx';
+import { openDialog } from './open-dialog.ts';
+import { ListPane } from './list-pane.tsx';
+import type { StoredSetting } from './stored-setting.ts';
+import { useFocus } from './use-focus.ts';
+
+interface AppProps {
+  inbox: Inbox;
+  letters: StoredSetting;
+  notifier: Notifier;
+  title: string;
+  /** Whether the server can be reached. */
+  isReachable: () => boolean;
+}
+
+/** The page: the lists, one of them, and what is open. */
+export function App({ inbox, letters, notifier, title, isReachable }: AppProps) {
+  const [, render] = useReducer((count: number, more: number) => count + more, 0);
+  const rerender = (): void => render(1);
+  const detail = useRef<DetailHandle | undefined>(undefined);
+  const help = useRef<HTMLDialogElement>(null);
+  const showHelp = (): void => openDialog(help.current);
+  useEffect(() => inbox.subscribe(rerender), [inbox]);
+  useEffect(
+    () => listenToKeys({ inbox, letters, detail: () => detail.current, showHelp }),
+    [inbox],
+  );
+  const panes = useRef<HTMLElement>(null);
+  useFreezing(inbox, panes);
+  useWidth(inbox, panes);
+  useFocus(inbox);
+  const arrivals = useArrivals(inbox.list.newCount);
+  const { opened, answering, problem } = inbox;
+  return (
+    <div class="inbox">
+      <header class="top">
+        <h1>{title}</h1>
+        <ListTabs inbox={inbox} />
+        <ListFilter inbox={inbox} />
+        <div class="settings">
+          {notifier.isPossible && (
+            <Button
+              look="quiet"
+              isPressed={notifier.isOn}
+              onPress={() => void notifier.toggle().then(rerender)}
+            >
+              Notify me
+            </Button>
+          )}
+          <Button look="quiet" action="help" onPress={showHelp}>
+            Keys
+          </Button>
+        </div>
+      </header>
+      <OutcomeStrip inbox={inbox} arrivals={arrivals} />
+      <div class="alerts" role="alert">
+        {!isReachable() && (
+          <p>The server can’t be reached. Answers are kept, and sent as soon as it can.</p>
+        )}
+        {problem !== undefined && <p>{problem}</p>}
+        {answering.alert !== undefined && <p>{answering.alert}</p>}
+      </div>
+      <main ref={panes} class="panes" data-open={opened === undefined ? 'list' : 'detail'}>
+        <ListPane inbox={inbox} />
+        <DetailPane inbox={inbox} onHandle={(handle) => (detail.current = handle)} />
+      </main>
+      <KeyHelp dialog={help} letters={letters} onChange={rerender} />
+    </div>
+  );
+}
+
+/* The list stands still while the pointer is over the page's panes, or the focus is in them. */
+function useFreezing(inbox: Inbox, panes: { current: HTMLElement | null }): void {
+  useEffect(() => {
+    const element = panes.current;
+    if (element === null) return;
+    let isOver = false;
+    const update = (): void => inbox.setFrozen(isOver || element.contains(document.activeElement));
+    const watch = (type: string, isNowOver?: boolean): void =>
+      element.addEventListener(type, () => {
+        isOver = isNowOver ?? isOver;
+        /* While the focus moves, it is nowhere. */
+        setTimeout(update);
+      });
+    watch('pointerenter', true);
+    watch('pointermove', true);
+    watch('pointerleave', false);
+    watch('focusin');
+    watch('focusout');
+  }, [inbox]);
+}
+
+/* The panes may be narrower than the window. */
+function useWidth(inbox: Inbox, panes: { current: HTMLElement | null }): void {
+  useLayoutEffect(() => {
+    const element = panes.current;
+    if (element === null) return undefined;
+    const read = (): void => {
+      inbox.isWide = getComputedStyle(element).getPropertyValue('--side-by-side').trim() === '1';
+    };
+    read();
+    const observer = new ResizeObserver(read);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [inbox]);
+}
+
+const arrivalsMs = 10_000;
+
+/* Spoken at most every ten seconds. */
+function useArrivals(newCount: number): string {
+  const [said, setSaid] = useState({ count: 0, at: 0 });
+  useEffect(() => {
+    if (newCount === said.count) return undefined;
+    const wait = newCount === 0 ? 0 : Math.max(0, said.at + arrivalsMs - Date.now());
+    const timer = setTimeout(() => setSaid({ count: newCount, at: Date.now() }), wait);
+    return () => clearTimeout(timer);
+  }, [newCount, said]);
+  return said.count === 0 ? '' : `${countWords(said.count, 'new request')}.`;
+}

@@ -1,0 +1,39 @@
+import type { ComponentChildren } from 'preact';
+import { findShortcut, type KeyAction } from './key-map.ts';
+
+interface ButtonProps {
+  onPress: () => void;
+  children: ComponentChildren;
+  /** What the key does that is the same. */
+  action?: KeyAction;
+  look?: 'yes' | 'no' | 'quiet';
+  /** The id of the element that says why it does nothing now. It stays focusable, so that no focus is lost. */
+  whyNot?: string | undefined;
+  isPressed?: boolean;
+  isCurrent?: boolean;
+  label?: string;
+  id?: string;
+}
+
+/** A button, which a double click presses once. */
+export function Button(props: ButtonProps) {
+  const { onPress, children, action, look, whyNot, isPressed, isCurrent, label, id } = props;
+  return (
+    <button
+      type="button"
+      id={id}
+      class={look}
+      aria-label={label}
+      aria-disabled={whyNot !== undefined}
+      aria-describedby={whyNot}
+      aria-keyshortcuts={action && findShortcut(action)}
+      aria-pressed={isPressed}
+      aria-current={isCurrent === true ? 'true' : undefined}
+      onClick={({ detail }) => {
+        if (detail < 2) onPress();
+      }}
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,153 @@
+import { Component, type ComponentChildren } from 'preact';
+import { AnswerBar } from './answer-bar.tsx';
+import { previewEdit } from './answers.ts';
+import { Button } from './button.tsx';
+import { DifferencesTable } from './differences-table.tsx';
+import { readEditDraft } from './edit-draft.ts';
+import { EditForm } from './edit-form.tsx';
+import { describeRow, describeState } from './entry-words.ts';
+import type { Inbox, Opened } from './inbox.ts';
+import { QuestionFields } from './question-answer.tsx';
+import { type DetailHandle, RequestDetail } from './request-detail.tsx';
+import type { Seen } from './outcomes.ts';
+
+interface DetailPaneProps {
+  inbox: Inbox;
+  onHandle: (handle: DetailHandle) => void;
+}
+
+/** What is open: one request, or the table of those that are alike. */
+export function DetailPane({ inbox, onHandle }: DetailPaneProps) {
+  const { opened } = inbox;
+  if (opened === undefined) {
+    return (
+      <section class="detail-pane" aria-label="Request">
+        <h2 id="request-title" class="nothing" tabIndex={-1}>
+          {inbox.isRead && inbox.list.rows.length === 0 ? 'Nothing is left.' : 'Nothing is open.'}
+        </h2>
+      </section>
+    );
+  }
+  return (
+    <section class="detail-pane" aria-labelledby="request-title">
+      <header class="detail-top">
+        <Button look="quiet" action="back" onPress={() => inbox.goBack()}>
+          Back
+        </Button>
+        <Button action="previous" look="quiet" onPress={() => void inbox.move(-1, 'detail')}>
+          Previous
+        </Button>
+        <Button action="next" look="quiet" onPress={() => void inbox.move(1, 'detail')}>
+          Next
+        </Button>
+      </header>
+      <div class="detail-scroll">
+        <h2 id="request-title" tabIndex={-1}>
+          {describeRow(opened.row)}
+        </h2>
+        <Notice inbox={inbox} opened={opened} />
+        <Content inbox={inbox} opened={opened} onHandle={onHandle} />
+      </div>
+      <AnswerBar inbox={inbox} opened={opened} />
+    </section>
+  );
+}
+
+/** What is to be known before the request is read: that an answer was refused, how it ended, that it has changed. */
+function Notice({ inbox, opened: { row } }: { inbox: Inbox; opened: Opened }) {
+  const { answering, list } = inbox;
+  const [entry, ...others] = row.entries;
+  if (entry === undefined) return null;
+  const refused = row.entries.flatMap(({ requestId }) => answering.findRefusal(requestId) ?? []);
+  const known = list.find(entry.requestId) ?? entry;
+  const state = others.length === 0 ? describeState(known) : undefined;
+  return (
+    <>
+      {refused.length > 0 && (
+        <p class="refusal">
+          {others.length === 0 ? 'Not recorded' : `${refused.length} were not recorded`}:{' '}
+          {refused[0]?.message}
+        </p>
+      )}
+      {state !== undefined && <p class="ended">{state}</p>}
+      {known.digest !== entry.digest && known.state === 'open' && others.length === 0 && (
+        <p class="refusal">
+          It has changed since it was shown.{' '}
+          <Button onPress={() => inbox.reopen()}>Show it as it is now</Button>
+        </p>
+      )}
+    </>
+  );
+}
+
+interface ContentProps extends DetailPaneProps {
+  opened: Opened;
+}
+
+function Content({ inbox, opened, onHandle }: ContentProps) {
+  const { answering, client } = inbox;
+  const { row, loaded } = opened;
+  const [entry, ...others] = row.entries;
+  if (entry === undefined) return null;
+  const { shownKey, step } = answering;
+  const draft = answering.draft(entry.requestId);
+  const onShown = (seen: Seen): void => answering.setSeen(shownKey, seen);
+  if (others.length > 0) {
+    return (
+      <Still key={shownKey} what={[row.entries]}>
+        <DifferencesTable entries={row.entries} onShown={onShown} handle={onHandle} />
+      </Still>
+    );
+  }
+  if (step === 'edit') {
+    return (
+      <div class="edit-form">
+        <EditForm
+          key={shownKey}
+          entry={entry}
+          refusal={answering.findRefusal(entry.requestId)}
+          draft={draft.edit}
+          onDraft={(edit) => answering.setDraft(entry.requestId, { edit })}
+        />
+      </div>
+    );
+  }
+  const edited = step === 'check' ? readEditDraft(draft.edit)?.input : undefined;
+  const shown = edited === undefined ? entry : previewEdit(entry, edited, opened.shownAt);
+  const { earlier = [], conversation } = loaded ?? {};
+  const now = Math.floor(client.now / 30_000) * 30_000;
+  const what = [entry, edited, loaded, now];
+  return (
+    <>
+      <Still key={shownKey} what={what}>
+        <RequestDetail
+          entry={shown}
+          earlier={earlier}
+          conversation={conversation}
+          now={now}
+          onShown={onShown}
+          handle={onHandle}
+        />
+      </Still>
+      {entry.request?.type === 'question-request' && entry.state === 'open' && (
+        <QuestionFields inbox={inbox} entry={entry} request={entry.request} />
+      )}
+    </>
+  );
+}
+
+interface StillProps {
+  what: readonly unknown[];
+  children: ComponentChildren;
+}
+
+/** Is not rendered again before `what` changes: arguments may be megabytes. */
+class Still extends Component<StillProps> {
+  override shouldComponentUpdate({ what }: StillProps): boolean {
+    return what.some((each, index) => each !== this.props.what[index]);
+  }
+
+  override render({ children }: StillProps) {
+    return children;
+  }
+}

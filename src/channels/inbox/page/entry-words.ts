@@ -1,0 +1,90 @@
+import type { Remember } from '../../../content/approval-terms.ts';
+import { inertLine } from '../../../content/inert-text.ts';
+import type { AnswerRefusal } from '../../../content/request-rights.ts';
+import type { InboxEntry } from '../inbox-api.ts';
+import type { Row } from './shown-list.ts';
+
+/** What an entry is about, as one line that is safe to show. */
+export function describeEntry({ kind, request, toolName, lostCall, agent }: InboxEntry): string {
+  switch (kind) {
+    case 'lost-call':
+      return `Did ${inertLine(lostCall?.toolName ?? toolName ?? 'the call')} happen?`;
+    case 'stuck-thread':
+      return `${inertLine(agent ?? 'The agent')} is stuck`;
+    case 'approval':
+    case 'question':
+      return inertLine(request?.text ?? toolName ?? 'A request whose text is gone');
+  }
+}
+
+/** What a row is about. */
+export function describeRow({ entries }: Row): string {
+  const [first] = entries;
+  if (first === undefined) return '';
+  if (entries.length === 1) return describeEntry(first);
+  return `${entries.length} × ${inertLine(first.toolName ?? 'requests')}`;
+}
+
+const states: Record<InboxEntry['state'], string> = {
+  open: 'Open',
+  approved: 'Approved',
+  rejected: 'Rejected',
+  answered: 'Answered',
+  dismissed: 'Dismissed',
+  expired: 'Expired',
+  cancelled: 'Cancelled',
+  invalidated: 'No longer valid',
+  settled: 'Settled',
+};
+
+/** How an entry ended, and by whom; or how many have approved it. `undefined` while it is open without a vote. */
+export function describeState({ state, decidedBy, votes, quorum }: InboxEntry): string | undefined {
+  if (state === 'open') return votes > 0 ? `${votes} of ${quorum} approvals` : undefined;
+  return decidedBy === null ? states[state] : `${states[state]} by ${inertLine(decidedBy)}`;
+}
+
+const whyNot: Record<AnswerRefusal, string> = {
+  requester: 'You asked for this, so somebody else has to decide it.',
+  'unknown-requesters': 'It is not known who asked for this, so nobody can approve it.',
+  'not-approver': 'This waits for somebody else.',
+  unidentified: 'Sign in to answer this.',
+  'already-voted': 'You have approved this. It waits for others.',
+  closed: 'It is too late to answer this.',
+  'child-thread': 'This is answered in the conversation that it belongs to.',
+  'missing-tool': 'This can’t be answered here: the server lacks what takes the answer.',
+  'no-request': 'There is nothing to answer.',
+};
+
+/** Why the person can't answer an entry; `undefined` if they can. */
+export function explainWhyNot(entry: InboxEntry): string | undefined {
+  const { rights, maySettle, kind } = entry;
+  if (entry.state !== 'open') return `${describeState(entry)}.`;
+  if (kind === 'lost-call' || kind === 'stuck-thread')
+    return maySettle ? undefined : 'Somebody else has to settle this.';
+  if (rights.mayAnswer) return undefined;
+  return rights.refusal === undefined ? 'You may not answer this.' : whyNot[rights.refusal];
+}
+
+const matches = { exact: 'with this input', any: 'with any input' };
+const scopes = {
+  thread: 'in this conversation',
+  principal: 'for this person',
+  everyone: 'for everyone',
+};
+
+/** What a standing approval covers, as one line that is safe to show. */
+export function describeRule({ scope, match, expiresAfterMs, uses }: Remember): string {
+  const which =
+    typeof match === 'string'
+      ? matches[match]
+      : `with the same ${match.map((name) => inertLine(name)).join(', ')}`;
+  const until =
+    expiresAfterMs === undefined ? [] : [`for ${Math.ceil(expiresAfterMs / 60_000)} minutes`];
+  const often = uses === undefined ? [] : [`${uses} times`];
+  return [scopes[scope], which, ...until, ...often].join(', ');
+}
+
+/** How many of something. */
+export function countWords(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,140 @@
+import type {
+  InboxAction,
+  InboxCounts,
+  InboxList,
+  InboxOutcome,
+  InboxPage,
+  InboxRequest,
+} from '../inbox-api.ts';
+import type { Answer } from './answers.ts';
+import {
+  findRefusal,
+  type InboxRefusal,
+  isCounts,
+  isOutcomes,
+  isPage,
+  isRequest,
+} from './decode-responses.ts';
+
+/** Which entries of a list, and in which order. A field that is `''` limits nothing. */
+export interface ListQuery {
+  list: InboxList;
+  order: 'risk' | 'expires' | 'oldest';
+  agent: string;
+  tool: string;
+  risk: string;
+  requester: string;
+  text: string;
+}
+
+/** The server refused a whole request. */
+export class RefusedError extends Error {
+  readonly refusal: InboxRefusal;
+
+  constructor(refusal: InboxRefusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+interface ClientOptions {
+  /** Where the route has its API. Ends with `/`. */
+  api: string;
+  /** Repeats what the server does not answer. The same answer again is harmless. */
+  fetch: (url: string, init?: RequestInit) => Promise<Response>;
+  now: () => number;
+  /** Somebody else has signed in. */
+  onOtherViewer: () => void;
+}
+
+/** The page's requests to its route. */
+export class InboxClient {
+  readonly #options: ClientOptions;
+  #viewer: string | undefined;
+  /** How far the server's clock is ahead. */
+  #ahead = 0;
+  #position = 0;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  /** The present, by the server's clock. */
+  get now(): number {
+    return this.#options.now() + this.#ahead;
+  }
+
+  /** The position in the feed of changes that the first list was read at. */
+  get position(): number {
+    return this.#position;
+  }
+
+  async readList(query: ListQuery, { after, limit }: { after?: string; limit?: number } = {}) {
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries({ ...query, after, limit })) {
+      if (value !== undefined && value !== '') search.set(name, String(value));
+    }
+    const page: InboxPage = await this.#get(`requests?${search}`, isPage);
+    this.#position = Math.max(this.#position, page.position);
+    return page;
+  }
+
+  async readRequest(requestId: string): Promise<InboxRequest> {
+    return this.#get(`requests/${encodeURIComponent(requestId)}`, isRequest);
+  }
+
+  async readCounts(): Promise<InboxCounts> {
+    return this.#get('counts', isCounts);
+  }
+
+  /** Sends answers; gives one outcome for each, in order. Rejects with a `RefusedError` if none was looked at. */
+  async answer(answers: readonly Answer[]): Promise<InboxOutcome[]> {
+    return this.#post('answers', { viewer: this.#viewer, answers });
+  }
+
+  async act(action: Omit<InboxAction, 'viewer'>): Promise<InboxOutcome | undefined> {
+    const [outcome] = await this.#post('actions', { viewer: this.#viewer, ...action });
+    return outcome;
+  }
+
+  async #post(path: string, body: unknown): Promise<InboxOutcome[]> {
+    const response = await this.#send(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const result: unknown = await response.json();
+    if (!isOutcomes(result)) throw new TypeError(foreign);
+    return result.outcomes;
+  }
+
+  async #get<RESULT extends { viewer: string; at: number }>(
+    path: string,
+    isResult: (value: unknown) => value is RESULT,
+  ): Promise<RESULT> {
+    const response = await this.#send(path, {});
+    const result: unknown = await response.json();
+    if (!isResult(result)) throw new TypeError(foreign);
+    this.#ahead = result.at - this.#options.now();
+    this.#viewer ??= result.viewer;
+    if (result.viewer !== this.#viewer) this.#options.onOtherViewer();
+    return result;
+  }
+
+  async #send(path: string, init: RequestInit): Promise<Response> {
+    const { api, fetch } = this.#options;
+    const response = await fetch(`${api}${path}`, init);
+    if (response.ok) return response;
+    throw new RefusedError(await readRefusal(response));
+  }
+}
+
+const foreign = 'Something else answered for the server.';
+
+async function readRefusal(response: Response): Promise<InboxRefusal> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const { status } = response;
+  const message =
+    status === 401 ? 'You may have to sign in again.' : `The server refused this (${status}).`;
+  return findRefusal(body) ?? { code: `http-${status}`, message };
+}

@@ -1,0 +1,381 @@
+import type { InboxCounts, InboxEntry, InboxRequest } from '../inbox-api.ts';
+import { PageAnswers } from './page-answers.ts';
+import { countWords, describeRow } from './entry-words.ts';
+import { Freshness } from './freshness.ts';
+import { type InboxClient, type ListQuery, RefusedError } from './inbox-client.ts';
+import { Marks } from './marks.ts';
+import { findNextRow, isWaiting, type Row, ShownList } from './shown-list.ts';
+
+/** What is open, as it was shown. */
+export interface Opened {
+  row: Row;
+  /** Another one as soon as something else is shown. */
+  key: string;
+  /** By the clock of the server. */
+  shownAt: number;
+  /** Earlier decisions and the conversation, once they are read. */
+  loaded?: InboxRequest;
+}
+
+/** Where the focus belongs after a change, which a number tells from the one before. */
+export interface FocusPlace {
+  at: 'heading' | 'row' | 'step' | 'search';
+  change: number;
+}
+
+/** What the page of an inbox shows, and what its person does there. */
+export class Inbox {
+  readonly client: InboxClient;
+  readonly list = new ShownList();
+  readonly answering: PageAnswers;
+  readonly marks: Marks;
+  readonly freshness: Freshness;
+  readonly #now: () => number;
+  readonly #listeners = new Set<() => void>();
+  #query: ListQuery = {
+    list: 'mine',
+    order: 'risk',
+    agent: '',
+    tool: '',
+    risk: '',
+    requester: '',
+    text: '',
+  };
+  #counts: InboxCounts | undefined;
+  #next: string | undefined;
+  #opened: Opened | undefined;
+  #activeKey: string | undefined;
+  #refreshing: Promise<void> | undefined;
+  #isRefreshWanted = false;
+  #isFrozen = false;
+  #focus: FocusPlace | undefined;
+  #openings = 0;
+  /** Why the lists can't be read. */
+  problem: string | undefined;
+  isRead = false;
+  /** Whether list and detail are side by side: then a row that becomes active opens. */
+  isWide = true;
+
+  constructor(client: InboxClient, now: () => number) {
+    this.client = client;
+    this.#now = now;
+    this.freshness = new Freshness(now());
+    this.marks = new Marks(this.list, this.needsPerson, () => this.changed());
+    this.answering = new PageAnswers({
+      client,
+      opened: () => this.#opened,
+      whyNotCurrent: () => this.#whyNotCurrent(),
+      findEntry: (requestId) => this.list.find(requestId) ?? this.#findLoaded(requestId),
+      replaceEntry: (entry) => this.#replace(entry),
+      moveOn: (leftKey) => this.#moveOn(leftKey),
+      describeRest: () => this.describeRest(),
+      focusStep: () => this.#moveFocus('step'),
+      changed: () => this.changed(),
+      refresh: () => void this.refresh(),
+    });
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  get query(): ListQuery {
+    return this.#query;
+  }
+
+  get counts(): InboxCounts | undefined {
+    return this.#counts;
+  }
+
+  get opened(): Opened | undefined {
+    return this.#opened;
+  }
+
+  get focus(): FocusPlace | undefined {
+    return this.#focus;
+  }
+
+  get hasMore(): boolean {
+    return this.#next !== undefined;
+  }
+
+  /** The row that has the tab stop of the list. */
+  get activeKey(): string | undefined {
+    const { rows } = this.list;
+    return rows.some(({ key }) => key === this.#activeKey) ? this.#activeKey : rows[0]?.key;
+  }
+
+  /** Shows another list, or another part of it. */
+  async setQuery(change: Partial<ListQuery>): Promise<void> {
+    this.#query = { ...this.#query, ...change };
+    this.marks.clear();
+    if (change.list !== undefined) this.close();
+    this.list.clear();
+    this.isRead = false;
+    this.changed();
+    await this.refresh();
+  }
+
+  /** Reads the log again: the list, the counts, and what is open. */
+  async refresh(): Promise<void> {
+    this.#isRefreshWanted = true;
+    this.#refreshing ??= this.#refreshWhileWanted().finally(() => (this.#refreshing = undefined));
+    await this.#refreshing;
+  }
+
+  async #refreshWhileWanted(): Promise<void> {
+    while (this.#isRefreshWanted) {
+      this.#isRefreshWanted = false;
+      try {
+        await this.#readAll();
+        this.problem = undefined;
+      } catch (error) {
+        this.problem =
+          error instanceof RefusedError
+            ? error.message
+            : 'The page could not read what the server responded.';
+      }
+      this.changed();
+    }
+  }
+
+  async #readAll(): Promise<void> {
+    const query = this.#query;
+    const opened = this.#opened;
+    const begun = this.freshness.begin(this.#now());
+    const limit = Math.min(200, Math.max(50, this.list.entries.length));
+    const [page, counts] = await Promise.all([
+      this.client.readList(query, { limit }),
+      this.client.readCounts(),
+      this.#readOpened(opened),
+    ]);
+    this.#counts = counts;
+    if (query !== this.#query) {
+      this.#isRefreshWanted = true;
+      return;
+    }
+    this.list.update(page.entries);
+    this.#next = page.next;
+    if (!this.isRead || !this.#isFrozen) this.showNew();
+    else await this.#readGone(page.entries, page.next !== undefined);
+    this.isRead = true;
+    this.freshness.confirm(begun, this.#now());
+  }
+
+  /* What is open may have left the list. */
+  async #readOpened(opened: Opened | undefined): Promise<void> {
+    const [entry, ...others] = opened?.row.entries ?? [];
+    if (opened === undefined || entry === undefined || others.length > 0) return;
+    try {
+      const loaded = await this.client.readRequest(entry.requestId);
+      if (this.#opened?.key !== opened.key) return;
+      this.#opened = { ...this.#opened, loaded };
+      this.#replace(loaded.entry);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      this.answering.alert = error.message;
+    }
+  }
+
+  /* A row that is over says how it ended. */
+  async #readGone(present: readonly InboxEntry[], hasMore: boolean): Promise<void> {
+    if (hasMore) return;
+    const there = new Set(present.map(({ requestId }) => requestId));
+    const gone = this.list.entries.filter(
+      (entry) => isWaiting(entry) && !there.has(entry.requestId),
+    );
+    for (const { requestId } of gone.slice(0, 20)) {
+      const read = await this.client.readRequest(requestId).catch(() => undefined);
+      if (read !== undefined) this.#replace(read.entry);
+    }
+  }
+
+  /* What is as it was shown stays what was shown, with what is now known of its votes and rights. */
+  #replace(entry: InboxEntry): void {
+    this.list.replace(entry);
+    const opened = this.#opened;
+    if (opened === undefined) return;
+    const entries = opened.row.entries.map((each) =>
+      each.requestId === entry.requestId && each.digest === entry.digest ? entry : each,
+    );
+    this.#opened = { ...opened, row: { ...opened.row, entries } };
+  }
+
+  #findLoaded(requestId: string): InboxEntry | undefined {
+    const entry = this.#opened?.loaded?.entry;
+    return entry?.requestId === requestId ? entry : undefined;
+  }
+
+  #whyNotCurrent(): string | undefined {
+    if (this.freshness.isFresh(this.#now())) return undefined;
+    void this.refresh();
+    return 'The page is reading what has happened meanwhile. Try again then.';
+  }
+
+  /** Whether the pointer or the focus is where a row that moves would be hit by mistake. */
+  setFrozen(isFrozen: boolean): void {
+    if (isFrozen === this.#isFrozen) return;
+    this.#isFrozen = isFrozen;
+    if (!isFrozen && this.list.newCount > 0) this.showNew();
+  }
+
+  /** Shows the list as it is now. */
+  showNew(): void {
+    this.list.show(this.#opened?.row.key);
+    this.changed();
+  }
+
+  async loadMore(): Promise<void> {
+    if (this.#next === undefined) return;
+    const query = this.#query;
+    try {
+      const page = await this.client.readList(query, { after: this.#next, limit: 50 });
+      if (query !== this.#query) return;
+      this.list.append(page.entries);
+      this.#next = page.next;
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      this.problem = error.message;
+    }
+    this.changed();
+  }
+
+  /** Whether an entry still needs this person. */
+  needsPerson = (entry: InboxEntry): boolean =>
+    isWaiting(entry) && this.answering.describeSending(entry.requestId) === undefined;
+
+  /** Opens a row, as it is now. */
+  open(row: Row, focus?: 'heading'): void {
+    this.#openings += 1;
+    const entries = row.entries.map((entry) => this.list.find(entry.requestId) ?? entry);
+    this.#opened = {
+      row: { ...row, entries },
+      key: `${this.#openings}`,
+      shownAt: this.client.now,
+    };
+    this.#activeKey = row.key;
+    this.answering.reset();
+    if (focus !== undefined) this.#moveFocus(focus);
+    this.changed();
+    void this.#readOpened(this.#opened).then(() => this.changed());
+  }
+
+  /** Opens what an address names. */
+  async openById(requestId: string): Promise<void> {
+    const row = this.list.findRow(requestId);
+    if (row !== undefined) return this.open(row);
+    try {
+      const { entry } = await this.client.readRequest(requestId);
+      this.open({ key: requestId, entries: [entry] });
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      this.answering.alert = error.message;
+      this.changed();
+    }
+  }
+
+  close(): void {
+    this.#opened = undefined;
+    this.answering.reset();
+    this.changed();
+  }
+
+  /** Shows what is open as it has become. */
+  reopen(): void {
+    const { row } = this.#opened ?? {};
+    if (row === undefined) return;
+    const entries = row.entries.map((entry) => this.#findLoaded(entry.requestId) ?? entry);
+    this.open({ ...row, entries }, 'heading');
+  }
+
+  /** The next or the previous row: from the list, and from what is open. */
+  async move(step: 1 | -1, from: 'list' | 'detail'): Promise<void> {
+    const { rows } = this.list;
+    const key = from === 'detail' ? this.#opened?.row.key : this.activeKey;
+    const place = rows.findIndex((row) => row.key === key);
+    const isFirst = from === 'list' && this.#activeKey === undefined;
+    if (step === 1 && place === rows.length - 1 && this.hasMore) await this.loadMore();
+    const row = this.list.rows[isFirst ? 0 : place + step];
+    if (row === undefined) return;
+    this.#activeKey = row.key;
+    if (from === 'detail') return this.open(row, 'heading');
+    this.#moveFocus('row');
+    if (this.isWide) this.open(row);
+    else this.changed();
+  }
+
+  /** One level back: from a step to what is open, and from there to its row. */
+  goBack(): void {
+    if (this.answering.goBack()) return;
+    if (!this.isWide) this.close();
+    this.#moveFocus('row');
+    this.changed();
+  }
+
+  setActive(row: Row): void {
+    this.#activeKey = row.key;
+    this.changed();
+  }
+
+  #moveOn(leftKey: string): void {
+    const next = findNextRow(this.list.rows, leftKey, this.needsPerson);
+    if (next !== undefined) return this.open(next, 'heading');
+    this.close();
+    this.#moveFocus('heading');
+    if (this.hasMore || this.list.newCount > 0) void this.#openFirst();
+  }
+
+  /* All that is shown was answered, and there is more. */
+  async #openFirst(): Promise<void> {
+    await this.refresh();
+    this.showNew();
+    const first = this.list.rows.find(({ entries }) => entries.some(this.needsPerson));
+    if (first !== undefined && this.#opened === undefined) this.open(first, 'heading');
+  }
+
+  moveFocusTo(at: FocusPlace['at']): void {
+    this.#moveFocus(at);
+    this.changed();
+  }
+
+  #moveFocus(at: FocusPlace['at']): void {
+    this.#focus = { at, change: (this.#focus?.change ?? 0) + 1 };
+  }
+
+  /** Opens what is marked as one row, if it can be answered together: it must be about one tool of one agent. */
+  openMarked(): void {
+    const entries = this.list.entries.filter(({ requestId }) => this.marks.has(requestId));
+    const [first] = entries;
+    if (first === undefined) return;
+    const isOne = entries.every(
+      ({ toolName, agent, rights }) =>
+        toolName === first.toolName && agent === first.agent && rights.mayApprove,
+    );
+    if (!isOne) return this.answering.say('Only approvals of one tool can be answered together.');
+    this.open({ key: first.requestId, entries }, 'heading');
+  }
+
+  /** Shows the requests of the open row one by one. */
+  splitOpened(): void {
+    const { row } = this.#opened ?? {};
+    if (row === undefined) return;
+    this.list.split(row);
+    const first = this.list.findRow(row.entries.find(this.needsPerson)?.requestId ?? row.key);
+    if (first !== undefined) this.open(first, 'heading');
+  }
+
+  /** What is left, and what is next. */
+  describeRest(): string {
+    const left = this.list.entries.filter(this.needsPerson).length;
+    const isMore = this.hasMore || this.list.newCount > 0;
+    const { row } = this.#opened ?? {};
+    const next = row === undefined ? '' : ` Next: ${describeRow(row)}.`;
+    if (left === 0 && !isMore) return 'Nothing is left.';
+    return `${isMore ? `More than ${left}` : countWords(left, 'request')} left.${next}`;
+  }
+}

@@ -1,0 +1,162 @@
+import { inertLine } from '../../../content/inert-text.ts';
+import { Button } from './button.tsx';
+import { countWords, describeRow, describeState } from './entry-words.ts';
+import type { Inbox } from './inbox.ts';
+import type { Row } from './shown-list.ts';
+import { describeDistance } from './times.ts';
+
+/** The list: a row for each request, or for several that are alike. */
+export function ListPane({ inbox }: { inbox: Inbox }) {
+  const { list, marks, activeKey, opened } = inbox;
+  const { newCount, rows } = list;
+  return (
+    <section class="list-pane" aria-label="Requests">
+      <div class="list-top">
+        <span class={newCount === 0 ? 'absent' : ''}>
+          <Button onPress={() => showNew(inbox)}>{newCount} new</Button>
+        </span>
+        <span class={marks.count === 0 ? 'absent' : 'marks'}>
+          <Button onPress={() => inbox.openMarked()}>Open {marks.count} marked</Button>
+          <Button
+            look="quiet"
+            label="Take all marks back"
+            onPress={() => {
+              inbox.marks.clear();
+              inbox.moveFocusTo('row');
+            }}
+          >
+            ✕
+          </Button>
+        </span>
+      </div>
+      {rows.length === 0 ? (
+        <p class="empty">{describeEmpty(inbox)}</p>
+      ) : (
+        <div
+          class="rows"
+          role="grid"
+          aria-label="Requests"
+          aria-multiselectable="true"
+          aria-rowcount={inbox.hasMore ? -1 : rows.length}
+        >
+          {rows.map((row) => (
+            <ListRow
+              key={row.key}
+              row={row}
+              inbox={inbox}
+              isActive={row.key === activeKey}
+              isOpen={row.key === opened?.row.key}
+            />
+          ))}
+        </div>
+      )}
+      {inbox.hasMore && <Button onPress={() => void inbox.loadMore()}>Show more</Button>}
+    </section>
+  );
+}
+
+/* The button is gone after, so the focus moves. */
+function showNew(inbox: Inbox): void {
+  inbox.showNew();
+  inbox.moveFocusTo('row');
+}
+
+function describeEmpty({ isRead, query, problem }: Inbox): string {
+  if (!isRead) return problem === undefined ? 'Reading …' : '';
+  const { list, order: _order, ...filter } = query;
+  if (Object.values(filter).some((value) => value !== '')) return 'Nothing is like that.';
+  const empty = {
+    mine: 'Nothing waits for you.',
+    all: 'Nothing waits for anybody.',
+    decided: 'Nothing was decided yet.',
+    unsettled: 'Nothing is lost or stuck.',
+  };
+  return empty[list];
+}
+
+interface ListRowProps {
+  row: Row;
+  inbox: Inbox;
+  isActive: boolean;
+  isOpen: boolean;
+}
+
+function ListRow({ row, inbox, isActive, isOpen }: ListRowProps) {
+  const { entries, key } = row;
+  const [entry] = entries;
+  if (entry === undefined) return null;
+  const title = describeRow(row);
+  const isMarked = entries.some(({ requestId }) => inbox.marks.has(requestId));
+  const isRefused = entries.some(({ requestId }) => inbox.answering.findRefusal(requestId));
+  const needsPerson = entries.some(inbox.needsPerson);
+  return (
+    <div
+      role="row"
+      class={`row${needsPerson ? '' : ' done'}${isRefused ? ' refused' : ''}`}
+      data-key={key}
+      tabIndex={isActive ? 0 : -1}
+      aria-selected={isMarked}
+      aria-current={isOpen ? 'true' : undefined}
+      onFocus={() => {
+        if (!isActive) inbox.setActive(row);
+      }}
+      onClick={() => inbox.open(row, 'heading')}
+    >
+      <span role="gridcell" class="mark">
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          checked={isMarked}
+          disabled={!needsPerson}
+          aria-label={`Mark ${title}`}
+          aria-keyshortcuts="x"
+          onClick={(event) => {
+            event.stopPropagation();
+            if (event.shiftKey) inbox.marks.markRange(row);
+            else inbox.marks.toggle(row);
+            inbox.setActive(row);
+            inbox.moveFocusTo('row');
+          }}
+        />
+      </span>
+      <span role="gridcell" class="what">
+        <span class="title">{title}</span>
+        <span class="about">{describeAbout(row)}</span>
+      </span>
+      <span role="gridcell" class="state">
+        {entry.risk !== null && <span class={`risk ${entry.risk}`}>{entry.risk}</span>}
+        <span class="how">{describeHow(row, inbox)}</span>
+      </span>
+    </div>
+  );
+}
+
+function describeAbout({ entries: [entry] }: Row): string {
+  if (entry === undefined) return '';
+  const { toolName, agent, requesters } = entry;
+  const who = requesters.length === 0 ? undefined : `for ${requesters.map(inertLine).join(', ')}`;
+  const named = [toolName, agent].map((name) => (name === null ? undefined : inertLine(name)));
+  return [...named, who].filter((each) => each !== undefined).join(' · ');
+}
+
+/** What has become of a row: what is being sent, what was refused, how it ended, who looks at it, or until when it waits. */
+function describeHow({ entries }: Row, { answering, client }: Inbox): string {
+  const [entry] = entries;
+  if (entry === undefined) return '';
+  const refused = entries.filter(({ requestId }) => answering.findRefusal(requestId));
+  if (refused.length > 0)
+    return entries.length === 1 ? 'Not recorded' : `${refused.length} not recorded`;
+  const sending = entries.flatMap(({ requestId }) => answering.describeSending(requestId) ?? []);
+  if (sending[0] !== undefined) return `${sending[0]} …`;
+  const ended = entries.filter(({ state }) => state !== 'open');
+  if (ended.length > 0 && entries.length > 1)
+    return `${countWords(entries.length - ended.length, 'request')} left`;
+  const state = describeState(entry);
+  if (state !== undefined) return state;
+  if (entry.claim !== undefined && !entry.claim.isMine && entry.claim.until > client.now)
+    return `${inertLine(entry.claim.by)} is looking at it`;
+  const { expiresAt, createdAt } = entry;
+  if (expiresAt === undefined) return describeDistance(createdAt, client.now);
+  if (expiresAt <= client.now) return 'Expired';
+  return `expires ${describeDistance(expiresAt, client.now)}`;
+}

@@ -1,0 +1,303 @@
+import { expect, test, vi } from 'vitest';
+import type { Inbox } from '../../src/channels/inbox/page/inbox.ts';
+import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
+import { decide, makeEntry } from './page-entries.ts';
+import { FakeRoute } from './page-route.ts';
+
+const other = (requestId: string, parts: Parameters<typeof makeEntry>[1] = {}): InboxEntry =>
+  makeEntry(requestId, { toolName: requestId, ...parts });
+
+const openRow = (inbox: Inbox, requestId: string): void => {
+  const row = inbox.list.findRow(requestId);
+  if (row === undefined) throw new Error(`${requestId} is not in the list.`);
+  inbox.open(row);
+};
+
+/** The person has read what is open to its end. */
+const readWhole = (inbox: Inbox): void => {
+  const { answering } = inbox;
+  answering.setSeen(answering.shownKey, { isWhole: true, missing: [], hidden: 0 });
+};
+
+const settle = async (inbox: Inbox): Promise<void> =>
+  vi.waitFor(() => {
+    if (inbox.answering.sendingCount > 0) throw new Error('An answer is on its way.');
+  });
+
+test('an approval does not count before all of the request was shown, and says what is missing', async () => {
+  const route = new FakeRoute(other('x'));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  inbox.answering.approve();
+  const { shownKey } = inbox.answering;
+  inbox.answering.setSeen(shownKey, { isWhole: false, missing: ['body'], hidden: 0 });
+  inbox.answering.approve();
+  expect(inbox.answering.message?.text).toMatch(/to the end first.*body/);
+  expect(route.posted).toEqual([]);
+});
+
+test('an approval names what was shown by its digests, and the next request opens', async () => {
+  const route = new FakeRoute(other('x'), other('y'));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  readWhole(inbox);
+  inbox.answering.approve();
+  expect(inbox.opened?.row.key).toBe('y');
+  expect(inbox.focus?.at).toBe('heading');
+  await settle(inbox);
+  expect(route.posted).toEqual([
+    {
+      requestId: 'x',
+      threadId: 'thread of x',
+      digest: 'shown x',
+      answer: { type: 'approval-response', requestId: 'x', approved: true, digest: 'asked x' },
+    },
+  ]);
+  expect(inbox.answering.message?.text).toBe(
+    'Approved by Cy: Send mail to x?. 1 request left. Next: Send mail to y?.',
+  );
+});
+
+test('what was seen of one request does not count for the next', async () => {
+  const route = new FakeRoute(other('x'), other('y'));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  readWhole(inbox);
+  inbox.answering.approve();
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted).toHaveLength(1);
+});
+
+test('a critical request takes a second step, which a double press does not pass', async () => {
+  const route = new FakeRoute(other('x', { risk: 'critical' }));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  readWhole(inbox);
+  inbox.answering.approve();
+  inbox.answering.approve();
+  expect(inbox.answering.step).toBe('confirm');
+  expect(route.posted).toEqual([]);
+  route.now += 600;
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted).toHaveLength(1);
+});
+
+test('where an approval needs a reason, it is asked for', async () => {
+  const route = new FakeRoute(other('x', { request: { requireReason: true } }));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  readWhole(inbox);
+  inbox.answering.approve();
+  inbox.answering.setDraft('x', { reason: ' ' });
+  inbox.answering.approve();
+  expect(route.posted).toEqual([]);
+  inbox.answering.setDraft('x', { reason: 'It is due.' });
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted).toMatchObject([{ answer: { approved: true, reason: 'It is due.' } }]);
+});
+
+test('a rejection can be given before all was read; its reason is kept while it is not sent', async () => {
+  const route = new FakeRoute(other('x'), other('y'));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  inbox.answering.startReject();
+  inbox.answering.setDraft('x', { reason: 'Too dear.' });
+  await inbox.move(1, 'detail');
+  await inbox.move(-1, 'detail');
+  inbox.answering.startReject();
+  expect(inbox.answering.draft('x').reason).toBe('Too dear.');
+  inbox.answering.reject();
+  await settle(inbox);
+  expect(route.posted).toMatchObject([{ answer: { approved: false, reason: 'Too dear.' } }]);
+});
+
+test('a refusal marks its row and says why; draft, focus and what is open stay', async () => {
+  const route = new FakeRoute(other('x'), other('y'));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  inbox.answering.setDraft('x', { reason: 'Too dear.' });
+  route.replace(decide(other('x'), 'approved', 'Bo'));
+  inbox.answering.reject();
+  const { focus } = inbox;
+  await settle(inbox);
+  expect(inbox.answering.findRefusal('x')?.message).toBe('Bo has answered it.');
+  expect(inbox.answering.alert).toBe('Not recorded: “Send mail to x?”: Bo has answered it.');
+  expect(inbox.answering.draft('x').reason).toBe('Too dear.');
+  expect(inbox.opened?.row.key).toBe('y');
+  expect(inbox.focus).toEqual(focus);
+});
+
+test('a request that has changed since it was shown is not answered, and can be shown anew', async () => {
+  const route = new FakeRoute(other('x'));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  readWhole(inbox);
+  route.replace(other('x', { digest: 'edited x' }));
+  await inbox.refresh();
+  inbox.answering.approve();
+  expect(inbox.answering.message?.text).toBe('It has changed since it was shown.');
+  inbox.reopen();
+  inbox.answering.approve();
+  expect(route.posted).toEqual([]);
+  readWhole(inbox);
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted).toMatchObject([{ digest: 'edited x' }]);
+});
+
+test('alike requests are answered together: each by its id and digest, without late ones, with an outcome for each', async () => {
+  const alike = ['a', 'b', 'c', 'd'].map((id) => makeEntry(id));
+  const route = new FakeRoute(...alike);
+  const inbox = await route.open();
+  openRow(inbox, 'a');
+  inbox.answering.approve();
+  expect(route.posted).toEqual([]);
+  readWhole(inbox);
+  /* One arrives late; one is decided elsewhere, and the page does not know it yet. */
+  route.entries = [...route.entries, makeEntry('late')];
+  route.replace(decide(makeEntry('b'), 'rejected', 'Bo'));
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted.map(({ requestId, digest }) => [requestId, digest])).toEqual(
+    ['a', 'b', 'c', 'd'].map((id) => [id, `shown ${id}`]),
+  );
+  expect(inbox.answering.findRefusal('b')).toBeDefined();
+  expect(inbox.answering.message?.text).toMatch(/^3 requests: Approved by Cy, 1 not recorded\./);
+});
+
+test('one of several that is known to be decided is left out of their answer', async () => {
+  const route = new FakeRoute(makeEntry('a'), makeEntry('b'));
+  const inbox = await route.open();
+  openRow(inbox, 'a');
+  readWhole(inbox);
+  route.replace(decide(makeEntry('b'), 'rejected', 'Bo'));
+  await inbox.refresh();
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted.map(({ requestId }) => requestId)).toEqual(['a']);
+});
+
+test('one of several that has changed since it was shown is left out of their answer', async () => {
+  const route = new FakeRoute(makeEntry('a'), makeEntry('b'));
+  const inbox = await route.open();
+  openRow(inbox, 'a');
+  readWhole(inbox);
+  route.replace(makeEntry('b', { digest: 'edited b' }));
+  await inbox.refresh();
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted.map(({ requestId }) => requestId)).toEqual(['a']);
+});
+
+test('after eight hours of sleep no answer counts before the page has read the log again', async () => {
+  const route = new FakeRoute(other('x'));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  readWhole(inbox);
+  route.now += 8 * 60 * 60_000;
+  inbox.answering.approve();
+  expect(inbox.answering.message?.text).toMatch(/reading what has happened meanwhile/);
+  expect(route.posted).toEqual([]);
+  await inbox.refresh();
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted).toHaveLength(1);
+});
+
+test('a deadline passes by the clock of the server', async () => {
+  const route = new FakeRoute(other('x', { expiresAt: 15_000 }));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  readWhole(inbox);
+  route.now = 15_000;
+  inbox.answering.approve();
+  expect(inbox.answering.message?.text).toBe('It has expired.');
+  expect(route.posted).toEqual([]);
+});
+
+const suggestion = {
+  toolName: 'x',
+  decided: 39,
+  approved: 39,
+  remember: { scope: 'principal' as const, match: ['to'] },
+  covered: 31,
+};
+
+test('a suggested rule is made only when it is accepted', async () => {
+  const route = new FakeRoute(other('x'));
+  route.amend = (outcome) => (outcome.status === 'recorded' ? { ...outcome, suggestion } : outcome);
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  readWhole(inbox);
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(inbox.answering.message?.suggestion?.terms).toEqual(suggestion);
+  expect(route.posted).toHaveLength(1);
+  inbox.answering.acceptSuggestion();
+  await settle(inbox);
+  const { remember } = suggestion;
+  expect(route.posted[1]).toMatchObject({ requestId: 'x', action: { type: 'remember', remember } });
+});
+
+test('no rule is suggested for the highest risk', async () => {
+  const route = new FakeRoute(other('x', { risk: 'critical' }));
+  route.amend = (outcome) => (outcome.status === 'recorded' ? { ...outcome, suggestion } : outcome);
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  readWhole(inbox);
+  inbox.answering.approve();
+  route.now += 600;
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted).toHaveLength(1);
+  expect(inbox.answering.message?.suggestion).toBeUndefined();
+});
+
+test('an edit is checked before it runs: what was read before it does not count', async () => {
+  const route = new FakeRoute(other('x', { rights: { mayEdit: true } }));
+  const inbox = await route.open();
+  const { answering } = inbox;
+  openRow(inbox, 'x');
+  readWhole(inbox);
+  answering.startEdit();
+  answering.setDraft('x', { edit: { texts: {}, input: { to: 'y' }, faults: ['to'] } });
+  answering.checkEdit();
+  expect(answering.step).toBe('edit');
+  answering.setDraft('x', { edit: { texts: {}, input: { to: 'y' }, faults: [] } });
+  answering.approve();
+  answering.checkEdit();
+  answering.approve();
+  expect(route.posted).toEqual([]);
+  readWhole(inbox);
+  answering.approve();
+  await settle(inbox);
+  expect(route.posted).toMatchObject([{ answer: { approved: true, input: { to: 'y' } } }]);
+});
+
+test('what has a secret is not edited: its mask would be sent', async () => {
+  const route = new FakeRoute(other('x', { rights: { mayEdit: true }, masked: [['token']] }));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  inbox.answering.startEdit();
+  expect(inbox.answering.step).toBe('read');
+});
+
+test('a request is not answered again while its answer is on its way', async () => {
+  const route = new FakeRoute(other('x'));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  readWhole(inbox);
+  const { promise, resolve } = Promise.withResolvers();
+  route.hold = promise;
+  inbox.answering.approve();
+  await inbox.openById('x');
+  readWhole(inbox);
+  inbox.answering.approve();
+  expect(inbox.answering.message?.text).toBe('Approving …');
+  resolve(undefined);
+  await settle(inbox);
+  expect(route.posted).toHaveLength(1);
+});
