@@ -171,6 +171,7 @@ const packages: Record<string, readonly string[]> = {
   '@ai-sdk/react': ['channels/ui'],
   react: ['channels/ui'],
   canonicalize: ['policy'],
+  jose: ['channels/links'],
   immer: ['content/approval.ts', 'agent/input/answer-edit.ts'],
   '@dbos-inc/dbos-sdk': ['engines/dbos.ts'],
   'graphile-worker': ['engines/graphile-worker.ts'],
@@ -208,6 +209,7 @@ test('each package is used in its rooms; types of `ai` may be used in all', () =
 const usedInOneFile = [
   '@ai-sdk/react',
   'canonicalize',
+  'jose',
   'node:readline',
   'node:sqlite',
   'react',

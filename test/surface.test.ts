@@ -6,6 +6,7 @@ import * as backtests from 'holdpoint/backtest';
 import * as dbos from 'holdpoint/dbos';
 import * as graphileWorker from 'holdpoint/graphile-worker';
 import * as inbox from 'holdpoint/inbox';
+import * as links from 'holdpoint/links';
 import * as middleware from 'holdpoint/middleware';
 import * as otel from 'holdpoint/otel';
 import * as rap from 'holdpoint/rap';
@@ -53,6 +54,7 @@ test('the public names are these, and a change of them is a decision', () => {
   expect(Object.keys(dbos).toSorted()).toEqual(['agentWorkflow', 'wakeWorkflow']);
   expect(Object.keys(graphileWorker).toSorted()).toEqual(['addResumeJob', 'resumeTasks']);
   expect(Object.keys(inbox)).toEqual(['createInboxHandler']);
+  expect(Object.keys(links)).toEqual(['createLinks']);
   expect(Object.keys(middleware).toSorted()).toEqual([
     'answerMessage',
     'approvalRequestsOf',
@@ -233,6 +235,7 @@ test('the public types are these', () => {
     './dbos': ['AgentWorkflow', 'AgentWorkflowOptions', 'AgentWorkflowResult'],
     './graphile-worker': ['ResumeJobOptions', 'ResumeTasksOptions'],
     './inbox': ['FieldFormat', 'InboxDetail', 'InboxHandlerOptions', 'InboxSignIn'],
+    './links': ['LinkKey', 'Links', 'LinksOptions'],
     './middleware': ['GuardOptions', 'HoldPointOptions', 'OpenRequestsOptions'],
     './otel': ['TraceOptions'],
     './rap': [

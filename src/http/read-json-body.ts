@@ -23,9 +23,17 @@ export async function readJsonText(
   request: Request,
   maximumBytes: number,
 ): Promise<{ text: string } | Response> {
-  const [type = ''] = (request.headers.get('content-type') ?? '').split(';');
-  if (type.trim().toLowerCase() !== 'application/json') {
-    return makeRefusalResponse(415, 'unsupported-media-type', 'The body must be application/json.');
+  return readBodyText(request, { type: 'application/json', maximumBytes });
+}
+
+/** The text of a body of this content type, at most `maximumBytes` long; or the response that refuses it. */
+export async function readBodyText(
+  request: Request,
+  { type, maximumBytes }: { type: string; maximumBytes: number },
+): Promise<{ text: string } | Response> {
+  const [sent = ''] = (request.headers.get('content-type') ?? '').split(';');
+  if (sent.trim().toLowerCase() !== type) {
+    return makeRefusalResponse(415, 'unsupported-media-type', `The body must be ${type}.`);
   }
   const bytes = await readBytes(request, maximumBytes);
   if (bytes === undefined) {

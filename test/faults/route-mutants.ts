@@ -16,7 +16,7 @@ export const routeMutants: readonly SourceMutant[] = [
   {
     promise: 'a form of another site can send no body that a route takes',
     file: 'http/read-json-body.ts',
-    from: "type.trim().toLowerCase() !== 'application/json'",
+    from: 'sent.trim().toLowerCase() !== type',
     to: "type === 'nothing'",
     suite: [ownRoute, 'refuses a text'],
     sentence: failed,

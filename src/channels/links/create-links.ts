@@ -1,0 +1,165 @@
+import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
+import { describeDeadline } from '../../content/deadline-words.ts';
+import { type UserInputRequest, userInputRequestSchema } from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
+import { type LinkKey, parseLinkKeys } from './link-keys.ts';
+import { digestLinkedRequest, type LinkTokens, signLink } from './link-token.ts';
+import type { LinkRoute, RequireSignIn } from './link-visit.ts';
+import type { LinkAgent } from './linked-request.ts';
+import { serveLink } from './serve-link.ts';
+
+/** The options of `createLinks`. */
+export interface LinksOptions {
+  /** The agents whose requests have links. An agent's threads are found by its name. */
+  agents: readonly LinkAgent[];
+  /**
+   * The address under which `handler` is served, such as `https://app.example/answer`: with `https`, as a link is a secret, or on this
+   * machine. A link of another address is refused, also with the same keys.
+   */
+  url: string;
+  /**
+   * The keys, as JSON Web Keys with a `kid` and an `alg`: `HS256` with a secret of at least 32 bytes, or `EdDSA` with a pair, of which
+   * whoever only serves links needs the public half. The first that can sign makes the links; all of them are accepted. To change keys, put
+   * the new one first, and remove the old one when its last link has ended.
+   */
+  keys: readonly LinkKey[];
+  /** How long a link counts, and at most, in milliseconds. Default: 24 hours. No link counts longer than its request. */
+  expiresInMs?: number;
+  /**
+   * Who is signed in, for an app that does not let the link alone say who answers: whoever has a link can use it. A principal that is not the
+   * link's person is refused, as is `undefined`; a `Response`, such as one that leads to the sign-in, is sent unchanged. The answer is
+   * recorded with this principal. Default: none.
+   */
+  requireSignIn?: RequireSignIn;
+  /** Where people sign in to edit a call before they approve it. The page says so, and has no edits itself. */
+  inboxUrl?: string;
+  /** The IANA time zone in which times are written, as `Europe/Paris`. Default `UTC`. */
+  timeZone?: string;
+  /** Called with an error that is not the visitor's; returns the text that they get. Default: `An error occurred.` */
+  onError?: (error: unknown) => string;
+}
+
+/** Makes links, and serves them. */
+export interface Links {
+  /**
+   * Makes a link with which one person sees and answers one request, as it is now. Nothing is stored. Whoever has the link can use it, so
+   * send it to that person alone. `principal` is how the app identifies them, as with `agent.respond`: it can be read in the link, so give
+   * an id, and no roles, which `mayAnswer` looks up.
+   *
+   * Throws `invalid-input` for what is no request, `request-closed` for one that has expired, and a `TypeError` for a principal that
+   * names nobody or makes the link too long, for a time longer than the app's, and if no key can sign.
+   *
+   * @example
+   * const url = await links.create(request, { principal: 'ada@example.com' });
+   */
+  create(
+    request: UserInputRequest,
+    options: {
+      /** The person. */
+      principal: unknown;
+      /** How long it counts, in milliseconds: at least a second. Default and maximum: the `expiresInMs` of `createLinks`. */
+      expiresInMs?: number;
+    },
+  ): Promise<string>;
+  /**
+   * Serves the links, as a fetch-style handler for everything below `url`. `GET` shows the request and never answers it, however often it
+   * is fetched; only the form of the page answers. The page needs no script.
+   */
+  handler(request: Request): Promise<Response>;
+}
+
+const settings = {
+  agents: true,
+  url: true,
+  keys: true,
+  expiresInMs: true,
+  requireSignIn: true,
+  inboxUrl: true,
+  timeZone: true,
+  onError: true,
+} satisfies Record<keyof LinksOptions, true>;
+
+const defaultMs = 24 * 3_600_000;
+
+/**
+ * Links by which somebody answers a request without a page of the app open, such as from a mail. A link is for one named person and one
+ * request, bound to what was shown; the first answer in the log spends it. The answer is recorded by `agent.respond` with the channel `link`,
+ * so `mayAnswer` is asked, and a worker runs the call.
+ *
+ * Throws a `TypeError` for invalid options.
+ *
+ * @example
+ * const links = createLinks({ agents: [agent], url: 'https://app.example/answer', keys: JSON.parse(process.env.LINK_KEYS) });
+ * await sendMail(`${request.text}\n\n${await links.create(request, { principal: 'ada@example.com' })}`);
+ * export const { handler: GET, handler: POST } = links;
+ */
+export function createLinks(options: LinksOptions): Links {
+  refuseUnknown('createLinks', options, settings);
+  const { agents, requireSignIn, inboxUrl, timeZone = 'UTC', onError } = options;
+  const [agent] = agents;
+  if (agent === undefined) throw new TypeError('createLinks needs at least one agent.');
+  describeDeadline(0, { now: 0, timeZone });
+  const tokens: LinkTokens = {
+    audience: parseUrl(options.url),
+    keys: parseLinkKeys(options.keys),
+    expiresInMs: checkMs(options.expiresInMs ?? defaultMs, 'expiresInMs', 1_000),
+    now: () => agent.now(),
+  };
+  const route: LinkRoute = { agents, tokens, requireSignIn, inboxUrl, timeZone, onError };
+  return {
+    create: async (request, { principal, expiresInMs = tokens.expiresInMs }) =>
+      createLink(tokens, { request, principal, expiresInMs }),
+    handler: async (request) => serveLink(route, request),
+  };
+}
+
+/* A link is a secret, and so is the form that its page sends. */
+function parseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url?.hostname ?? '');
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal);
+  if (url !== undefined && isSafe && url.search === '' && url.hash === '') {
+    return `${url.origin}${url.pathname.replace(/\/$/, '')}`;
+  }
+  throw new TypeError(
+    `createLinks needs the url of its handler, with https or on localhost, and without a query; got ${JSON.stringify(text)}.`,
+  );
+}
+
+async function createLink(
+  tokens: LinkTokens,
+  {
+    request,
+    principal,
+    expiresInMs,
+  }: { request: UserInputRequest; principal: unknown; expiresInMs: number },
+): Promise<string> {
+  const { data: shown } = userInputRequestSchema.safeParse(request);
+  if (shown === undefined) {
+    throw new HoldpointError('invalid-input', 'A link is for a request; this is none.');
+  }
+  if (!isSomebody(principal)) {
+    throw new TypeError('A link is for one person: principal must be a text or an object.');
+  }
+  if (!(expiresInMs >= 1_000 && expiresInMs <= tokens.expiresInMs)) {
+    throw new TypeError(
+      `A link counts for 1,000 to ${tokens.expiresInMs} ms, the expiresInMs of createLinks; got ${expiresInMs}.`,
+    );
+  }
+  const { threadId, requestId, expiresAt = Infinity } = shown;
+  const now = tokens.now();
+  const iat = Math.floor(now / 1_000);
+  /* Whole seconds, of which no link gets one too many. */
+  const exp = Math.floor(Math.min(iat * 1_000 + expiresInMs, expiresAt) / 1_000);
+  if (exp * 1_000 <= now) {
+    throw new HoldpointError('request-closed', `Request ${requestId} has expired.`, { requestId });
+  }
+  const digest = await digestLinkedRequest(shown);
+  const claims = { threadId, requestId, digest, principal, iat, exp };
+  return `${tokens.audience}/${await signLink(tokens, claims)}`;
+}
+
+function isSomebody(principal: unknown): boolean {
+  if (typeof principal === 'string') return principal.trim() !== '';
+  return typeof principal === 'object' && principal !== null;
+}

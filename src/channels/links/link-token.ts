@@ -1,0 +1,126 @@
+import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import { parseBase64url } from '../../content/base64.ts';
+import { hashText } from '../../content/crypto.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
+import type { LinkKeys } from './link-keys.ts';
+
+/** What a link says: who may answer which request, as it was shown, until when. */
+export interface LinkClaims {
+  threadId: string;
+  requestId: string;
+  /** Of what was shown. */
+  digest: string;
+  /** The person, as JSON. */
+  principal: unknown;
+  /** In seconds since 1970, as in every JSON Web Token. */
+  iat: number;
+  exp: number;
+}
+
+const claimsSchema = z.strictObject({
+  aud: z.string(),
+  threadId: z.string(),
+  requestId: z.string(),
+  digest: z.string(),
+  principal: z.unknown().refine((principal) => principal !== undefined && principal !== null),
+  iat: z.number(),
+  exp: z.number(),
+});
+
+/* A token of its own kind, so that none that an app signs with the same key for something else is a link. */
+const typ = 'holdpoint-link+jwt';
+/* Servers cut off longer addresses, and mail programs break them. */
+const longestToken = 4_096;
+/* How far the clock of the process that made a link may be ahead. */
+const clockSkewSeconds = 60;
+
+/** Signs links, and verifies them. */
+export interface LinkTokens {
+  /** The address under which links are served: a link of another one is foreign. */
+  audience: string;
+  keys: LinkKeys;
+  /** How long a link counts at most. */
+  expiresInMs: number;
+  now: () => number;
+}
+
+/** The token of a link. Throws a `TypeError` without a key that can sign, and for a principal that is too long. */
+export async function signLink(
+  { audience, keys: { signing } }: Pick<LinkTokens, 'audience' | 'keys'>,
+  { principal, ...claims }: LinkClaims,
+): Promise<string> {
+  if (signing === undefined) {
+    throw new TypeError('No key of createLinks can make links: all of them are public halves.');
+  }
+  const payload: JWTPayload = { aud: audience, ...claims, principal };
+  const { alg, kid } = signing;
+  const token = await new SignJWT(payload).setProtectedHeader({ alg, kid, typ }).sign(signing);
+  if (token.length <= longestToken) return token;
+  throw new TypeError(
+    `The link would have ${token.length} characters, more than ${longestToken}: give it a principal that is only an id.`,
+  );
+}
+
+/**
+ * What a token says. `undefined` for one that is no link of ours, or not any more; why is not said, as whoever sent it would learn
+ * something.
+ */
+export async function verifyLink(
+  { audience, keys: { verifying }, expiresInMs, now }: LinkTokens,
+  token: string,
+): Promise<LinkClaims | undefined> {
+  if (token.length > longestToken || !isCanonical(token)) return undefined;
+  const at = now();
+  try {
+    const { payload } = await jwtVerify(
+      token,
+      ({ kid = '', alg }) => {
+        const key = verifying.get(kid);
+        if (key === undefined || key.alg !== alg) throw new TypeError('There is no such key.');
+        return key;
+      },
+      { algorithms: ['HS256', 'EdDSA'], audience, typ, currentDate: new Date(at) },
+    );
+    const { aud: _ours, ...claims } = claimsSchema.parse(payload);
+    const isFromFuture = claims.iat > at / 1_000 + clockSkewSeconds;
+    const isTooLong = claims.exp - claims.iat > expiresInMs / 1_000;
+    return isFromFuture || isTooLong ? undefined : { ...claims, principal: claims.principal };
+  } catch {
+    return undefined;
+  }
+}
+
+/* Decoders ignore some bits of the last character: one link has one spelling. */
+function isCanonical(token: string): boolean {
+  return token.split('.').every((part) => parseBase64url(part) !== undefined);
+}
+
+/**
+ * What a form of the page sends to show that it is the page's own. It is made from the token, so that nothing has to be kept, and says nothing
+ * about it. Each step of the page has another one, so that none can be skipped.
+ */
+export async function makeFormCode(token: string, step: 'answer' | 'confirm'): Promise<string> {
+  return hashText(`holdpoint/link-form/v1\0${step}\0${token}`);
+}
+
+/** A digest of what a request shows: an approval has its own, which changes when somebody edits the call. */
+export async function digestLinkedRequest(request: UserInputRequest): Promise<string> {
+  if (request.type === 'approval-request') return request.digest;
+  const { kind, text, fields, allowDismiss, dismissAnswer, toolCall } = request;
+  const shown = [kind, text, fields.map(listShown), allowDismiss, dismissAnswer, toolCall];
+  return hashText(`holdpoint/link-question/v1\0${JSON.stringify(shown)}`);
+}
+
+/* In an order of ours: that of an object's keys depends on who made it. */
+function listShown({
+  key,
+  label,
+  options,
+  min,
+  max,
+  freeText,
+}: (UserInputRequest & { type: 'question-request' })['fields'][number]): unknown[] {
+  const offered = options.map(({ id, label: text, description }) => [id, text, description]);
+  return [key, label, offered, min, max, freeText];
+}

@@ -1,0 +1,92 @@
+import { digestViewer, isSignedIn } from '../../agent/known-people.ts';
+import type { TimeReader } from '../../content/deadline-words.ts';
+import { renderPerson } from '../../content/request-text.ts';
+import type { LinkClaims, LinkTokens } from './link-token.ts';
+import type { LinkAgent, LinkedRequest } from './linked-request.ts';
+import { makeNoticePage } from './page-response.ts';
+import type { LinkedPage } from './request-page.ts';
+
+/** How an app says who is signed in behind a link. */
+export type RequireSignIn = (context: {
+  /** Its body has already been read. */
+  request: Request;
+  /** The thread that has the request. */
+  threadId: string;
+}) => SignIn | PromiseLike<SignIn>;
+
+/** Who is signed in, as the app identifies them; a `Response`, such as one that leads to the sign-in, is sent unchanged. */
+type SignIn = { principal: unknown } | Response | undefined;
+
+/** What serves links. */
+export interface LinkRoute {
+  agents: readonly LinkAgent[];
+  tokens: LinkTokens;
+  requireSignIn: RequireSignIn | undefined;
+  inboxUrl: string | undefined;
+  timeZone: string;
+  onError: ((error: unknown) => string) | undefined;
+}
+
+/** A visit of a link that is valid, by its person as far as that is known. */
+export interface LinkVisit {
+  token: string;
+  claims: LinkClaims;
+  agents: readonly LinkAgent[];
+  linked: LinkedRequest;
+  /** Who answers. */
+  by: { principal: unknown; channel: string };
+  reader: TimeReader;
+  /** What the page shows besides the request. */
+  shown: Pick<LinkedPage, 'person' | 'endsAt' | 'reader' | 'inboxUrl'>;
+}
+
+/** A visit of a link; the response that refuses it if the app demands a sign-in, and not the link's person is signed in. */
+export async function openVisit(
+  route: LinkRoute,
+  request: Request,
+  valid: Pick<LinkVisit, 'token' | 'claims' | 'linked'>,
+): Promise<LinkVisit | Response> {
+  const { agents, inboxUrl, timeZone } = route;
+  const person = await findPerson(route, request, valid);
+  if (person instanceof Response) return person;
+  const { principal } = person;
+  const reader = { now: valid.linked.agent.now(), timeZone };
+  const named = renderPerson(principal) ?? 'somebody';
+  const shown = { person: named, endsAt: valid.claims.exp * 1_000, reader, inboxUrl };
+  return { ...valid, agents, by: { principal, channel: 'link' }, reader, shown };
+}
+
+async function findPerson(
+  { requireSignIn }: LinkRoute,
+  request: Request,
+  { claims: { principal, threadId }, linked: { agent } }: Pick<LinkVisit, 'claims' | 'linked'>,
+): Promise<{ principal: unknown } | Response> {
+  if (requireSignIn === undefined) return { principal };
+  const signIn = await callSignIn(requireSignIn, { request, threadId });
+  if (signIn instanceof Response) return signIn;
+  if (signIn === undefined || !isSignedIn(agent, { principal: signIn.principal, threadId })) {
+    return makeNoticePage(403, 'Sign in first', 'Sign in, and open the link again.');
+  }
+  const [invited, present] = await Promise.all([
+    digestViewer(agent, threadId, principal),
+    digestViewer(agent, threadId, signIn.principal),
+  ]);
+  /* What the app says now of the person: the link may be older than their roles. */
+  if (invited !== undefined && invited === present) return { principal: signIn.principal };
+  return makeNoticePage(
+    403,
+    'This link is for somebody else',
+    'Sign in as the person to whom it was sent.',
+  );
+}
+
+async function callSignIn(
+  requireSignIn: RequireSignIn,
+  context: Parameters<RequireSignIn>[0],
+): Promise<SignIn> {
+  try {
+    return await requireSignIn(context);
+  } catch (cause) {
+    throw new Error('requireSignIn failed.', { cause });
+  }
+}

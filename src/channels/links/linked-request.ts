@@ -1,0 +1,81 @@
+import type { Agent } from '../../agent/agent.ts';
+import type { AnswerRefusal, RequestRights } from '../../content/request-rights.ts';
+import type { RequestDecision, UserInputRequest } from '../../content/user-input.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { digestLinkedRequest, type LinkClaims } from './link-token.ts';
+
+/** What links need of an agent. */
+export type LinkAgent = Pick<Agent, 'name' | 'now' | 'thread' | 'rights' | 'respond'>;
+
+/** The request of a link, in the thread that has it. */
+export interface LinkedRequest {
+  agent: LinkAgent;
+  thread: AgentThread;
+}
+
+/** What a link's request is for its person, as the log has it. */
+export type LinkState =
+  | { type: 'open'; request: UserInputRequest; rights: RequestRights }
+  /** It waits, and not for this person. */
+  | { type: 'closed-to-person'; request: UserInputRequest; refusal: AnswerRefusal }
+  /** It is another one than the link was made for: somebody has edited it. */
+  | { type: 'changed' }
+  | DecidedRequest;
+
+/** A request that is over. */
+export interface DecidedRequest {
+  type: 'decided';
+  decision: RequestDecision;
+  /** Who decided, as the log names them; `undefined` for nobody who is known. */
+  person: string | undefined;
+  /** When, in milliseconds since 1970. */
+  at: number | undefined;
+}
+
+/** The request of a link; `undefined` if none of the agents has it. */
+export async function findLinkedRequest(
+  agents: readonly LinkAgent[],
+  { threadId, requestId }: Pick<LinkClaims, 'threadId' | 'requestId'>,
+): Promise<LinkedRequest | undefined> {
+  for (const agent of agents) {
+    const thread = await agent.thread(threadId);
+    const has = (request: { requestId: string }): boolean => request.requestId === requestId;
+    const isHere =
+      thread.activeRequests.some(has) || thread.decisions.some(({ request }) => has(request));
+    if (isHere && thread.agent === agent.name) return { agent, thread };
+  }
+  return undefined;
+}
+
+/** What the request of a link is for its person now. Asks `mayAnswer`, and records nothing. */
+export async function readLinkState(
+  { agent, thread }: LinkedRequest,
+  { requestId, threadId, digest }: Pick<LinkClaims, 'requestId' | 'threadId' | 'digest'>,
+  by: { principal: unknown; channel: string },
+): Promise<LinkState> {
+  const request = thread.activeRequests.find((each) => each.requestId === requestId);
+  if (request === undefined) return describeDecided(thread, requestId);
+  const [rights] = await agent.rights([{ requestId, threadId }], by);
+  /* The rights first: who has none learns nothing about what has become of it. */
+  if (rights?.mayAnswer !== true) {
+    return { type: 'closed-to-person', request, refusal: rights?.refusal ?? 'not-approver' };
+  }
+  return (await digestLinkedRequest(request)) === digest
+    ? { type: 'open', request, rights }
+    : { type: 'changed' };
+}
+
+function describeDecided({ decisions, events }: AgentThread, requestId: string): DecidedRequest {
+  const decision = decisions.find(({ request }) => request.requestId === requestId);
+  if (decision === undefined) throw new TypeError(`The thread has no request ${requestId}.`);
+  const end = events.find(
+    (event) =>
+      (event.type === 'request-answered' && event.response.requestId === requestId) ||
+      (event.type === 'request-closed' && event.requestId === requestId),
+  );
+  const named = end !== undefined && 'person' in end ? end.person : undefined;
+  const { principal } = decision.closedBy ?? decision;
+  /* An object may hold what is only that person's, such as a token. */
+  const person = named ?? (typeof principal === 'string' ? principal : undefined);
+  return { type: 'decided', decision, person, at: end?.at };
+}

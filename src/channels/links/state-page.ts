@@ -1,0 +1,94 @@
+import { describeDeadline, type TimeReader } from '../../content/deadline-words.ts';
+import { inertLine, inertText } from '../../content/inert-text.ts';
+import type { AnswerRefusal } from '../../content/request-rights.ts';
+import { renderWaiting } from '../../content/request-text.ts';
+import type { RequestDecision, UserInputRequest } from '../../content/user-input.ts';
+import { html } from './html.ts';
+import type { DecidedRequest } from './linked-request.ts';
+import { makeNoticePage, makePageResponse } from './page-response.ts';
+
+/* What a link shows instead of its request. Whoever has the link may not be its person, so nothing says more than it must. */
+
+/** One refusal for every link that is not valid, byte by byte: it says nothing about why. */
+export async function refuseLink(): Promise<Response> {
+  const text =
+    'It may have ended, or may not be complete. If you were asked for something, ask for a new link.';
+  return makeNoticePage(404, 'This link is not valid', text);
+}
+
+/** The page of a request that somebody has edited since the link was made. */
+export async function refuseChanged(): Promise<Response> {
+  const text =
+    'What you were asked about has been changed since, so this link can’t answer it. Nothing was recorded. Ask for a new link.';
+  return makeNoticePage(409, 'This has changed', text);
+}
+
+/** The page for somebody who may not answer the request, or has. */
+export async function makeRefusal(
+  request: UserInputRequest,
+  refusal: AnswerRefusal,
+  isPost: boolean,
+): Promise<Response> {
+  if (refusal === 'closed') {
+    return makeNoticePage(
+      410,
+      'It is too late',
+      'This can’t be answered any more. Nothing was recorded.',
+    );
+  }
+  if (refusal === 'already-voted' && request.type === 'approval-request') {
+    const text = renderWaiting(request, request.votes?.length ?? 0);
+    return makeNoticePage(isPost ? 409 : 200, 'You have approved this', text);
+  }
+  return makeNoticePage(403, 'You can’t answer this', `${whyNot[refusal]} Nothing was recorded.`);
+}
+
+const whyNot: Record<AnswerRefusal, string> = {
+  requester: 'You asked for it yourself, so somebody else has to decide it.',
+  'unknown-requesters': 'It is not known who asked for it, so nobody can approve it.',
+  'not-approver': 'You are not, or no longer, one of those who may answer it.',
+  unidentified: 'It can’t be told who you are.',
+  'already-voted': 'You have answered it.',
+  closed: 'It is too late.',
+  'child-thread': 'It is answered in another conversation.',
+  'missing-tool': 'The server lacks what takes the answer.',
+  'no-request': 'There is nothing to answer.',
+};
+
+/** The page of a request that is over: how it ended, by whom, and when. `lead` says what that means for who reads it. */
+export async function makeDecisionPage(
+  { decision, person, at }: DecidedRequest,
+  reader: TimeReader,
+  { status, lead }: { status: number; lead: string },
+): Promise<Response> {
+  const title = titles[decision.status];
+  const { request } = decision;
+  const votes = request.type === 'approval-request' ? (request.votes ?? []) : [];
+  const named = [...votes.map((vote) => vote.person), person].filter((each) => each !== undefined);
+  const people = decision.status === 'approved' ? named : named.slice(-1);
+  const by = people.length === 0 ? '' : `By ${[...new Set(people)].map(inertLine).join(', ')}. `;
+  const when = at === undefined ? '' : `${describeDeadline(at, reader)}.`;
+  const body = html`<h1>${title}</h1>
+    <p>${lead}</p>
+    <p>${by}${when}</p>`;
+  return makePageResponse({ status, title, body });
+}
+
+const titles: Record<RequestDecision['status'], string> = {
+  approved: 'Approved',
+  rejected: 'Rejected',
+  answered: 'Answered',
+  dismissed: 'Left unanswered',
+  expired: 'Expired',
+  cancelled: 'Cancelled',
+  invalidated: 'No longer asked',
+};
+
+/** The page after an approval that waits for those of other people. */
+export async function makeVoteNotice(request: UserInputRequest): Promise<Response> {
+  const text =
+    request.type === 'approval-request'
+      ? renderWaiting(request, request.votes?.length ?? 0)
+      : inertText(request.text);
+  return makeNoticePage(200, 'Your approval is recorded', text);
+}

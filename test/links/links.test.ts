@@ -1,0 +1,202 @@
+import { expect, test } from 'vitest';
+import { asked, openDesk } from './link-desk.ts';
+
+test('somebody without a page opens a link twice and approves; the second answer is told who was first, and the call runs once', async () => {
+  const { invite, answers, work, paid } = await openDesk();
+  const ada = await invite('ada@example.com');
+  for (let times = 0; times < 2; times += 1) {
+    const page = await ada.send();
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('Pay 500 EUR to ACME?');
+    expect(page.text).toContain('to "ACME" euros 500');
+    expect(page.text).toContain('For ada@example.com .');
+    expect(page.text).toContain('Asked for by: zoe');
+    expect(page.buttons).toEqual(['approve', 'reject']);
+  }
+  expect(await answers()).toEqual([]);
+
+  const told = await ada.press('approve');
+  expect(told.status).toBe(200);
+  expect(told.text).toContain('Your answer is recorded. By ada@example.com. Thu 26 Nov, 12:00 UTC');
+  const again = await ada.post({ action: 'reject', code: 'any' });
+  expect(again.status).toBe(409);
+  expect(again.text).toContain('Approved It was over before: nothing was recorded now. By ada@');
+  expect((await ada.send()).text).toContain('There is nothing left to answer. By ada@');
+
+  expect(paid).toEqual([]);
+  await work();
+  await work();
+  expect(paid).toEqual([asked]);
+  expect(await answers()).toEqual([{ said: 'yes', principal: 'ada@example.com', channel: 'link' }]);
+});
+
+test('a rejection has a reason if the person gives one, and nothing runs', async () => {
+  const { invite, answers, work, paid } = await openDesk();
+  const ada = await invite('ada');
+  const told = await ada.press('reject', { reason: ' Too much.\r\nAsk again. ' });
+  expect(told.text).toContain('Rejected Your answer is recorded. By ada.');
+  await work();
+  expect(paid).toEqual([]);
+  expect(await answers()).toEqual([
+    { said: 'no: Too much.\nAsk again.', principal: 'ada', channel: 'link' },
+  ]);
+});
+
+test('an approval that needs a reason is asked for one, and keeps what was typed elsewhere', async () => {
+  const { invite, answers } = await openDesk({ rule: { requireReason: true } });
+  const ada = await invite('ada');
+  const told = await ada.press('approve', { reason: '  ' });
+  expect(told.status).toBe(400);
+  expect(told.text).toContain('Give a reason to approve this.');
+  expect(told.markup).toContain('aria-invalid="true" aria-describedby="fault"');
+  expect(await answers()).toEqual([]);
+  await ada.press('approve', { reason: 'Budgeted.' });
+  expect(await answers()).toMatchObject([{ said: 'yes: Budgeted.' }]);
+});
+
+test('what has the highest risk is asked about twice, the second time with a box to tick', async () => {
+  const { invite, answers } = await openDesk({ rule: { risk: 'critical', requireReason: true } });
+  const ada = await invite('ada');
+  expect((await ada.press('approve')).status).toBe(400);
+  const { status, hidden, buttons, text, markup } = await ada.press('approve', {
+    reason: '"Budgeted"',
+  });
+  expect([status, buttons]).toEqual([200, ['confirm']]);
+  expect(text).toContain('to "ACME" euros 500');
+  expect(markup).toContain('>&#34;Budgeted&#34;</textarea>');
+  const first = await ada.send();
+  /* The second step can't be skipped: it has a code of its own. */
+  const sent = { reason: '"Budgeted"', action: 'confirm', read: 'yes' };
+  const skipped = { ...first.hidden, ...sent };
+  expect((await ada.post(skipped)).status).toBe(403);
+  const unread = await ada.post({ ...hidden, ...sent, read: '' });
+  expect([unread.status, unread.buttons]).toEqual([400, ['confirm']]);
+  expect(unread.text).toContain('Say that you have read all of it.');
+  expect(await answers()).toEqual([]);
+  const told = await ada.post({ ...unread.hidden, ...sent });
+  expect(told.text).toContain('Your answer is recorded.');
+  expect(await answers()).toMatchObject([{ said: 'yes: "Budgeted"' }]);
+});
+
+test('two people approve by two links; each link is spent by its own vote', async () => {
+  const { invite, answers, work, paid } = await openDesk({ rule: { quorum: 2 } });
+  const [ada, ben] = [await invite('ada'), await invite('ben')];
+  const told = await ada.press('approve', { reason: 'Fine.' });
+  expect(told.text).toContain('Your approval is recorded 1 of 2 approvals, waits for another');
+  const opened = await ada.send();
+  expect([opened.status, opened.buttons]).toEqual([200, []]);
+  expect(opened.text).toContain('You have approved this 1 of 2 approvals');
+  expect((await ada.post({ action: 'reject', code: 'x' })).status).toBe(409);
+  await work();
+  expect(paid).toEqual([]);
+
+  expect((await ben.send()).text).toContain('Approvals: 1 of 2 (ada) ada has approved: Fine.');
+  expect((await ben.press('approve')).text).toContain(
+    'Approved Your answer is recorded. By ada, ben.',
+  );
+  await work();
+  expect(paid).toEqual([asked]);
+  expect((await answers()).map(({ said }) => said)).toEqual(['yes: Fine.', 'yes']);
+});
+
+test('of two people with a link each the second is told that the first was faster', async () => {
+  const { invite, answers } = await openDesk();
+  const [ada, ben] = [await invite('ada'), await invite('ben')];
+  const told = await Promise.all([ada.press('approve'), ben.press('approve')]);
+  expect(new Set(told.map(({ status }) => status))).toEqual(new Set([200, 409]));
+  const [first] = await answers();
+  for (const { text } of told) expect(text).toContain(`By ${String(first?.principal)}.`);
+  expect(await answers()).toHaveLength(1);
+});
+
+test('a link is of what was shown: after an edit it answers nothing, and a new one does', async () => {
+  const { agent, thread, request, invite, answers, work, paid } = await openDesk({
+    rule: { quorum: 2, editable: ['euros'] },
+  });
+  const ben = await invite('ben');
+  const page = await ben.send();
+  expect(page.text).toContain('It can’t be edited here: do that where you sign in.');
+  if (request.type !== 'approval-request') throw new Error('It is an approval.');
+  const edited = request.approve({ input: { to: 'ACME', euros: 5 } });
+  await agent.respond(edited, thread, { principal: 'ada', channel: 'inbox' });
+
+  for (const told of [await ben.send(), await ben.post({ ...page.hidden, action: 'approve' })]) {
+    expect(told.status).toBe(409);
+    expect(told.text).toContain('This has changed');
+    expect(told.text).toContain('Ask for a new link.');
+    expect(told.text).not.toContain('euros');
+  }
+  expect(await answers()).toHaveLength(1);
+  const again = await invite('ben', thread.activeRequests[0]);
+  expect((await again.send()).text).toContain('Edited by ada: euros: 500 → 5');
+  await again.press('approve');
+  await work();
+  expect(paid).toEqual([{ to: 'ACME', euros: 5 }]);
+});
+
+test('a question is answered with options and text, and what does not fit is said at its field', async () => {
+  const questions = [
+    {
+      header: 'Class',
+      question: 'Which class?',
+      options: [
+        { label: 'Second', description: 'Quiet.' },
+        { label: 'First', description: 'With lunch.' },
+      ],
+    },
+    {
+      header: 'Extras',
+      question: 'Which extras?',
+      multiSelect: true,
+      options: [
+        { label: 'Seat', description: 'Extra.' },
+        { label: 'Bike', description: 'Extra.' },
+        { label: 'Wifi', description: 'Extra.' },
+      ],
+    },
+  ];
+  const { invite, answers } = await openDesk({
+    calls: [{ id: 'q1', name: 'AskUserQuestion', input: { questions } }],
+  });
+  const ada = await invite('ada');
+  const { text, markup, hidden } = await ada.send();
+  expect(text).toContain('Which class?');
+  expect(markup).toContain('type="radio" name="option.0" value="1"');
+  expect(markup).toContain('type="checkbox" name="option.1" value="2"');
+  expect(markup).not.toContain(' checked');
+  const code = hidden['code'] ?? '';
+  const lacking = await ada.post([
+    ['code', code],
+    ['action', 'answer'],
+    ['option.0', '1'],
+    ['text.0', ''],
+    ['text.1', ''],
+  ]);
+  expect(lacking.status).toBe(400);
+  expect(lacking.text).toContain('needs at least 1 option(s)');
+  expect(lacking.markup).toContain('value="1" checked');
+  for (const place of ['7', '-1', 'x', '1.0'])
+    expect((await ada.post({ code, action: 'answer', 'option.0': place })).status).toBe(400);
+  expect(await answers()).toEqual([]);
+  const told = await ada.post([
+    ['code', code],
+    ['action', 'answer'],
+    ['option.0', '0'],
+    ['option.1', '0'],
+    ['option.1', '2'],
+  ]);
+  expect(told.text).toContain('Answered Your answer is recorded. By ada.');
+  expect(await answers()).toMatchObject([
+    { said: { status: 'answered', answers: [{}, {}] }, principal: 'ada' },
+  ]);
+});
+
+test('a question can be left unanswered', async () => {
+  const { invite, answers } = await openDesk({
+    calls: [{ id: 'q1', name: 'ask_question', input: { question: 'Where to?' } }],
+  });
+  const ada = await invite('ada');
+  expect((await ada.send()).text).toContain('Where to?');
+  expect((await ada.press('dismiss')).text).toContain('Left unanswered Your answer is recorded.');
+  expect(await answers()).toMatchObject([{ said: { status: 'dismissed' } }]);
+});
