@@ -40,8 +40,13 @@ export function makeRefusal(
     HoldpointError.isInstance(error) &&
     (statuses[error.code] !== undefined || alsoKnown.includes(error.code));
   if (!isKnown) return { code: 'internal-error', message: renderPublicError(error, onError) };
-  const { requestId: _named, ...described } = describeRefusedAnswer(error, error.requestId ?? '');
-  return described;
+  const { code, message, field, reason } = error;
+  return {
+    code,
+    message,
+    ...(field === undefined ? {} : { field }),
+    ...(reason === undefined ? {} : { reason }),
+  };
 }
 
 /** The text for clients about an error: its own if they can act on it, otherwise that of `onError`. */

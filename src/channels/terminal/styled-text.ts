@@ -66,17 +66,7 @@ export interface Paint {
 const keep = (text: string): string => text;
 
 /** The styles of text that is printed without any. */
-export const unstyled: Paint = {
-  question: keep,
-  hint: keep,
-  selected: keep,
-  strong: keep,
-  faint: keep,
-  added: keep,
-  removed: keep,
-  hunkHeader: keep,
-  warning: keep,
-};
+export const unstyled: Paint = { hint: keep, selected: keep, strong: keep };
 
 /** The styles for one output. As in Node, `FORCE_COLOR` has precedence over `NO_COLOR` and applies to any output. */
 export function paintFor(stream: TerminalOutput | undefined): Paint {
