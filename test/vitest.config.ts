@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { openRunFolder } from './support/run-folder.ts';
+import { findPlaceInMemory, openRunFolder } from './support/run-folder.ts';
 import { testFiles } from './support/test-files.ts';
 
-openRunFolder();
+openRunFolder(findPlaceInMemory());
 
 const conditions = ['holdpoint-source'];
 const { inSharedProcess, inOwnProcess, withPostgres } = testFiles('test.ts');

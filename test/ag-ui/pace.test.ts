@@ -1,10 +1,8 @@
-import { EventEmitter, once } from 'node:events';
 import { tool } from 'ai';
-import { createAgent, memoryStore, type ThreadStore } from 'holdpoint';
+import { memoryStore, type ThreadStore } from 'holdpoint';
 import { eventsOf } from 'holdpoint/schemas';
-import { type AgUiHandlerOptions, createAgUiHandler } from 'holdpoint/ag-ui';
+import type { AgUiHandlerOptions } from 'holdpoint/ag-ui';
 import { describe, expect, test } from 'vitest';
-import { finishPart, streamedModel, type StreamPart } from '../support/streamed-model.ts';
 import { book, cityInput, look, travelTools } from '../support/travel-world.ts';
 import {
   client,
@@ -21,41 +19,7 @@ import {
   user,
 } from './ag-ui-site.ts';
 import { checkedEvents } from './checked-events.ts';
-
-/** What a client may be behind, at the most; with what one event may add. */
-const backlog = 262_144 + 10_000;
-
-function* pieces(count: number, piece: string): Generator<StreamPart> {
-  yield { type: 'text-start', id: '1' };
-  for (let index = 0; index < count; index += 1)
-    yield { type: 'text-delta', id: '1', delta: piece };
-  yield { type: 'text-end', id: '1' };
-  yield finishPart();
-}
-
-/** An agent whose model says much, and when its runs have ended. */
-function talker(
-  count: number,
-  piece: string,
-  options: Partial<AgUiHandlerOptions> = {},
-  answers = 1,
-) {
-  const { model, heard } = streamedModel(
-    ...Array.from({ length: answers }, () => pieces(count, piece)),
-  );
-  const agent = createAgent({ model, maxRetries: 0 });
-  const ends = new EventEmitter();
-  let ended = 0;
-  agent.on('run-ended', () => {
-    ended += 1;
-    ends.emit(String(ended));
-  });
-  const handler = createAgUiHandler({ agent, authorize: () => ({ principal: 'ann' }), ...options });
-  /** Resolves when so many runs have ended. */
-  const runsEnded = async (wanted: number): Promise<unknown> =>
-    ended < wanted ? once(ends, String(wanted)) : undefined;
-  return { agent, handler, heard, runsEnded };
-}
+import { backlog, leaveUnread, talker } from './unread-streams.ts';
 
 const said = runInput({ messages: [user('u1')] });
 const deltasOf = (text: string): number =>
@@ -157,34 +121,9 @@ describe('a reader that does not read', () => {
   });
 });
 
-test('load: 50 streams that nobody reads end their runs, and none keeps more than its share', async () => {
-  const at = talker(1_000, 'x'.repeat(1_000), {}, 50);
-  const responses = await Promise.all(
-    Array.from({ length: 50 }, async (_, index) =>
-      at.handler(post(runInput({ threadId: `t${index}`, messages: [user('u1')] }))),
-    ),
-  );
-  const readers = responses.map(({ body }) => body?.getReader());
-  /* Each reads once, as a socket does before its buffer is full, and then no more. */
-  const first = await Promise.all(
-    readers.map(async (reader) => (await reader?.read())?.value?.byteLength ?? 0),
-  );
-  await at.runsEnded(50);
-  expect(at.heard.requests).toBe(50);
-  const kept = await Promise.all(
-    readers.map(async (reader) => {
-      const decoder = new TextDecoder();
-      let deltas = 0;
-      for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
-        const frames = decoder.decode(next.value).split('\n\n');
-        for (const frame of frames)
-          if (frame.includes('TEXT_MESSAGE_CONTENT')) deltas += frame.length;
-      }
-      return deltas;
-    }),
-  );
-  expect(Math.max(...first)).toBeLessThan(backlog);
-  expect(Math.max(...kept)).toBeLessThan(backlog);
+/* A few; the deep tests leave more. */
+test('streams that nobody reads end their runs, and none keeps more than its share', async () => {
+  await leaveUnread(5);
 });
 
 /** A thread whose approved call takes its time. */

@@ -1,4 +1,12 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,9 +17,9 @@ const twoHours = 2 * 60 * 60 * 1000;
  * Gives this run of the tests one folder for all temporary files of its processes, and removes it when the run ends: also what a killed
  * process or a failed test has left there. What a killed run has left is removed by a later one. The processes share compiled modules there.
  */
-export function openRunFolder(): void {
-  removeAbandoned(tmpdir());
-  const folder = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+export function openRunFolder(place = tmpdir()): void {
+  removeAbandoned(place);
+  const folder = mkdtempSync(join(place, `${prefix}${process.pid}-`));
   /* The user that Postgres runs as must get through. */
   chmodSync(folder, 0o711);
   process.env['TMPDIR'] = folder;
@@ -20,6 +28,16 @@ export function openRunFolder(): void {
     /* A process that is still ending may write meanwhile. */
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   });
+}
+
+const memory = '/dev/shm';
+const neededBytes = 2 * 1024 ** 3;
+
+/** A place in memory for a run that writes little, if this machine has one: SQLite and Postgres write there without waiting for a disk. */
+export function findPlaceInMemory(): string | undefined {
+  if (process.env['TMPDIR'] !== undefined || !existsSync(memory)) return undefined;
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize < neededBytes ? undefined : memory;
 }
 
 /** Removes the folders of runs whose process has ended. A process in another container can't be seen, so recent folders stay. */
