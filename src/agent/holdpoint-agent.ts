@@ -330,6 +330,7 @@ function describePeople({
       report({ setting: 'authorize', kind: 'invalid', problem, ...about });
       return false;
     },
+    principalId,
     identify: (principal) => identifyStrictly(principal, principalId),
     isSame: (one, other) => isSamePrincipal(one, other, principalId),
   };

@@ -1,4 +1,4 @@
-import { readIdField } from '../policy/same-person.ts';
+import { type PrincipalId, readIdField } from '../policy/same-person.ts';
 import { hashText } from '../content/crypto.ts';
 import { toCanonicalText } from '../policy/digest.ts';
 
@@ -15,6 +15,8 @@ export interface KnownPeople {
   isSomebody(signIn: SignIn): boolean;
   /** Who a principal is, strictly. */
   identify(principal: unknown): string | undefined;
+  /** The agent's option of this name. */
+  readonly principalId: PrincipalId;
   /** Whether two principals are the same person, strictly. */
   isSame(one: unknown, other: unknown): boolean;
 }

@@ -212,7 +212,9 @@ async function findPastRights(
 }
 
 function isAnswerer({ mayAnswer, mayReject, mayWithdraw, refusal }: RequestRights): boolean {
-  return mayAnswer || mayReject || mayWithdraw || refusal === 'already-voted';
+  /* Another process has the tool. */
+  const isAdmitted = refusal === 'already-voted' || refusal === 'missing-tool';
+  return mayAnswer || mayReject || mayWithdraw || isAdmitted;
 }
 
 /** A row with what a person may do with its request. */

@@ -35,11 +35,10 @@ async function actOn(inbox: InboxContext, user: InboxUser, asked: InboxAction): 
       return claim(inbox, user, asked);
     case 'release':
       return inbox.claims.release(asked, user);
-    case 'remember':
-      throw new HoldpointError(
-        'not-allowed',
-        'Standing approvals are not made here yet. Ask for one with an approval (`remember`).',
-      );
+    case 'remember': {
+      const { agent, thread } = await findShown(inbox, user, asked);
+      return agent.remember(thread, requestId, action.remember, user.by);
+    }
   }
 }
 

@@ -85,30 +85,35 @@ async function* streamChanges(
   user: InboxUser,
   { request, from, signal }: Follower,
 ): AsyncGenerator<string, void> {
-  const { options, feed, claims } = inbox;
+  const { options, agents, feed, claims } = inbox;
+  const { host, store } = agents;
   const { keepAliveMs = 15_000 } = options;
   const wakeUp = new WakeUp();
   const wake = (): void => wakeUp.wake();
   /* Before the first look, so that nothing is missed between the two. */
-  const unsubscribe = subscribeIfPossible(inbox.agents.store, wake);
+  const unsubscribe = subscribeIfPossible(store, wake);
   const forget = claims.subscribe(wake);
   signal.addEventListener('abort', wake);
   try {
-    let position = from ?? (await feed.findEnd());
+    const feedEnd = await feed.findEnd();
+    let position = from ?? feedEnd;
     let claimed = claims.count;
+    let saidAt = host.now();
     yield encode({ retry: retryMs });
-    let isSilent = true;
-    for (let silentMs = 0; !signal.aborted;) {
+    if (position > feedEnd) {
+      /* Of a feed that was begun anew, as with a restored database, nobody knows what the client has missed. */
+      position = feedEnd;
+      yield writeChanges([{}], position);
+    }
+    while (!signal.aborted) {
       const { changes, next } = await readNews(inbox, user, { position, claimed });
       claimed = claims.count;
-      isSilent = changes.length === 0;
-      if (!isSilent || silentMs >= keepAliveMs) {
-        if (!(await isStillSignedIn(inbox, user, request))) return;
-        silentMs = 0;
-        yield writeChanges(changes, next);
-      }
       position = next;
-      if (isSilent) silentMs += await waitForNews(inbox, wakeUp, signal);
+      if (changes.length > 0 || host.now() - saidAt >= keepAliveMs) {
+        if (!(await isStillSignedIn(inbox, user, request))) return;
+        saidAt = host.now();
+        yield writeChanges(changes, position);
+      } else await waitForNews(inbox, wakeUp, signal);
     }
   } finally {
     signal.removeEventListener('abort', wake);
@@ -117,18 +122,17 @@ async function* streamChanges(
   }
 }
 
-/** Waits until something may have changed, and returns how long that may have taken at most, in milliseconds. */
+/** Waits until something may have changed, or it is time to say that the stream is alive. */
 async function waitForNews(
   { options }: InboxContext,
   wakeUp: WakeUp,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<void> {
   const { pollMs = 500, keepAliveMs = 15_000, wait = waitForTimer } = options;
-  const waitMs = Math.min(pollMs, keepAliveMs);
   const over = new AbortController();
   const ends = AbortSignal.any([signal, over.signal]);
-  await Promise.race([wakeUp.wait(), wait(waitMs, ends)]).finally(() => over.abort());
-  return waitMs;
+  const timer = wait(Math.min(pollMs, keepAliveMs), ends);
+  await Promise.race([wakeUp.wait(), timer]).finally(() => over.abort());
 }
 
 /** What has changed for a person, and the position after it. A change without a name says that anything may have changed. */

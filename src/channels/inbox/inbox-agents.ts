@@ -16,13 +16,14 @@ export interface InboxAgents {
   readonly requests: ThreadStoreRequests;
   /** An agent that knows who a principal is. */
   readonly host: Agent;
-  readonly people: KnownPeople;
   /** The name of the only agent, for which the store can select rows; absent for several. */
   readonly only?: string | null;
   /** Whether threads can be run here. */
   readonly canRun: boolean;
   /** The agent of a row; `undefined` for a row of another agent. */
   find(name: string | null): Agent | undefined;
+  /** What the agent of a row knows of people. */
+  findPeople(name: string | null): KnownPeople | undefined;
 }
 
 /** The agents that the options name, or that are made for answers alone. Throws a `TypeError` for agents that can't share an inbox. */
@@ -54,10 +55,9 @@ function shareAgents(
     throw new TypeError('The agents of an inbox must share one store.');
   }
   return {
-    ...describeHost(store, host),
+    ...describeAgents(store, host, (name) => byName.get(name)),
     ...(others.length === 0 ? { only: host.name ?? null } : {}),
     canRun: true,
-    find: (name) => byName.get(name),
   };
 }
 
@@ -84,25 +84,29 @@ function makeAnsweringAgents(options: InboxHandlerOptions, store: ThreadStore): 
     byName.set(name, agent);
     return agent;
   };
-  return { ...describeHost(store, host), canRun: false, find };
+  return { ...describeAgents(store, host, find), canRun: false };
 }
 
 function refuseToRun(): never {
   throw new HoldpointError('not-allowed', 'This process records answers, and can run no thread.');
 }
 
-function describeHost(
+function describeAgents(
   store: ThreadStore,
   host: Agent,
-): Pick<InboxAgents, 'store' | 'requests' | 'host' | 'people'> {
+  find: InboxAgents['find'],
+): Omit<InboxAgents, 'only' | 'canRun'> {
   const { requests } = store;
-  const people = readKnownPeople(host);
-  if (requests === undefined || people === undefined) {
+  if (requests === undefined) {
     throw new TypeError(
       'createInboxHandler needs a store that keeps requests: this one has no `requests`, or they are switched off.',
     );
   }
-  return { store, requests, host, people };
+  const findPeople = (name: string | null): KnownPeople | undefined => {
+    const agent = find(name);
+    return agent && readKnownPeople(agent);
+  };
+  return { store, requests, host, find, findPeople };
 }
 
 function requireStore(store: ThreadStore | undefined): ThreadStore {

@@ -126,8 +126,9 @@ async function seesByDefault(
   if (isTrouble(row)) return maySettle(inbox, user, row);
   if (couldAnswer) return true;
   if (request === undefined) return false;
-  const { people } = inbox.agents;
-  const isUser = (principal: unknown): boolean => people.isSame(principal, user.by.principal);
+  const people = inbox.agents.findPeople(row.agent);
+  const isUser = (principal: unknown): boolean =>
+    people?.isSame(principal, user.by.principal) === true;
   if (listRequesters(request).some(isUser)) return true;
   return row.state !== 'open' && (await hasDecided(inbox, row, isUser));
 }

@@ -1,12 +1,13 @@
 import type { Agent } from '../../agent/agent.ts';
 import type { SeenRequest } from '../../agent/list-requests.ts';
+import { suggestStandingApproval } from '../../backtest/suggest-standing-approval.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { makeRefusal } from '../../http/error-response.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { InboxAnswers, InboxEntry, InboxOutcome } from './inbox-api.ts';
 import { seeInboxRows, syncClock } from './inbox-agents.ts';
-import type { InboxContext, InboxUser } from './inbox-context.ts';
+import { type InboxContext, type InboxUser, reportMistake } from './inbox-context.ts';
 import { describeEntry, makeShown } from './describe-entry.ts';
 import { findSeenRequest } from './read-request.ts';
 
@@ -26,9 +27,32 @@ export async function recordAnswers(
   const outcomes: InboxOutcome[] = [];
   for (const given of answers) {
     const work = async (): Promise<void> => recordAnswer(inbox, user, given);
-    outcomes.push(await describeOutcome(inbox, user, given, work));
+    const outcome = await describeOutcome(inbox, user, given, work);
+    outcomes.push(isApproval(given.answer) ? await addSuggestion(inbox, outcome) : outcome);
   }
   return outcomes;
+}
+
+function isApproval(answer: UserInputResponseContent): boolean {
+  return answer.type === 'approval-response' && answer.approved;
+}
+
+/** After an approval: the standing approval that would have spared the person such questions. Not where it can't be made. */
+async function addSuggestion(inbox: InboxContext, outcome: InboxOutcome): Promise<InboxOutcome> {
+  const { agents } = inbox;
+  if (outcome.status !== 'recorded' || !agents.canRun) return outcome;
+  try {
+    const row = await agents.requests.get(outcome.requestId);
+    const people = row && agents.findPeople(row.agent);
+    if (row?.state !== 'approved' || people === undefined) return outcome;
+    const { requests } = agents;
+    const { principalId } = people;
+    const suggestion = await suggestStandingApproval({ requests, principalId, row });
+    return suggestion === undefined ? outcome : { ...outcome, suggestion };
+  } catch (error) {
+    reportMistake(inbox, 'A suggestion', error);
+    return outcome;
+  }
 }
 
 /** Does something about a request, and says what came of it, with the request as it is afterwards. */

@@ -1,0 +1,300 @@
+import { tool } from 'ai';
+import { createAgent, memoryStore } from 'holdpoint';
+import type { InboxHandlerOptions } from 'holdpoint/inbox';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { inboxOf, no, office, only, pay, yes } from './inbox-site.ts';
+
+const pin = 'correct horse 4711';
+const secretive = { calls: [pay('c1', { to: 'ACME', euros: 1, pin })] };
+const done = { text: 'Done.' };
+
+describe('a secret', () => {
+  test('leaves the server in no response, is counted, and runs as it is', async () => {
+    const at = office([secretive, done]);
+    await at.agent.run(`Pay with ${pin}.`, await at.agent.thread('t1'), { principal: 'eve' });
+    const inbox = inboxOf(at.agent, {
+      maySee: () => true,
+      details: { pay: (input) => [{ type: 'text', label: 'Input', text: JSON.stringify(input) }] },
+    });
+    const sent: string[] = [];
+    const read = async (path: string) => sent.push(await (await inbox.send('ben', path)).text());
+    const entry = only((await inbox.list('ben')).entries);
+    expect(entry).toMatchObject({
+      masked: [['pin']],
+      request: {
+        text: 'Pay 1 EUR to ACME? The pin is ••••••.',
+        toolCall: { input: { to: 'ACME', euros: 1, pin: '••••••' } },
+        digest: entry.digest,
+      },
+      details: [{ text: '{"to":"ACME","euros":1,"pin":"••••••"}' }],
+      rights: { mayApprove: true, mayEdit: false },
+    });
+    await read('/api/requests');
+    await read('/api/requests?list=all');
+    await read(`/api/requests/${entry.requestId}`);
+    const outcomes = await inbox.answer('ben', [{ entry, answer: yes(entry) }]);
+    expect(only(outcomes)).toMatchObject({ status: 'recorded' });
+    sent.push(JSON.stringify(outcomes));
+    await read('/api/requests?list=decided');
+    expect(sent.join()).not.toContain('4711');
+    const [stored] = (await at.agent.thread('t1')).decisions;
+    expect(stored?.request.toolCall?.input).toMatchObject({ pin });
+    expect(sent.join()).not.toContain(
+      stored?.request.type === 'approval-request' ? stored.request.digest : '',
+    );
+    await at.agent.run([], await at.agent.thread('t1'));
+    expect(at.paid).toEqual([{ to: 'ACME', euros: 1, pin }]);
+  });
+
+  test('is in no earlier decision, nor in the reason that quotes it', async () => {
+    const at = office([secretive, secretive, done]);
+    await at.ask('t1');
+    await at.ask('t2');
+    const inbox = inboxOf(at.agent);
+    const [first, second] = (await inbox.list('ben', 'order=oldest')).entries;
+    if (!first || !second) throw new Error('There are too few.');
+    await inbox.answer('ben', [{ entry: first, answer: no(first, `Not with ${pin}.`) }]);
+    expect((await inbox.show('ben', second.requestId)).earlier).toMatchObject([
+      { reason: 'Not with ••••••.', input: { pin: '••••••' } },
+    ]);
+  });
+
+  test.each([
+    ['an edit', { input: { to: 'ACME', euros: 2, pin: '••••••' } }],
+    ['the call as it was shown', { toolCall: { toolCallId: 'c1', toolName: 'pay', input: {} } }],
+  ])('keeps %s from being taken, which does not have it', async (_, more) => {
+    const at = office([secretive, done]);
+    await at.ask('t1');
+    const inbox = inboxOf(at.agent);
+    const entry = only((await inbox.list('ben')).entries);
+    expect(only(await inbox.answer('ben', [{ entry, answer: yes(entry, more) }]))).toMatchObject({
+      status: 'refused',
+      error: { code: 'not-allowed' },
+    });
+    expect((await at.agent.thread('t1')).decisions).toEqual([]);
+  });
+});
+
+/** An inbox with one request of a tool that has this input, and its formats. */
+async function shown(
+  inputSchema: z.ZodType,
+  input: object,
+  options: Partial<InboxHandlerOptions> = {},
+) {
+  const { model } = scriptedModel([{ calls: [{ id: 'c1', name: 'act', input }] }]);
+  const act = tool({ description: 'Acts.', inputSchema, execute: async () => 'Done.' });
+  const agent = createAgent({
+    model,
+    store: memoryStore(),
+    tools: { act },
+    toolApproval: { act: { type: 'user-approval', text: () => JSON.stringify(input) } },
+  });
+  await agent.run('Act.', await agent.thread('t1'), { principal: 'eve' });
+  const inbox = inboxOf(agent, options);
+  const entry = only((await inbox.list('ben')).entries);
+  return { inbox, entry, input: entry.request?.toolCall?.input };
+}
+
+const secret = z.string().meta({ format: 'password' });
+
+describe('formats', () => {
+  test('are those that the tool’s schema declares', async () => {
+    const schema = z.object({
+      at: z.iso.datetime(),
+      day: z.iso.date().nullable(),
+      lasts: z.iso.duration().optional(),
+      amount: z
+        .number()
+        .meta({ 'x-holdpoint-format': { type: 'money', currency: 'EUR', unit: 'minor' } }),
+      items: z.array(z.object({ at: z.iso.datetime() })),
+      note: z.string(),
+      number: z.number(),
+    });
+    const at = '2026-11-26T08:00:00Z';
+    const input = { at, day: null, amount: 5, items: [{ at }], note: at, number: 20261126 };
+    const { entry } = await shown(schema, input);
+    expect(entry.formats).toEqual([
+      { path: ['at'], format: { type: 'date-time', unit: 'iso' } },
+      { path: ['day'], format: { type: 'date' } },
+      { path: ['lasts'], format: { type: 'duration', unit: 'iso' } },
+      { path: ['amount'], format: { type: 'money', currency: 'EUR', unit: 'minor' } },
+      { path: ['items', '*', 'at'], format: { type: 'date-time', unit: 'iso' } },
+    ]);
+  });
+
+  test('of the app come first, but a secret of the schema stays one', async () => {
+    const { entry, input } = await shown(
+      z.object({ at: z.iso.datetime(), key: secret }),
+      { at: '2026-11-26T08:00:00Z', key: 'abcdef' },
+      {
+        formats: {
+          act: [
+            { path: ['at'], format: { type: 'code' } },
+            { path: ['key'], format: { type: 'code' } },
+          ],
+        },
+      },
+    );
+    expect(entry.formats).toEqual([
+      { path: ['at'], format: { type: 'code' } },
+      { path: ['key'], format: { type: 'secret' } },
+    ]);
+    expect(input).toMatchObject({ key: '••••••' });
+  });
+
+  test('of a tool with the name of a property of every object are none', async () => {
+    const { entry } = await shown(z.object({}), {}, { formats: {}, details: {} });
+    expect([entry.formats, entry.details]).toEqual([[], []]);
+  });
+});
+
+/* The input, and what of it is shown: where secrets are, and what they are. */
+const masks: [
+  what: string,
+  schema: z.ZodType,
+  input: object,
+  expected: object,
+  masked: string[][],
+][] = [
+  [
+    'in a list',
+    z.object({ keys: z.array(secret) }),
+    { keys: ['first-key', 'second-key'] },
+    { keys: ['••••••', '••••••'] },
+    [
+      ['keys', '0'],
+      ['keys', '1'],
+    ],
+  ],
+  [
+    'that is an object',
+    z.object({ login: z.object({ user: z.string(), ok: z.boolean() }).meta({ writeOnly: true }) }),
+    { login: { user: 'ada', ok: true } },
+    { login: '••••••' },
+    [['login']],
+  ],
+  [
+    'that is a truth value',
+    z.object({ isRich: z.boolean().meta({ writeOnly: true }) }),
+    { isRich: true },
+    { isRich: '••••••' },
+    [['isRich']],
+  ],
+  [
+    'that another argument quotes',
+    z.object({ key: secret, url: z.string() }),
+    { key: 'hunter2', url: 'https://ada:hunter2@db.example' },
+    { key: '••••••', url: '••••••' },
+    [['key'], ['url']],
+  ],
+  [
+    'that is a name in another object',
+    z.object({ key: secret, map: z.record(z.string(), z.number()) }),
+    { key: 'hunter2', map: { hunter2: 1 } },
+    { key: '••••••', map: { '••••••': 1 } },
+    [['key']],
+  ],
+  [
+    'that is short, and by chance part of a word',
+    z.object({ pin: secret, note: z.string(), code: z.string() }),
+    { pin: '12', note: 'room 1234', code: '12' },
+    { pin: '••••••', note: 'room 1234', code: '••••••' },
+    [['pin'], ['code']],
+  ],
+  [
+    'with what means something in a pattern',
+    z.object({ pin: secret, note: z.string() }),
+    { pin: '.*', note: 'anything' },
+    { pin: '••••••', note: 'anything' },
+    [['pin']],
+  ],
+  ['that is not there', z.object({ pin: secret.nullable() }), { pin: null }, { pin: null }, []],
+];
+
+test.each(masks)('a secret %s is masked', async (_, schema, given, expected, masked) => {
+  const { entry, input } = await shown(schema, given);
+  expect(input).toEqual(expected);
+  expect(entry.masked).toEqual(masked);
+});
+
+test('a secret of several lines is masked where the text quotes it as JSON', async () => {
+  const key = 'first "line"\nsecond';
+  const { entry } = await shown(z.object({ key: secret }), { key });
+  expect(entry.request?.text).toBe('{"key":"••••••"}');
+});
+
+describe('details of the app', () => {
+  const schema = z.object({ file: z.string() });
+  const input = { file: '<img src=x onerror=alert(1)>' };
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('The disk is full.');
+      },
+    ],
+    ['rejects', async () => Promise.reject(new Error('The disk is full.'))],
+    ['returns HTML', () => '<b>bold</b>'],
+    ['returns an unknown kind', () => [{ type: 'html', label: 'a', text: '<b>' }]],
+    ['returns a link that runs', () => [{ type: 'link', label: 'a', url: 'javascript:alert(1)' }]],
+    ['returns a link to another host', () => [{ type: 'link', label: 'a', url: '//evil.example' }]],
+    ['returns nothing', () => undefined],
+  ])('whose function %s are said not to be there, and hide no argument', async (_, make) => {
+    const { inbox, entry } = await shown(schema, input, {
+      details: { act: (...given) => Reflect.apply(make, undefined, given) },
+    });
+    expect(entry.details).toEqual([{ type: 'text', label: 'Details', text: 'could not be made' }]);
+    expect(entry.request?.toolCall?.input).toEqual(input);
+    expect(inbox.errors).toHaveLength(1);
+  });
+
+  test('are made from the input that would run', async () => {
+    const { entry } = await shown(schema, input, {
+      details: {
+        act: async (given) => [
+          {
+            type: 'diff',
+            label: 'File',
+            before: '',
+            after: String(Reflect.get(Object(given), 'file')),
+          },
+          { type: 'link', label: 'Invoice', url: '/invoices/7' },
+        ],
+      },
+    });
+    expect(entry.details).toEqual([
+      { type: 'diff', label: 'File', before: '', after: input.file },
+      { type: 'link', label: 'Invoice', url: '/invoices/7' },
+    ]);
+  });
+});
+
+test.each([
+  ['a path', '/threads/t1', '/threads/t1'],
+  ['a URL', 'https://app.example/t1', 'https://app.example/t1'],
+  ['nothing', undefined, undefined],
+  ['a script', 'javascript:alert(1)', undefined],
+  ['another host', '//evil.example/t1', undefined],
+])('a source that is %s', async (_, url, expected) => {
+  const { entry, inbox } = await shown(z.object({}), {}, { sourceUrl: () => url });
+  expect(entry.sourceUrl).toBe(expected);
+  expect(inbox.errors).toHaveLength(url !== undefined && expected === undefined ? 1 : 0);
+});
+
+test('people are named without what their principals have besides', async () => {
+  const at = office([{ calls: [pay('c1', { to: 'ACME', euros: 1 })] }], {
+    toolApproval: { pay: { type: 'user-approval', quorum: 2 } },
+    mayAnswer: () => true,
+  });
+  await at.ask('t1');
+  const thread = await at.agent.thread('t1');
+  const answers = thread.activeApprovalRequests.map((request) => request.approve());
+  await at.agent.respond(answers, thread, { principal: { id: 'ada', token: 'top-secret' } });
+  const inbox = inboxOf(at.agent);
+  const text = await (await inbox.send('ben', '/api/requests')).text();
+  expect(text).toContain('"person":"ada"');
+  expect(text).not.toContain('top-secret');
+});
