@@ -13,6 +13,7 @@ import { feedMutants } from './feed-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
 import { historyMutants } from './history-mutants.ts';
 import { inboxPageMutants } from './inbox-page-mutants.ts';
+import { inboxMutants } from './inbox-mutants.ts';
 import { keptMutants } from './kept-mutants.ts';
 import { keyboardMutants } from './keyboard-mutants.ts';
 import { randomMutants } from './random-mutants.ts';
@@ -479,6 +480,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...feedMutants,
   ...followMutants,
   ...formMutants,
+  ...inboxMutants,
   ...keptMutants,
   ...inboxPageMutants,
   ...keyboardMutants,

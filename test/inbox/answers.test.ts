@@ -298,7 +298,19 @@ describe('besides answers', () => {
     expect(only((await inbox.list('ben')).entries).claim).toBeUndefined();
   });
 
-  test('claims are as many as people look at requests, and the oldest go', async () => {
+  test.each(['release', 'claim', 'withdraw', 'retry'])(
+    'by %s nobody learns of a request that they may not see',
+    async (type) => {
+      const { inbox, entry } = await waiting();
+      expect(await inbox.act('dora', entry, { type })).toEqual({
+        status: 'refused',
+        requestId: entry.requestId,
+        error: expect.objectContaining({ code: 'not-found' }),
+      });
+    },
+  );
+
+  test('a claim that is released leaves the others', async () => {
     const { inbox, entries } = await waiting({ count: 2 });
     const [first, second] = entries;
     if (!first || !second) throw new Error('There are too few.');

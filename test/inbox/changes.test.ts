@@ -150,8 +150,11 @@ describe('a stream of changes', () => {
   });
 
   test('says that anything may have changed to whoever is far behind', async () => {
-    const { ask, follow, inbox } = followed(200);
-    for (let index = 0; index < 200; index += 1) await ask(`t${index}`);
+    const { agent, follow, inbox } = followed(0);
+    const thread = await agent.thread('t1');
+    for (let index = 0; index < 200; index += 1) {
+      await agent.requestApproval(thread, { text: 'Go on?', approvers: ['finance'] });
+    }
     const reader = await follow('ben', '?after=0');
     const { position } = await inbox.list('ben');
     expect(await reader.next()).toEqual({ id: String(position), data: {} });

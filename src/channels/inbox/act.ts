@@ -1,10 +1,10 @@
 import type { Agent } from '../../agent/agent.ts';
+import type { SeenRequest } from '../../agent/list-requests.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { InboxAction, InboxOutcome } from './inbox-api.ts';
 import { type InboxContext, type InboxUser, maySettle, reportMistake } from './inbox-context.ts';
 import { parseTrouble } from './describe-entry.ts';
-import { findSeenRequest } from './read-request.ts';
 import { describeOutcome, findShown } from './record-answers.ts';
 
 /** Does what a person wants with one request, apart from answering it. */
@@ -13,30 +13,37 @@ export async function act(
   user: InboxUser,
   asked: InboxAction,
 ): Promise<InboxOutcome> {
-  return describeOutcome(inbox, user, asked, async () => actOn(inbox, user, asked));
+  return describeOutcome(inbox, user, asked, async (seen) => actOn(inbox, user, { asked, seen }));
 }
 
-async function actOn(inbox: InboxContext, user: InboxUser, asked: InboxAction): Promise<void> {
-  const { action, requestId } = asked;
+/** What is to be done, and with what. */
+interface Asked {
+  asked: InboxAction;
+  seen: SeenRequest;
+}
+
+async function actOn(inbox: InboxContext, user: InboxUser, given: Asked): Promise<void> {
+  const { asked, seen } = given;
+  const { action, requestId, digest } = asked;
   switch (action.type) {
     case 'withdraw': {
-      const { agent, thread } = await findShown(inbox, user, asked);
+      const { agent, thread } = await findShown(inbox, seen, digest);
       return agent.withdraw(thread, requestId, user.by);
     }
     case 'reassign': {
-      const { agent, thread } = await findShown(inbox, user, asked);
+      const { agent, thread } = await findShown(inbox, seen, digest);
       return agent.reassign(thread, requestId, action.to, user.by);
     }
     case 'settle':
-      return settle(inbox, user, asked, action.outcome);
+      return settle(inbox, user, given, action.outcome);
     case 'retry':
-      return retry(inbox, user, asked);
+      return retry(inbox, user, given);
     case 'claim':
-      return claim(inbox, user, asked);
+      return claim(inbox, user, seen);
     case 'release':
-      return inbox.claims.release(asked, user);
+      return inbox.claims.release(seen.row, user);
     case 'remember': {
-      const { agent, thread } = await findShown(inbox, user, asked);
+      const { agent, thread } = await findShown(inbox, seen, digest);
       return agent.remember(thread, requestId, action.remember, user.by);
     }
   }
@@ -45,17 +52,17 @@ async function actOn(inbox: InboxContext, user: InboxUser, asked: InboxAction): 
 async function settle(
   inbox: InboxContext,
   user: InboxUser,
-  asked: InboxAction,
+  given: Asked,
   outcome: Parameters<Agent['settle']>[2],
 ): Promise<void> {
-  const { agent, thread, call } = await findTrouble(inbox, user, asked, 'lost-call');
-  if (call === undefined) throw makeNothingError(asked.requestId);
+  const { agent, thread, call } = await findTrouble(inbox, user, given, 'lost-call');
+  if (call === undefined) throw makeNothingError(given.asked.requestId);
   await agent.settle(thread, call.toolCallId, outcome, user.by);
 }
 
 /** Runs a stuck thread once more. Resolves when that run has begun: it may take long, and goes on by itself. */
-async function retry(inbox: InboxContext, user: InboxUser, asked: InboxAction): Promise<void> {
-  const { agent, thread } = await findTrouble(inbox, user, asked, 'stuck-thread');
+async function retry(inbox: InboxContext, user: InboxUser, given: Asked): Promise<void> {
+  const { agent, thread } = await findTrouble(inbox, user, given, 'stuck-thread');
   if (!inbox.agents.canRun) {
     throw new HoldpointError(
       'not-allowed',
@@ -79,11 +86,11 @@ async function retry(inbox: InboxContext, user: InboxUser, asked: InboxAction): 
 async function findTrouble(
   inbox: InboxContext,
   user: InboxUser,
-  asked: InboxAction,
+  { asked, seen }: Asked,
   kind: 'lost-call' | 'stuck-thread',
 ): Promise<{ agent: Agent; thread: AgentThread; call?: { toolCallId: string } | undefined }> {
-  const { agent, thread, seen } = await findShown(inbox, user, asked);
   const { row } = seen;
+  const { agent, thread } = await findShown(inbox, seen, asked.digest);
   if (row.kind !== kind) {
     throw new HoldpointError('invalid-input', `Request ${row.requestId} is no ${kind}.`);
   }
@@ -104,8 +111,11 @@ function makeNothingError(requestId: string): HoldpointError {
 }
 
 /** Says that the person is looking at a request. Whoever can do nothing with it has no claim. */
-async function claim(inbox: InboxContext, user: InboxUser, asked: InboxAction): Promise<void> {
-  const { row, rights } = await findSeenRequest(inbox, user, asked);
+async function claim(
+  inbox: InboxContext,
+  user: InboxUser,
+  { row, rights }: SeenRequest,
+): Promise<void> {
   if (!rights.mayAnswer && !(await maySettle(inbox, user, row))) {
     throw new HoldpointError('not-allowed', `This user may not answer ${row.requestId}.`);
   }

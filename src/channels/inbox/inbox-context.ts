@@ -2,7 +2,7 @@ import type { Agent } from '../../agent/agent.ts';
 import { digestViewer } from '../../agent/known-people.ts';
 import type { SeenRequest } from '../../agent/list-requests.ts';
 import { listRequesters } from '../../content/requesters.ts';
-import { renderPerson } from '../../content/request-text.ts';
+import { namePrincipal, renderPerson } from '../../content/request-text.ts';
 import { renderPublicError } from '../../http/error-response.ts';
 import { checkSignIn } from '../../http/receive-request.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
@@ -130,16 +130,19 @@ async function seesByDefault(
   const isUser = (principal: unknown): boolean =>
     people?.isSame(principal, user.by.principal) === true;
   if (listRequesters(request).some(isUser)) return true;
-  return row.state !== 'open' && (await hasDecided(inbox, row, isUser));
+  const { principal } = user.by;
+  const names = [namePrincipal(principal), people?.identify(principal)];
+  return row.decidedBy !== null && names.includes(row.decidedBy)
+    ? hasDecided(inbox, row, isUser)
+    : false;
 }
 
 /* The row has a name, which two people may have; the log has the principal. */
 async function hasDecided(
   { agents }: InboxContext,
-  { agent, threadId, requestId, decidedBy }: StoredRequest,
+  { agent, threadId, requestId }: StoredRequest,
   isUser: (principal: unknown) => boolean,
 ): Promise<boolean> {
-  if (decidedBy === null) return false;
   const thread = await openThread(agents.find(agent), threadId);
   const decision = thread?.decisions.find(({ request }) => request.requestId === requestId);
   return decision !== undefined && isUser(decision.principal);

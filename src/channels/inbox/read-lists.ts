@@ -69,16 +69,12 @@ async function readEntries(
   user: InboxUser,
   query: ListQuery,
 ): Promise<{ entries: InboxEntry[]; next?: string }> {
-  const entries: InboxEntry[] = [];
   const wanted = query.text?.toLowerCase();
-  const accept = async (seen: SeenRequest): Promise<boolean> => {
+  const { found, next } = await readRows(inbox, user, query, async (seen) => {
     const entry = await describeListedEntry(inbox, user, seen);
-    if (wanted !== undefined && !hasText(entry, wanted)) return false;
-    entries.push(entry);
-    return true;
-  };
-  const { next } = await readRows(inbox, user, query, accept);
-  return { entries, ...(next === undefined ? {} : { next }) };
+    return wanted === undefined || hasText(entry, wanted) ? entry : undefined;
+  });
+  return { entries: found, ...(next === undefined ? {} : { next }) };
 }
 
 /* In what the person is shown: a search in what is masked would tell it letter by letter. */
@@ -97,12 +93,8 @@ export async function countLists(inbox: InboxContext, user: InboxUser): Promise<
   await syncClock(inbox.agents);
   const count = async (list: InboxList) => {
     const query = { list, order: 'oldest', limit: highestCount } as const;
-    let found = 0;
-    const { next } = await readRows(inbox, user, query, async () => {
-      found += 1;
-      return true;
-    });
-    return { count: found, hasMore: next !== undefined };
+    const { found, next } = await readRows(inbox, user, query, async () => true);
+    return { count: found.length, hasMore: next !== undefined };
   };
   const [mine, all, unsettled] = [
     await count('mine'),
@@ -146,45 +138,66 @@ async function isListed(
 }
 
 /**
- * Calls `accept` with the rows of a list that a person may see, until it has taken a page of them. Reads at most ten pages of rows for it, so that a
- * page may be short, or empty, and still have a `next`.
+ * What `make` makes of the rows of a list that a person may see, a page of it; `undefined` leaves one out. Reads at most ten pages of rows for it, so that
+ * a page may be short, or empty, and still have a `next`.
  */
-async function readRows(
+async function readRows<MADE>(
   inbox: InboxContext,
   user: InboxUser,
   query: ListQuery,
-  accept: (seen: SeenRequest) => Promise<boolean>,
-): Promise<{ next?: string }> {
+  make: (seen: SeenRequest) => Promise<MADE | undefined>,
+): Promise<{ found: MADE[]; next?: string }> {
   const { agents } = inbox;
   const sections = listSections(query, user);
   const { limit } = query;
   const at = agents.host.now();
+  const found: MADE[] = [];
   let { section, place } = parsePlace(query.after);
-  let found = 0;
   for (let read = 0; section < sections.length; read += 1) {
-    if (read === mostReads) return { next: formatPlace(section, place) };
+    if (read === mostReads) return { found, next: formatPlace(section, place) };
     const filter = { ...selectRows(query, agents.only), ...sections[section], at, limit };
     const rows = await agents.requests.list({ ...filter, ...(place && { after: place }) });
-    const seen = new Map(
-      (await seeInboxRows(agents, rows, user.by)).map((each) => [each.row.requestId, each]),
-    );
+    const made = await makeAll(inbox, user, { rows, query, make });
+    const isEnd = rows.length < limit;
     for (const [index, row] of rows.entries()) {
       place = row;
-      const each = seen.get(row.requestId);
-      if (each === undefined || !(await isListed(inbox, user, query, each))) continue;
-      if (!(await accept(each))) continue;
-      found += 1;
-      if (found < limit) continue;
-      const isEnd = rows.length < limit && index === rows.length - 1;
-      if (!isEnd) return { next: formatPlace(section, place) };
-      return section + 1 < sections.length ? { next: formatPlace(section + 1, undefined) } : {};
+      const each = made.get(row.requestId);
+      if (each === undefined) continue;
+      found.push(each);
+      if (found.length < limit || (isEnd && index === rows.length - 1)) continue;
+      return { found, next: formatPlace(section, place) };
     }
-    if (rows.length < limit) {
-      section += 1;
-      place = undefined;
-    }
+    if (!isEnd) continue;
+    section += 1;
+    place = undefined;
+    if (found.length < limit || section === sections.length) continue;
+    return { found, next: formatPlace(section, place) };
   }
-  return {};
+  return { found };
+}
+
+/** What is made of rows, by request, together: the app's functions may take their time. */
+async function makeAll<MADE>(
+  inbox: InboxContext,
+  user: InboxUser,
+  {
+    rows,
+    query,
+    make,
+  }: {
+    rows: readonly StoredRequest[];
+    query: ListQuery;
+    make: (seen: SeenRequest) => Promise<MADE | undefined>;
+  },
+): Promise<Map<string, MADE>> {
+  const seen = await seeInboxRows(inbox.agents, rows, user.by);
+  const made = await Promise.all(
+    seen.map(async (each): Promise<[string, MADE][]> => {
+      const result = (await isListed(inbox, user, query, each)) ? await make(each) : undefined;
+      return result === undefined ? [] : [[each.row.requestId, result]];
+    }),
+  );
+  return new Map(made.flat());
 }
 
 function selectRows(

@@ -11,11 +11,10 @@ import { type InboxContext, type InboxUser, reportMistake } from './inbox-contex
 import { describeEntry, makeShown } from './describe-entry.ts';
 import { findSeenRequest } from './read-request.ts';
 
-/** The request that somebody means, and the digest of what they were shown of it. */
-export interface MeantRequest {
+/** The request that somebody means. */
+interface MeantRequest {
   requestId: string;
   threadId: string;
-  digest: string;
 }
 
 /** Records answers, each on its own: one that is refused keeps no other from being recorded. */
@@ -26,7 +25,7 @@ export async function recordAnswers(
 ): Promise<InboxOutcome[]> {
   const outcomes: InboxOutcome[] = [];
   for (const given of answers) {
-    const work = async (): Promise<void> => recordAnswer(inbox, user, given);
+    const work = async (seen: SeenRequest) => recordAnswer(inbox, user, { given, seen });
     const outcome = await describeOutcome(inbox, user, given, work);
     outcomes.push(isApproval(given.answer) ? await addSuggestion(inbox, outcome) : outcome);
   }
@@ -55,16 +54,19 @@ async function addSuggestion(inbox: InboxContext, outcome: InboxOutcome): Promis
   }
 }
 
-/** Does something about a request, and says what came of it, with the request as it is afterwards. */
+/**
+ * Does something about a request that the person may see, and says what came of it, with the request as it is afterwards. Throws nothing: what the request
+ * is refused for is an outcome too, and `not-found` if they may not see it.
+ */
 export async function describeOutcome(
   inbox: InboxContext,
   user: InboxUser,
-  { requestId, threadId }: Pick<MeantRequest, 'requestId' | 'threadId'>,
-  work: () => Promise<void>,
+  { requestId, threadId }: MeantRequest,
+  work: (seen: SeenRequest) => Promise<void>,
 ): Promise<InboxOutcome> {
   const { onError } = inbox.options;
   try {
-    await work();
+    await work(await findSeenRequest(inbox, user, { requestId, threadId }));
     const entry = await describeEntry(inbox, user, await readAgain(inbox, user, requestId));
     return { status: 'recorded', requestId, entry };
   } catch (error) {
@@ -104,52 +106,50 @@ async function findEntry(
   }
 }
 
-/** A request, its thread and its agent, for somebody who may see it. */
+/** A request, its thread and its agent. */
 interface FoundRequest {
   agent: Agent;
   thread: AgentThread;
-  seen: SeenRequest;
   /** The request as the log has it; absent if it is not open there. */
   request?: UserInputRequest;
 }
 
 /**
- * The request that somebody means, as the log has it. Throws `answer-mismatch` if what is shown of it is not what they were shown: rows may be older,
+ * A request as the log has it. Throws `answer-mismatch` if what is shown of it is not what they were shown: rows may be older,
  * and somebody may have changed them. Of a request that has ended, the agent says what came of it.
  */
 export async function findShown(
   inbox: InboxContext,
-  user: InboxUser,
-  shown: MeantRequest,
+  seen: SeenRequest,
+  digest: string,
 ): Promise<FoundRequest> {
-  const seen = await findSeenRequest(inbox, user, shown);
   const { row } = seen;
   const agent = inbox.agents.find(row.agent);
   if (agent === undefined) throw new HoldpointError('not-found', 'Its agent is not here.');
   const thread = await agent.thread(row.threadId);
   const request = thread.activeRequests.find(({ requestId }) => requestId === row.requestId);
   const isOver = request === undefined && (row.kind === 'approval' || row.kind === 'question');
-  if (isOver) return { agent, thread, seen };
-  const { digest } = await makeShown(inbox, request === undefined ? seen : { row, request });
-  if (digest !== shown.digest) {
+  if (isOver) return { agent, thread };
+  const shown = await makeShown(inbox, request === undefined ? seen : { row, request });
+  if (shown.digest !== digest) {
     throw new HoldpointError(
       'answer-mismatch',
       `Request ${row.requestId} is no longer what was shown. Read it again.`,
       { requestId: row.requestId },
     );
   }
-  return { agent, thread, seen, ...(request && { request }) };
+  return { agent, thread, ...(request && { request }) };
 }
 
 async function recordAnswer(
   inbox: InboxContext,
   user: InboxUser,
-  given: InboxAnswers['answers'][number],
+  { given, seen }: { given: InboxAnswers['answers'][number]; seen: SeenRequest },
 ): Promise<void> {
   if (given.answer.requestId !== given.requestId) {
     throw new HoldpointError('invalid-answer', 'The answer names another request.');
   }
-  const { agent, thread, seen, request } = await findShown(inbox, user, given);
+  const { agent, thread, request } = await findShown(inbox, seen, given.digest);
   const answer = await bindAnswer(inbox, seen, { request, answer: given.answer });
   await agent.respond(answer, thread, user.by);
   inbox.claims.release(given, user);
