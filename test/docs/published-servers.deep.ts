@@ -47,6 +47,27 @@ async function statuses(
 }
 
 describe.concurrent('other servers', () => {
+  test('the inbox shows nothing and takes nothing before its sign-in is written', async () => {
+    const block = blockOf('docs/channels/inbox.md 1');
+    const paths = ['/inbox', '/inbox/api/requests', '/inbox/api/counts', '/inbox/api/changes'];
+    const body = JSON.stringify({ viewer: 'ada', answers: [] });
+    const answer = (headers: object): RequestInit => ({
+      method: 'POST',
+      headers: { ...headers },
+      body,
+    });
+    await using pasted = await PublishedServer.start(block);
+    expect(await pasted.isOpenElsewhere()).toBe(false);
+    const before = await pasted.events();
+    expect(await statuses(pasted, paths, { headers: ada })).toEqual([403, 403, 403, 403]);
+    expect(await statuses(pasted, paths, { headers: evil })).toEqual([403, 403, 403, 403]);
+    const answers = ['/inbox/api/answers'];
+    expect(await statuses(pasted, answers, answer({ ...ada, ...text }))).toEqual([415]);
+    expect(await statuses(pasted, answers, answer({ ...ada, ...json, ...evil }))).toEqual([403]);
+    expect(await statuses(pasted, ['/inbox/page.js', '/inbox/page.css'], {})).toEqual([200, 200]);
+    expect(await pasted.events()).toEqual(before);
+  });
+
   test('the routes of a workflow for jobs need a secret, and those for its world no page', async () => {
     const block = blockOf('docs/guides/workflow.md 1');
     const paths = ['/wake?threadId=trip-42', '/sweep'];

@@ -60,7 +60,7 @@ export const signedIn = new Map<string, Routes>([
     },
   ],
   ['docs/channels/ag-ui.md 2', { posts: [{ path: '/stop', body: () => ({ threadId }) }] }],
-  ['docs/channels/inbox.md 1', { posts: [inbox('/inbox')], effect: 'answered' }],
+  ['docs/channels/inbox.md 2', { posts: [inbox('/inbox')], effect: 'answered' }],
   [
     'docs/guides/your-own-loop.md 1',
     { posts: [{ path: '/chat', body: () => ({ id: threadId, messages: [said] }) }] },
@@ -79,6 +79,7 @@ export const signedIn = new Map<string, Routes>([
 
 /** The others, each of which has a test of its own below. */
 export const others = [
+  'docs/channels/inbox.md 1',
   'docs/channels/page.md 2', // serves the first one
   'docs/guides/remote-tools.md 1',
   'docs/guides/remote-tools.md 2',

@@ -18,5 +18,10 @@ export function watchRows() {
     watched.queries.push(query);
     return rows.map((row) => watched.forge(row));
   };
+  const get = requests.get.bind(requests);
+  requests.get = async (requestId) => {
+    const row = await get(requestId);
+    return row && watched.forge(row);
+  };
   return watched;
 }
