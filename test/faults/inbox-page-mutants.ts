@@ -42,7 +42,7 @@ export const inboxPageMutants: readonly SourceMutant[] = [
     from: 'return this.#settled === this.#doubts && !this.#hasGap(now);',
     to: 'return this.#settled === this.#doubts;',
     suite: ['inbox/page-answers', 'after eight hours of sleep'],
-    sentence: failed,
+    sentence: /expects to receive a string/,
   },
   {
     promise: 'arrivals move no row of the inbox',

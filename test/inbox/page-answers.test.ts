@@ -24,6 +24,11 @@ const settle = async (inbox: Inbox): Promise<void> =>
     if (inbox.answering.sendingCount > 0) throw new Error('An answer is on its way.');
   });
 
+const expectNothingSent = ({ answering }: Inbox, { posted }: FakeRoute): void => {
+  expect(answering.sendingCount).toBe(0);
+  expect(posted).toEqual([]);
+};
+
 test('an approval does not count before all of the request was shown, and says what is missing', async () => {
   const route = new FakeRoute(other('x'));
   const inbox = await route.open();
@@ -33,7 +38,7 @@ test('an approval does not count before all of the request was shown, and says w
   inbox.answering.setSeen(shownKey, { isWhole: false, missing: ['body'], hidden: 0 });
   inbox.answering.approve();
   expect(inbox.answering.message?.text).toMatch(/to the end first.*body/);
-  expect(route.posted).toEqual([]);
+  expectNothingSent(inbox, route);
 });
 
 test('an approval names what was shown by its digests, and the next request opens', async () => {
@@ -77,7 +82,7 @@ test('a critical request takes a second step, which a double press does not pass
   inbox.answering.approve();
   inbox.answering.approve();
   expect(inbox.answering.step).toBe('confirm');
-  expect(route.posted).toEqual([]);
+  expectNothingSent(inbox, route);
   route.now += 600;
   inbox.answering.approve();
   await settle(inbox);
@@ -92,7 +97,7 @@ test('where an approval needs a reason, it is asked for', async () => {
   inbox.answering.approve();
   inbox.answering.setDraft('x', { reason: ' ' });
   inbox.answering.approve();
-  expect(route.posted).toEqual([]);
+  expectNothingSent(inbox, route);
   inbox.answering.setDraft('x', { reason: 'It is due.' });
   inbox.answering.approve();
   await settle(inbox);
@@ -141,7 +146,7 @@ test('a request that has changed since it was shown is not answered, and can be 
   expect(inbox.answering.message?.text).toBe('It has changed since it was shown.');
   inbox.reopen();
   inbox.answering.approve();
-  expect(route.posted).toEqual([]);
+  expectNothingSent(inbox, route);
   readWhole(inbox);
   inbox.answering.approve();
   await settle(inbox);
@@ -154,7 +159,7 @@ test('alike requests are answered together: each by its id and digest, without l
   const inbox = await route.open();
   openRow(inbox, 'a');
   inbox.answering.approve();
-  expect(route.posted).toEqual([]);
+  expectNothingSent(inbox, route);
   readWhole(inbox);
   /* One arrives late; one is decided elsewhere, and the page does not know it yet. */
   route.entries = [...route.entries, makeEntry('late')];
@@ -200,7 +205,7 @@ test('after eight hours of sleep no answer counts before the page has read the l
   route.now += 8 * 60 * 60_000;
   inbox.answering.approve();
   expect(inbox.answering.message?.text).toMatch(/reading what has happened meanwhile/);
-  expect(route.posted).toEqual([]);
+  expectNothingSent(inbox, route);
   await inbox.refresh();
   inbox.answering.approve();
   await settle(inbox);
@@ -215,7 +220,7 @@ test('a deadline passes by the clock of the server', async () => {
   route.now = 15_000;
   inbox.answering.approve();
   expect(inbox.answering.message?.text).toBe('It has expired.');
-  expect(route.posted).toEqual([]);
+  expectNothingSent(inbox, route);
 });
 
 const suggestion = {
@@ -270,7 +275,7 @@ test('an edit is checked before it runs: what was read before it does not count'
   answering.approve();
   answering.checkEdit();
   answering.approve();
-  expect(route.posted).toEqual([]);
+  expectNothingSent(inbox, route);
   readWhole(inbox);
   answering.approve();
   await settle(inbox);
@@ -283,6 +288,22 @@ test('what has a secret is not edited: its mask would be sent', async () => {
   openRow(inbox, 'x');
   inbox.answering.startEdit();
   expect(inbox.answering.step).toBe('read');
+});
+
+test('what is too long for a list is read when it is opened, and keeps what was read', async () => {
+  const long = other('x');
+  const route = new FakeRoute(long);
+  route.listed = ({ request: _long, ...entry }) => entry;
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  expect(inbox.isReading).toBe(true);
+  inbox.answering.approve();
+  await vi.waitFor(() => expect(inbox.isReading).toBe(false));
+  await inbox.refresh();
+  readWhole(inbox);
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted).toMatchObject([{ digest: 'shown x', answer: { digest: 'asked x' } }]);
 });
 
 test('a request is not answered again while its answer is on its way', async () => {

@@ -13,6 +13,8 @@ export class FakeRoute {
   now = 10_000;
   /** Changes an outcome before it is sent. */
   amend: (outcome: InboxOutcome) => InboxOutcome = (outcome) => outcome;
+  /** An entry as lists have it. */
+  listed: (entry: InboxEntry) => InboxEntry = (entry) => entry;
   /** Resolves before a POST is answered. */
   hold: Promise<unknown> = Promise.resolve();
 
@@ -49,7 +51,7 @@ export class FakeRoute {
     if (pathname.endsWith('/counts'))
       return Response.json({ mine: count, all: count, unsettled: count, ...read });
     if (pathname.endsWith('/requests')) {
-      return Response.json({ entries: open, position: 0, ...read });
+      return Response.json({ entries: open.map(this.listed), position: 0, ...read });
     }
     const entry = this.entries.find(({ requestId }) => pathname.endsWith(`/${requestId}`));
     const error = { code: 'unknown-request', message: 'There is no such request.' };

@@ -99,6 +99,7 @@ function Content({ inbox, opened, onHandle }: ContentProps) {
       </Still>
     );
   }
+  if (inbox.isReading) return <p class="about">Reading …</p>;
   if (step === 'edit') {
     return (
       <div class="edit-form">

@@ -13,9 +13,18 @@ export function describeEntry({ kind, request, toolName, lostCall, agent }: Inbo
       return `${inertLine(agent ?? 'The agent')} is stuck`;
     case 'approval':
     case 'question':
-      return inertLine(request?.text ?? toolName ?? 'A request whose text is gone');
+      return makeTitle(request?.text ?? toolName ?? 'A request whose text is gone');
   }
 }
+
+/* Whoever opens the request reads the whole text. */
+function makeTitle(text: string): string {
+  const [line = ''] = text.split('\n', 1);
+  const title = line.slice(0, longestTitle);
+  return inertLine(title.length < text.length ? `${title.toWellFormed()} …` : text);
+}
+
+const longestTitle = 300;
 
 /** What a row is about. */
 export function describeRow({ entries }: Row): string {

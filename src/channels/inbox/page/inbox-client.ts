@@ -112,7 +112,7 @@ export class InboxClient {
     path: string,
     isResult: (value: unknown) => value is RESULT,
   ): Promise<RESULT> {
-    const response = await this.#send(path, {});
+    const response = await this.#send(this.#withViewer(path), {});
     const result: unknown = await response.json();
     if (!isResult(result)) throw new TypeError(foreign);
     this.#ahead = result.at - this.#options.now();
@@ -121,11 +121,20 @@ export class InboxClient {
     return result;
   }
 
+  /* Somebody else who has signed in is refused. */
+  #withViewer(path: string): string {
+    if (this.#viewer === undefined) return path;
+    const viewer = `viewer=${encodeURIComponent(this.#viewer)}`;
+    return `${path}${path.includes('?') ? '&' : '?'}${viewer}`;
+  }
+
   async #send(path: string, init: RequestInit): Promise<Response> {
     const { api, fetch } = this.#options;
     const response = await fetch(`${api}${path}`, init);
     if (response.ok) return response;
-    throw new RefusedError(await readRefusal(response));
+    const refusal = await readRefusal(response);
+    if (refusal.code === 'other-viewer') this.#options.onOtherViewer();
+    throw new RefusedError(refusal);
   }
 }
 

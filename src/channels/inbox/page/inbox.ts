@@ -200,10 +200,20 @@ export class Inbox {
     this.list.replace(entry);
     const opened = this.#opened;
     if (opened === undefined) return;
+    /* Lists leave out what is long. */
     const entries = opened.row.entries.map((each) =>
-      each.requestId === entry.requestId && each.digest === entry.digest ? entry : each,
+      each.requestId === entry.requestId && each.digest === entry.digest
+        ? { ...entry, request: entry.request ?? each.request }
+        : each,
     );
     this.#opened = { ...opened, row: { ...opened.row, entries } };
+  }
+
+  /** Whether what is open is too long for a list, and not read yet. */
+  get isReading(): boolean {
+    const { row, loaded } = this.#opened ?? {};
+    const [entry] = row?.entries ?? [];
+    return entry !== undefined && entry.request === undefined && loaded === undefined;
   }
 
   #findLoaded(requestId: string): InboxEntry | undefined {
