@@ -59,7 +59,7 @@ test('an approval names what was shown by its digests, and the next request open
     },
   ]);
   expect(inbox.answering.message?.text).toBe(
-    'Approved by Cy: Send mail to x?. 1 request left. Next: Send mail to y?.',
+    'Approved by Cy: Send mail to x? 1 request left. Next: Send mail to y?',
   );
 });
 
@@ -268,10 +268,10 @@ test('an edit is checked before it runs: what was read before it does not count'
   openRow(inbox, 'x');
   readWhole(inbox);
   answering.startEdit();
-  answering.setDraft('x', { edit: { texts: {}, input: { to: 'y' }, faults: ['to'] } });
+  answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'y' }, faults: ['to'] } });
   answering.checkEdit();
   expect(answering.step).toBe('edit');
-  answering.setDraft('x', { edit: { texts: {}, input: { to: 'y' }, faults: [] } });
+  answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'y' }, faults: [] } });
   answering.approve();
   answering.checkEdit();
   answering.approve();

@@ -31,6 +31,9 @@ export function AnswerBar({ inbox, opened }: AnswerBarProps) {
   );
 }
 
+/* A bar that takes more of the window than this does not stay in sight: with large letters, nothing else could be read. */
+const tallest = 0.4;
+
 /* In one column the bar lies over what is scrolled: what is behind it was not shown. */
 function useScrollPadding() {
   const bar = useRef<HTMLDivElement>(null);
@@ -39,6 +42,7 @@ function useScrollPadding() {
     if (element === null) return undefined;
     const { style } = document.documentElement;
     const observer = new ResizeObserver(() => {
+      element.classList.toggle('tall', element.offsetHeight > window.innerHeight * tallest);
       const isSticky = getComputedStyle(element).position === 'sticky';
       style.scrollPaddingBottom = isSticky ? `${element.offsetHeight}px` : '';
     });
@@ -54,7 +58,8 @@ function useScrollPadding() {
 function describeWhy({ inbox: { answering }, opened }: AnswerBarProps): string | undefined {
   const [entry] = opened.row.entries;
   const isApproval = entry !== undefined && readApproval(entry) !== undefined;
-  return isApproval ? answering.whyNotApprove : answering.whyNot;
+  const isToApprove = ['read', 'give-reason', 'check', 'confirm'].includes(answering.step);
+  return isApproval && isToApprove ? answering.whyNotApprove : answering.whyNot;
 }
 
 /** The step that is under way. Its focus goes to a field or its heading, never to a button that answers. */

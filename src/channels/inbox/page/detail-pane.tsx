@@ -92,10 +92,12 @@ function Content({ inbox, opened, onHandle }: ContentProps) {
   const { shownKey, step } = answering;
   const draft = answering.draft(entry.requestId);
   const onShown = (seen: Seen): void => answering.setSeen(shownKey, seen);
+  /* It changes seldom, and is never before what is shown. */
+  const now = Math.max(opened.shownAt, Math.floor(client.now / 30_000) * 30_000);
   if (others.length > 0) {
     return (
-      <Still key={shownKey} what={[row.entries]}>
-        <DifferencesTable entries={row.entries} onShown={onShown} handle={onHandle} />
+      <Still key={shownKey} what={[row.entries, now]}>
+        <DifferencesTable entries={row.entries} now={now} onShown={onShown} handle={onHandle} />
       </Still>
     );
   }
@@ -116,7 +118,6 @@ function Content({ inbox, opened, onHandle }: ContentProps) {
   const edited = step === 'check' ? readEditDraft(draft.edit)?.input : undefined;
   const shown = edited === undefined ? entry : previewEdit(entry, edited, opened.shownAt);
   const { earlier = [], conversation } = loaded ?? {};
-  const now = Math.floor(client.now / 30_000) * 30_000;
   const what = [entry, edited, loaded, now];
   return (
     <>

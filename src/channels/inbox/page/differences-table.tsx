@@ -5,6 +5,7 @@ import type { DetailHandle, ShownState } from './request-detail.tsx';
 
 interface DifferencesTableProps {
   entries: readonly InboxEntry[];
+  now: number;
   onShown: (shown: ShownState) => void;
   handle: (handle: DetailHandle) => void;
 }

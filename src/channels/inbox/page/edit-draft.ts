@@ -2,7 +2,7 @@ import { isObject } from '../../../content/json-value.ts';
 
 /** What somebody has typed into the form of an edit. */
 export interface EditDraft {
-  texts: Record<string, string>;
+  entered: ReadonlyMap<string, unknown>;
   input?: unknown;
   faults: readonly string[];
 }
@@ -12,5 +12,5 @@ export function readEditDraft(draft: unknown): EditDraft | undefined {
 }
 
 function isDraft(draft: unknown): draft is EditDraft {
-  return isObject(draft) && isObject(draft['texts']) && Array.isArray(draft['faults']);
+  return isObject(draft) && draft['entered'] instanceof Map && Array.isArray(draft['faults']);
 }

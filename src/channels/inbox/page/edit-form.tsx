@@ -11,13 +11,13 @@ interface EditFormProps {
 /** The input of a call, to be edited. */
 export function EditForm({ entry, refusal, draft, onDraft }: EditFormProps) {
   const input = entry.request?.toolCall?.input;
-  const { texts, faults } = readEditDraft(draft) ?? { texts: {}, faults: [] };
+  const { entered, faults } = readEditDraft(draft) ?? { entered: new Map(), faults: [] };
   return (
     <label>
       Input, as JSON
       <textarea
         rows={8}
-        value={texts['input'] ?? JSON.stringify(input, null, 2)}
+        value={String(entered.get('') ?? JSON.stringify(input, null, 2))}
         aria-invalid={faults.length > 0}
         onInput={({ currentTarget: { value } }) => onDraft(readText(value))}
       />
@@ -27,10 +27,10 @@ export function EditForm({ entry, refusal, draft, onDraft }: EditFormProps) {
 }
 
 function readText(text: string): EditDraft {
-  const texts = { input: text };
+  const entered = new Map([['', text]]);
   try {
-    return { texts, input: JSON.parse(text), faults: [] };
+    return { entered, input: JSON.parse(text), faults: [] };
   } catch {
-    return { texts, faults: ['Input'] };
+    return { entered, faults: ['Input'] };
   }
 }

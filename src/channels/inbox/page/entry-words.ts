@@ -93,6 +93,11 @@ export function describeRule({ scope, match, expiresAfterMs, uses }: Remember): 
   return [scopes[scope], which, ...until, ...often].join(', ');
 }
 
+/** A title as the end of a sentence. */
+export function endSentence(title: string): string {
+  return /[.?!…]$/.test(title) ? title : `${title}.`;
+}
+
 /** How many of something. */
 export function countWords(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

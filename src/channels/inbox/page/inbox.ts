@@ -1,6 +1,6 @@
 import type { InboxCounts, InboxEntry, InboxRequest } from '../inbox-api.ts';
 import { PageAnswers } from './page-answers.ts';
-import { countWords, describeRow } from './entry-words.ts';
+import { countWords, describeRow, endSentence } from './entry-words.ts';
 import { Freshness } from './freshness.ts';
 import { type InboxClient, type ListQuery, RefusedError } from './inbox-client.ts';
 import { Marks } from './marks.ts';
@@ -384,7 +384,7 @@ export class Inbox {
     const left = this.list.entries.filter(this.needsPerson).length;
     const isMore = this.hasMore || this.list.newCount > 0;
     const { row } = this.#opened ?? {};
-    const next = row === undefined ? '' : ` Next: ${describeRow(row)}.`;
+    const next = row === undefined ? '' : ` Next: ${endSentence(describeRow(row))}`;
     if (left === 0 && !isMore) return 'Nothing is left.';
     return `${isMore ? `More than ${left}` : countWords(left, 'request')} left.${next}`;
   }

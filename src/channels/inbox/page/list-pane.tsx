@@ -92,7 +92,7 @@ function ListRow({ row, inbox, isActive, isOpen }: ListRowProps) {
   return (
     <div
       role="row"
-      class={`row${needsPerson ? '' : ' done'}${isRefused ? ' refused' : ''}`}
+      class={`list-row${needsPerson ? '' : ' done'}${isRefused ? ' refused' : ''}`}
       data-key={key}
       tabIndex={isActive ? 0 : -1}
       aria-selected={isMarked}

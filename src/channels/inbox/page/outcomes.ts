@@ -1,7 +1,7 @@
 import type { InboxEntry, InboxOutcome, InboxSuggestion } from '../inbox-api.ts';
 import { needsSecondStep } from './answers.ts';
 import type { InboxRefusal } from './decode-responses.ts';
-import { countWords, describeEntry, describeState } from './entry-words.ts';
+import { countWords, describeEntry, describeState, endSentence } from './entry-words.ts';
 import { RefusedError } from './inbox-client.ts';
 
 /** What of a request the person has seen. */
@@ -45,7 +45,7 @@ export function describeOutcomes(outcomes: readonly InboxOutcome[]): string {
   if (first === undefined) return '';
   const how = describeState(first) ?? 'Recorded';
   const failed = refused === 0 ? '' : `, ${refused} not recorded`;
-  if (recorded.length === 1 && refused === 0) return `${how}: ${describeEntry(first)}.`;
+  if (recorded.length === 1 && refused === 0) return `${how}: ${endSentence(describeEntry(first))}`;
   return `${countWords(recorded.length, 'request')}: ${how}${failed}.`;
 }
 
