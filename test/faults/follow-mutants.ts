@@ -87,7 +87,7 @@ export const followMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'what one conversation finds out of the server holds for all',
-    file: 'channels/ui/browser/connection.ts',
+    file: 'browser/connection.ts',
     from: 'const connection = routes.get(api) ?? new Connection();',
     to: 'const connection = new Connection();',
     suite: [idle, 'is noticed by one conversation for all'],
@@ -95,7 +95,7 @@ export const followMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an answer goes at once when the connection is back',
-    file: 'channels/ui/browser/lost-connection.ts',
+    file: 'browser/lost-connection.ts',
     from: 'AbortSignal.any([ends, connection.pause])',
     to: 'ends',
     suite: [idle, 'sends an answer by itself'],

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts';
+import type { Connection } from '../../../browser/connection.ts';
 import { isVisible, joinTabs, type PageBrowser, takeTurn, watchBrowser } from './page-browser.ts';
 import type { ThreadChatOptions } from './thread-route.ts';
 import type { ThreadReader } from './thread-reader.ts';

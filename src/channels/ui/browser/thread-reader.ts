@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { z } from 'zod';
-import { isForeign } from './lost-connection.ts';
+import { isForeign } from '../../../browser/lost-connection.ts';
 import type { PageState } from './page-state.ts';
 import { readRights } from './read-rights.ts';
 import { type ThreadChatOptions, ThreadRoute } from './thread-route.ts';

@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import { shareConnection, type Connection } from './connection.ts';
-import { fetchIfReached, fetchWithRetries, type FetchRetryOptions } from './lost-connection.ts';
+import { shareConnection, type Connection } from '../../../browser/connection.ts';
+import {
+  fetchIfReached,
+  fetchWithRetries,
+  type FetchRetryOptions,
+} from '../../../browser/lost-connection.ts';
 import type { PageBrowser } from './page-browser.ts';
 import type { ThreadChatState } from './page-state.ts';
 import { makeNotLoadedResponse } from './read-refusal.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { detectDeadConnection } from './lost-connection.ts';
+import { detectDeadConnection } from '../../../browser/lost-connection.ts';
 import { joinTexts } from './page-messages.ts';
 import type { PageState } from './page-state.ts';
 import { isShutOut } from './read-refusal.ts';
