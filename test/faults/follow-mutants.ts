@@ -119,7 +119,7 @@ export const followMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a network that dies without a word is noticed',
-    file: 'channels/ui/browser/lost-connection.ts',
+    file: 'browser/lost-connection.ts',
     from: 'if (connection.isWatched) void wait',
     to: 'if (connection === null) void wait',
     suite: [idle, 'is said of a network that has died'],
@@ -135,7 +135,7 @@ export const followMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an answer that got no word is sent again',
-    file: 'channels/ui/browser/lost-connection.ts',
+    file: 'browser/lost-connection.ts',
     from: "else connection.pause.addEventListener('abort', giveUp, { once: true });",
     to: '',
     suite: [idle, 'where an answer gets no word'],
