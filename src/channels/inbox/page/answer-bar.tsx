@@ -140,16 +140,14 @@ function Buttons({ inbox, opened }: AnswerBarProps) {
       Back
     </Button>
   );
-  /* What answers, if what is shown was there for longer than a double click. */
-  const guard = (act: () => void) => () => {
-    if (answering.isRested) act();
-  };
+  const isRested = (): boolean => answering.isRested;
   const approve = (label: string) => (
     <Button
       look="yes"
       action="approve"
       whyNot={answering.whyNotApprove === undefined ? undefined : 'answer-why'}
-      onPress={guard(() => answering.approve())}
+      isRested={isRested}
+      onPress={() => answering.approve()}
     >
       {label}
     </Button>
@@ -161,7 +159,7 @@ function Buttons({ inbox, opened }: AnswerBarProps) {
       return [approve('Approve'), back];
     case 'reject':
       return [
-        <Button key="reject" look="no" onPress={guard(() => answering.reject())}>
+        <Button key="reject" look="no" isRested={isRested} onPress={() => answering.reject()}>
           Reject
         </Button>,
         back,
@@ -200,9 +198,8 @@ function FirstButtons({ inbox, opened: { row } }: AnswerBarProps) {
           look="yes"
           action="approve"
           whyNot={whyNotApprove}
-          onPress={() => {
-            if (answering.isRested) answering.approve();
-          }}
+          isRested={() => answering.isRested}
+          onPress={() => answering.approve()}
         >
           Approve{all}
         </Button>

@@ -9,6 +9,8 @@ interface ButtonProps {
   look?: 'yes' | 'no' | 'quiet';
   /** The id of the element that says why it does nothing now. It stays focusable, so that no focus is lost. */
   whyNot?: string | undefined;
+  /** Whether what it is about was there for as long as a double click takes: before, a pointer presses nothing. */
+  isRested?: () => boolean;
   isPressed?: boolean;
   isCurrent?: boolean;
   label?: string;
@@ -18,6 +20,7 @@ interface ButtonProps {
 /** A button, which a double click presses once. */
 export function Button(props: ButtonProps) {
   const { onPress, children, action, look, whyNot, isPressed, isCurrent, label, id } = props;
+  const { isRested = () => true } = props;
   return (
     <button
       type="button"
@@ -30,7 +33,8 @@ export function Button(props: ButtonProps) {
       aria-pressed={isPressed}
       aria-current={isCurrent === true ? 'true' : undefined}
       onClick={({ detail }) => {
-        if (detail < 2) onPress();
+        const isByKey = detail === 0;
+        if (isByKey || (detail === 1 && isRested())) onPress();
       }}
     >
       {children}

@@ -5,7 +5,7 @@ import type { InboxEntry } from '../inbox-api.ts';
 import type { Row } from './shown-list.ts';
 
 /** What an entry is about, as one line that is safe to show. */
-export function describeEntry({ kind, request, toolName, lostCall, agent }: InboxEntry): string {
+export function describeSubject({ kind, request, toolName, lostCall, agent }: InboxEntry): string {
   switch (kind) {
     case 'lost-call':
       return `Did ${inertLine(lostCall?.toolName ?? toolName ?? 'the call')} happen?`;
@@ -30,7 +30,7 @@ const longestTitle = 300;
 export function describeRow({ entries }: Row): string {
   const [first] = entries;
   if (first === undefined) return '';
-  if (entries.length === 1) return describeEntry(first);
+  if (entries.length === 1) return describeSubject(first);
   return `${entries.length} × ${inertLine(first.toolName ?? 'requests')}`;
 }
 

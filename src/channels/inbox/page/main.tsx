@@ -1,4 +1,6 @@
 import { render } from 'preact';
+import { Connection } from '../../../browser/connection.ts';
+import { fetchWithRetries } from '../../../browser/lost-connection.ts';
 import { App } from './app.tsx';
 import { Inbox } from './inbox.ts';
 import { InboxClient } from './inbox-client.ts';
@@ -9,9 +11,23 @@ import { StoredSetting } from './stored-setting.ts';
 const api = new URL('api/', import.meta.url).href;
 const title = document.title || 'Inbox';
 const now = (): number => Date.now();
+const connection = new Connection();
+/* The page notices a server that stays silent. */
+connection.isWatched = true;
+const never = new AbortController().signal;
+const wait = async (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true });
+  });
 const client = new InboxClient({
   api,
-  fetch: async (url, init) => fetch(url, init),
+  fetch: fetchWithRetries({
+    fetch: async (input, init) => fetch(input, init),
+    wait,
+    connection,
+    signal: () => never,
+  }),
   now,
   onOtherViewer: () => location.reload(),
 });
@@ -73,13 +89,19 @@ setInterval(() => {
   if (!isFresh && !document.hidden) void inbox.refresh();
   else if (!document.hidden) inbox.changed();
 }, 10_000);
+connection.subscribe(() => inbox.changed(), never);
+window.addEventListener('offline', () => connection.report(false));
+window.addEventListener('online', () => {
+  connection.retryNow();
+  void inbox.refresh();
+});
 window.addEventListener('beforeunload', (event) => {
   if (inbox.answering.sendingCount > 0) event.preventDefault();
 });
 
 const root = document.querySelector('#root');
-const isReachable = (): boolean => true;
 if (root !== null) {
+  const isReachable = (): boolean => connection.isReachable;
   render(<App {...{ inbox, letters, notifier, title, isReachable }} />, root);
   void start();
 }

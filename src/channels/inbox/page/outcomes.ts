@@ -1,7 +1,7 @@
 import type { InboxEntry, InboxOutcome, InboxSuggestion } from '../inbox-api.ts';
 import { needsSecondStep } from './answers.ts';
 import type { InboxRefusal } from './decode-responses.ts';
-import { countWords, describeEntry, describeState, endSentence } from './entry-words.ts';
+import { countWords, describeSubject, describeState, endSentence } from './entry-words.ts';
 import { RefusedError } from './inbox-client.ts';
 
 /** What of a request the person has seen. */
@@ -45,7 +45,8 @@ export function describeOutcomes(outcomes: readonly InboxOutcome[]): string {
   if (first === undefined) return '';
   const how = describeState(first) ?? 'Recorded';
   const failed = refused === 0 ? '' : `, ${refused} not recorded`;
-  if (recorded.length === 1 && refused === 0) return `${how}: ${endSentence(describeEntry(first))}`;
+  if (recorded.length === 1 && refused === 0)
+    return `${how}: ${endSentence(describeSubject(first))}`;
   return `${countWords(recorded.length, 'request')}: ${how}${failed}.`;
 }
 
@@ -64,7 +65,7 @@ export function describeRefused(
   [first, ...others]: readonly InboxOutcome[],
 ): string {
   const entry = entries.find(({ requestId }) => requestId === first?.requestId);
-  const title = entry === undefined ? '' : `“${describeEntry(entry)}”: `;
+  const title = entry === undefined ? '' : `“${describeSubject(entry)}”: `;
   const message = first?.status === 'refused' ? first.error.message : '';
   const more = others.length === 0 ? '' : ` So are ${others.length} others; they are marked.`;
   return `Not recorded: ${title}${message}${more}`;
