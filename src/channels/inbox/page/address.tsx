@@ -1,0 +1,34 @@
+import { inertLine } from '../../../content/inert-text.ts';
+import { Tag } from './literal.tsx';
+import { readAddress } from './web-address.ts';
+
+/** A link with its host set apart. It is opened by a click alone, and the page that it leads to is not told where from. */
+export function Address({ url }: { url: string }) {
+  const { href, before, host, after, unicodeHost } = readAddress(url);
+  const parts = (
+    <>
+      {inertLine(before)}
+      <b>{inertLine(host)}</b>
+      {inertLine(after)}
+    </>
+  );
+  if (href === undefined)
+    return (
+      <span className="address">
+        {parts} <Tag>can’t be opened</Tag>
+      </span>
+    );
+  return (
+    <span className="address">
+      <a href={href} target="_blank" rel="noreferrer noopener">
+        {parts}
+      </a>
+      {unicodeHost !== undefined && (
+        <span className="more">
+          its host in other letters: <b>{inertLine(unicodeHost)}</b>
+        </span>
+      )}
+      {href !== url && <span className="more">given as {inertLine(url)}</span>}
+    </span>
+  );
+}

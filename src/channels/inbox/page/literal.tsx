@@ -1,0 +1,39 @@
+import type { ComponentChildren } from 'preact';
+import { Inert } from './inert.tsx';
+import { LongText } from './long-text.tsx';
+import { useHidden } from './reading.tsx';
+
+/** A word about a value, which no text can imitate. */
+export function Tag({ children }: { children: ComponentChildren }) {
+  return <span className="tag">{children}</span>;
+}
+
+/* What a text could be taken for: another kind of value, or one of the tags. */
+const likeOther =
+  /^(?:[-+.\d]|(?:true|false|null|undefined|nothing|absent|text|secret|not shown|empty.*)\s*$|["'[{])/i;
+
+/** A value without parts, exactly as it is; nothing, `null`, an empty text and 0 differ. */
+export function Literal({ value }: { value: unknown }) {
+  if (value === undefined) return <Tag>absent</Tag>;
+  if (value === null) return <Tag>null</Tag>;
+  if (typeof value !== 'string') return <span className="code">{JSON.stringify(value)}</span>;
+  if (value === '') return <Tag>empty text</Tag>;
+  const isEdged = value.trim() !== value;
+  return (
+    <>
+      <LongText text={value} />
+      {value.length < 200 && likeOther.test(value) && <Tag>text</Tag>}
+      {isEdged && <Tag>with space at its {value.trimEnd() === value ? 'start' : 'end'}</Tag>}
+    </>
+  );
+}
+
+/** Says of a value that it can't be shown, and counts it. */
+export function NotShown({ name, why }: { name: string; why: string }) {
+  useHidden(name, true);
+  return (
+    <span className="not-shown">
+      <Tag>not shown</Tag> <Inert text={why} />
+    </span>
+  );
+}
