@@ -1,35 +1,255 @@
-import { useEffect, useRef } from 'preact/hooks';
-import { inertLine } from '../../../content/inert-text.ts';
-import type { InboxEntry } from '../inbox-api.ts';
-import type { DetailHandle, ShownState } from './request-detail.tsx';
+import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { ApprovalRequest } from '../../../content/approval.ts';
+import { inertLine, inertText } from '../../../content/inert-text.ts';
+import type { InboxDetail, InboxEntry } from '../inbox-api.ts';
+import { findFormat, isMasked, renderArgumentPath } from './argument-path.ts';
+import { Arguments, DataTable, Value, ValuesOf } from './arguments.tsx';
+import { Detail } from './details.tsx';
+import { compareInputs, findUsual, type DifferingField } from './differing-fields.ts';
+import { Escaped, Inert } from './inert.tsx';
+import { Tag } from './literal.tsx';
+import { Field, Reading } from './reading.tsx';
+import { RequestFacts } from './request-facts.tsx';
+import { describeAskers, describeRights, readApproval } from './request-words.ts';
+import { Time } from './relative.tsx';
+import { diffWords } from './text-diff.ts';
+import type { DetailHandle, ShownState } from './shown-fields.ts';
+import { Warnings } from './warnings.tsx';
 
 interface DifferencesTableProps {
   entries: readonly InboxEntry[];
-  now: number;
+  /** Default: by the browser's clock. */
+  now?: number;
   onShown: (shown: ShownState) => void;
-  handle: (handle: DetailHandle) => void;
+  handle?: (handle: DetailHandle) => void;
 }
 
-/** What differs between requests that are alike. */
-export function DifferencesTable({ entries, onShown }: DifferencesTableProps) {
-  const end = useRef<HTMLParagraphElement>(null);
-  useEffect(() => {
-    if (end.current === null) return undefined;
-    const observer = new IntersectionObserver((seen) => {
-      if (seen.some(({ isIntersecting }) => isIntersecting))
-        onShown({ isWhole: true, missing: [], hidden: 0 });
-    });
-    observer.observe(end.current);
-    return () => observer.disconnect();
-  }, [entries]);
-  return (
-    <div>
-      <ul>
-        {entries.map(({ requestId, request }) => (
-          <li key={requestId}>{inertLine(JSON.stringify(request?.toolCall?.input) ?? '')}</li>
-        ))}
-      </ul>
-      <p ref={end}>End</p>
-    </div>
+/** Alike requests as one: what is the same in all of them once, and in a table what differs, one row for each. */
+export function DifferencesTable({
+  entries,
+  now = Date.now(),
+  onShown,
+  handle,
+}: DifferencesTableProps) {
+  const key = entries.map(
+    ({ threadId, requestId, digest }) => `${threadId} ${requestId} ${digest}`,
   );
+  return (
+    <Reading key={key.join('\n')} {...{ now, onShown, handle }}>
+      <Content entries={entries} />
+    </Reading>
+  );
+}
+
+function Content({ entries }: { entries: readonly InboxEntry[] }) {
+  return useMemo(() => <Differences entries={entries} />, [entries]);
+}
+
+function Differences({ entries }: { entries: readonly InboxEntry[] }) {
+  const [first] = entries;
+  const { shared, columns } = useMemo(() => listColumns(entries), [entries]);
+  if (first === undefined) return null;
+  const rows = entries.map((entry, index) => ({
+    name: index + 1,
+    cells: columns.map(({ name, render }) => (
+      <Field
+        key={name}
+        name={`${entry.threadId} ${entry.requestId} ${name}`}
+        label={`row ${index + 1}: ${name}`}
+      >
+        {render(index)}
+      </Field>
+    )),
+  }));
+  return (
+    <>
+      <section aria-label="Effect">
+        <Field name="effect" label="effect">
+          <p className="effect">
+            {first.toolName !== null && <span className="code">{inertLine(first.toolName)}</span>}
+          </p>
+          <Warnings of={entries} />
+        </Field>
+      </section>
+      {shared !== undefined && (
+        <section>
+          <h3>The same in all {entries.length}</h3>
+          {entries.some(({ masked }) => masked.length > 0) && (
+            <p className="warning">What is not shown may differ all the same.</p>
+          )}
+          <Arguments name="arguments" root={shared.value} declared={first} />
+        </section>
+      )}
+      <section>
+        <h3>What differs</h3>
+        {columns.length === 0 ? (
+          <Field name="differences" label="what differs">
+            <p>All {entries.length} are the same call</p>
+          </Field>
+        ) : (
+          <DataTable label="what differs" columns={columns.map(({ name }) => name)} rows={rows} />
+        )}
+      </section>
+      <RequestFacts entries={entries} />
+    </>
+  );
+}
+
+/** Something in which entries differ. */
+interface Column {
+  /** Safe to show. */
+  name: string;
+  render: (index: number) => ComponentChildren;
+}
+
+function listColumns(entries: readonly InboxEntry[]): {
+  shared?: { value: unknown };
+  columns: Column[];
+} {
+  const inputs = entries.map(
+    ({ request, lostCall }) => lostCall?.input ?? request?.toolCall?.input,
+  );
+  const { shared, differing } = compareInputs(inputs);
+  const renderArgument = (field: DifferingField): Column => ({
+    name: renderArgumentPath(field.path) || 'input',
+    render: (index) => (
+      <Cell field={field} index={index} entry={entries[index]} root={inputs[index]} />
+    ),
+  });
+  return {
+    ...(shared && { shared }),
+    columns: [
+      ...differing.map(renderArgument),
+      ...listDetailColumns(entries),
+      ...listFactColumns(entries),
+    ],
+  };
+}
+
+interface CellProps {
+  field: DifferingField;
+  index: number;
+  entry: InboxEntry | undefined;
+  root: unknown;
+}
+
+/** A value of a row, in full. In a text, what differs from the text that most rows have is marked. */
+function Cell({ field: { path, cells }, index, entry, root }: CellProps) {
+  const cell = cells[index];
+  if (cell === undefined || entry === undefined) return <Tag>absent</Tag>;
+  const usual = findUsual(cells)?.value;
+  const isPlain = findFormat(entry, path) === undefined && !isMasked(entry, path);
+  if (
+    typeof cell.value === 'string' &&
+    typeof usual === 'string' &&
+    cell.value !== usual &&
+    usual.length > shortest &&
+    isPlain
+  ) {
+    return <MarkedText text={cell.value} usual={usual} />;
+  }
+  return (
+    <ValuesOf name={`row ${index + 1}`} root={root} declared={entry}>
+      <Value value={cell.value} path={path} />
+    </ValuesOf>
+  );
+}
+
+/* In shorter texts everybody sees what differs. */
+const shortest = 40;
+
+function MarkedText({ text, usual }: { text: string; usual: string }) {
+  const { before, after } = diffWords(inertText(usual), inertText(text));
+  const gone = before.filter(({ isChanged }) => isChanged);
+  return (
+    <>
+      <span className="text">
+        {after.map((part, index) =>
+          part.isChanged ? (
+            <b key={index} className="differs">
+              <Escaped text={part.text} />
+            </b>
+          ) : (
+            <Escaped key={index} text={part.text} />
+          ),
+        )}
+      </span>
+      <span className="more">
+        Differs from most
+        {gone.length > 0 && (
+          <>
+            , which have <Escaped text={gone.map((part) => part.text.trim()).join(' … ')} />
+          </>
+        )}
+      </span>
+    </>
+  );
+}
+
+/** Details with the same place and label in all entries, if they differ; and any others. */
+function listDetailColumns(entries: readonly InboxEntry[]): Column[] {
+  const most = Math.max(...entries.map(({ details }) => details.length));
+  return Array.from({ length: most }, (_, place) => {
+    const details = entries.map((entry): InboxDetail | undefined => entry.details[place]);
+    const [first] = details;
+    const labels = new Set(details.map((each) => each?.label));
+    return {
+      name: labels.size === 1 && first ? inertLine(first.label) : `detail ${place + 1}`,
+      render: (index: number) => {
+        const detail = details[index];
+        if (detail === undefined) return <Tag>absent</Tag>;
+        return (
+          <>
+            {labels.size > 1 && `${inertLine(detail.label)}: `}
+            <Detail detail={detail} name={`row ${index + 1} detail ${place}`} />
+          </>
+        );
+      },
+    };
+  });
+}
+
+function listFactColumns(entries: readonly InboxEntry[]): Column[] {
+  const texts: [string, (entry: InboxEntry) => string | undefined][] = [
+    ['asked as', ({ request }) => request?.text],
+    ['why', (entry) => readApproval(entry)?.reason],
+    ['edited by', (entry) => nameEditor(readApproval(entry))],
+    ['asked for by', describeAskers],
+    ['agent', ({ agent }) => agent ?? undefined],
+    ['tenant', ({ tenant }) => tenant ?? undefined],
+    ['approved by', (entry) => describeVoters(readApproval(entry))],
+    ['you may', describeRights],
+  ];
+  const columns = texts
+    .map(([name, read]) => ({ name, values: entries.map(read) }))
+    .filter(({ values }) => !isSame(values))
+    .map(({ name, values }) => ({
+      name,
+      render: (index: number) => {
+        const text = values[index];
+        return text === undefined ? <Tag>absent</Tag> : <Inert text={text} />;
+      },
+    }));
+  const untils = entries.map(({ expiresAt }) => expiresAt);
+  const until = {
+    name: 'until',
+    render: (index: number) => {
+      const at = untils[index];
+      return at === undefined ? <Tag>no deadline</Tag> : <Time at={at} />;
+    },
+  };
+  return isSame(untils) ? columns : [...columns, until];
+}
+
+function isSame(values: readonly unknown[]): boolean {
+  return values.every((each) => each === values[0]);
+}
+
+function nameEditor(request: ApprovalRequest | undefined): string | undefined {
+  return request?.edit && (request.edit.person ?? 'somebody');
+}
+
+function describeVoters(request: ApprovalRequest | undefined): string | undefined {
+  return request?.votes?.map(({ person }) => person).join(', ') || undefined;
 }
