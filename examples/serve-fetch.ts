@@ -35,9 +35,12 @@ async function respond(handler: FetchHandler, incoming: IncomingMessage, outgoin
   }
 }
 
-function isFromHere({ headers: { host = '', origin } }: IncomingMessage): boolean {
+function isFromHere({ headers }: IncomingMessage): boolean {
+  const { host = '', origin } = headers;
   const isLocal = /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(host);
-  return isLocal && (origin === undefined || origin === `http://${host}`);
+  /* A page that sends no referrer has the origin `null`; pages can't set the other header. */
+  const isOwn = origin === `http://${host}` || headers['sec-fetch-site'] === 'same-origin';
+  return isLocal && (origin === undefined || isOwn);
 }
 
 function toRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {

@@ -132,9 +132,14 @@ export const idFields = ['id', 'subject', 'sub', 'email'] as const;
  */
 export function renderPerson(principal: unknown): string | undefined {
   if (principal === undefined || principal === null) return undefined;
+  return renderNamedPerson(principal) ?? inertLine(JSON.stringify(principal));
+}
+
+/** The same for others to read; `undefined` for a principal without a name and an id, whose JSON may hold what is only that person's. */
+export function renderNamedPerson(principal: unknown): string | undefined {
   const text = readName(principal) ?? readFirstField(principal, idFields);
   const name = readFirstField(principal, names);
-  if (name === undefined) return inertLine(text ?? JSON.stringify(principal));
+  if (name === undefined) return text === undefined ? undefined : inertLine(text);
   const id = readFirstField(principal, idFields, readIdText);
   /* A name in parentheses or quotation marks could look like an id, or like another name. */
   const shown = /["()]/.test(name.normalize('NFKC')) ? quoteInertLine(name) : inertLine(name);

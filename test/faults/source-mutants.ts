@@ -19,6 +19,7 @@ import { keyboardMutants } from './keyboard-mutants.ts';
 import { randomMutants } from './random-mutants.ts';
 import { rightsMutants } from './rights-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
+import { linkMutants } from './link-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
 import { recordMutants } from './record-mutants.ts';
 import { viewMutants } from './view-mutants.ts';
@@ -487,6 +488,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...rightsMutants,
   ...ruleMutants,
   ...randomMutants,
+  ...linkMutants,
   ...mirrorMutants,
   ...recordMutants,
   ...authorMutants,

@@ -1,5 +1,7 @@
+import { createLinks } from 'holdpoint/links';
 import { expect, test } from 'vitest';
-import { asked, openDesk } from './link-desk.ts';
+import { AgentOffice, ask, pay } from '../support/agent-office.ts';
+import { asked, openDesk, secretKey, url, Visitor } from './link-desk.ts';
 
 test('somebody without a page opens a link twice and approves; the second answer is told who was first, and the call runs once', async () => {
   const { invite, answers, work, paid } = await openDesk();
@@ -99,14 +101,21 @@ test('two people approve by two links; each link is spent by its own vote', asyn
   expect((await answers()).map(({ said }) => said)).toEqual(['yes: Fine.', 'yes']);
 });
 
-test('of two people with a link each the second is told that the first was faster', async () => {
-  const { invite, answers } = await openDesk();
+test('of two people who give the same answer at one moment the second is told that the first was faster', async () => {
+  let overtakes = async (): Promise<unknown> => undefined;
+  const { invite, answers } = await openDesk({
+    mayAnswer: async ({ principal, response }) => {
+      const isBen = principal === 'ben' && 'reason' in response && response.reason === 'Fine.';
+      if (isBen) await overtakes();
+      return true;
+    },
+  });
   const [ada, ben] = [await invite('ada'), await invite('ben')];
-  const told = await Promise.all([ada.press('approve'), ben.press('approve')]);
-  expect(new Set(told.map(({ status }) => status))).toEqual(new Set([200, 409]));
-  const [first] = await answers();
-  for (const { text } of told) expect(text).toContain(`By ${String(first?.principal)}.`);
-  expect(await answers()).toHaveLength(1);
+  overtakes = async () => ada.press('approve', { reason: 'Fine.' });
+  const told = await ben.press('approve', { reason: 'Fine.' });
+  expect(told.status).toBe(409);
+  expect(told.text).toContain('Approved Somebody else was faster. By ada.');
+  expect(await answers()).toMatchObject([{ principal: 'ada' }]);
 });
 
 test('a link is of what was shown: after an edit it answers nothing, and a new one does', async () => {
@@ -199,4 +208,34 @@ test('a question can be left unanswered', async () => {
   expect((await ada.send()).text).toContain('Where to?');
   expect((await ada.press('dismiss')).text).toContain('Left unanswered Your answer is recorded.');
   expect(await answers()).toMatchObject([{ said: { status: 'dismissed' } }]);
+});
+
+test("a sub-agent's request is answered by a link in the thread above, and says who asks", async () => {
+  const office = new AgentOffice();
+  const payer = office.payer('payer', [{ calls: [pay('c1', 'ACME')] }, { text: 'Paid.' }]);
+  const boss = office.agent(
+    'boss',
+    [{ calls: [ask('c1', 'payer', 'Pay ACME.')] }, { text: 'Done.' }],
+    {
+      tools: { payer: office.tool(payer) },
+    },
+  );
+  const thread = await boss.thread('t');
+  const { userInputRequests } = await boss.run('Have ACME paid.', thread, { principal: 'zoe' });
+  const links = createLinks({ agents: [boss, payer], url, keys: [secretKey('one')] });
+  const [request] = userInputRequests;
+  if (request === undefined) throw new Error('Nothing was asked.');
+  const ada = new Visitor(links.handler, await links.create(request, { principal: 'ada' }));
+  expect((await ada.send()).text).toContain('Asked by: payer');
+  expect((await ada.press('approve')).text).toContain('Approved Your answer is recorded. By ada.');
+  await boss.run([], thread);
+  expect(office.payments.map(({ to }) => to)).toEqual(['ACME']);
+});
+
+test('an agent without a name, and a person who is an object, have links too', async () => {
+  const { invite, answers } = await openDesk({ agent: { name: undefined } });
+  const ada = await invite({ id: 'u-17', name: 'Ada' });
+  expect((await ada.send()).text).toContain('For Ada (u-17) .');
+  expect((await ada.press('approve')).text).toContain('Your answer is recorded. By Ada (u-17).');
+  expect(await answers()).toMatchObject([{ principal: { id: 'u-17', name: 'Ada' } }]);
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { MayAnswer } from 'holdpoint';
 import { createLinks, type LinksOptions } from 'holdpoint/links';
 import { expect, test } from 'vitest';
@@ -184,6 +185,16 @@ test('each page forbids to keep, find, frame and script it, and says nowhere whe
     expect(markup).not.toContain('<script');
     expect(markup).not.toContain(ada.link.slice(url.length + 1));
   }
+});
+
+test('the style is the only thing that a page may have, by its hash', async () => {
+  const { invite, links } = await openDesk();
+  const { link } = await invite('ada');
+  const response = await links.handler(new Request(link));
+  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(await response.text()) ?? [];
+  const hash = createHash('sha256').update(style).digest('base64');
+  expect(style).toContain('color-scheme');
+  expect(response.headers.get('content-security-policy')).toContain(`style-src 'sha256-${hash}'`);
 });
 
 const excluded: [string, { mayAnswer?: MayAnswer; notRequester?: true }, string, string][] = [

@@ -1,6 +1,6 @@
 import { digestViewer, isSignedIn } from '../../agent/known-people.ts';
 import type { TimeReader } from '../../content/deadline-words.ts';
-import { renderPerson } from '../../content/request-text.ts';
+import { renderNamedPerson } from '../../content/request-text.ts';
 import type { LinkClaims, LinkTokens } from './link-token.ts';
 import type { LinkAgent, LinkedRequest } from './linked-request.ts';
 import { makeNoticePage } from './page-response.ts';
@@ -51,7 +51,7 @@ export async function openVisit(
   if (person instanceof Response) return person;
   const { principal } = person;
   const reader = { now: valid.linked.agent.now(), timeZone };
-  const named = renderPerson(principal) ?? 'somebody';
+  const named = renderNamedPerson(principal) ?? 'you';
   const shown = { person: named, endsAt: valid.claims.exp * 1_000, reader, inboxUrl };
   return { ...valid, agents, by: { principal, channel: 'link' }, reader, shown };
 }

@@ -1,4 +1,6 @@
 import type { Agent } from '../../agent/agent.ts';
+import { inertLine } from '../../content/inert-text.ts';
+import { renderNamedPerson } from '../../content/request-text.ts';
 import type { AnswerRefusal, RequestRights } from '../../content/request-rights.ts';
 import type { RequestDecision, UserInputRequest } from '../../content/user-input.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
@@ -26,7 +28,7 @@ export type LinkState =
 export interface DecidedRequest {
   type: 'decided';
   decision: RequestDecision;
-  /** Who decided, as the log names them; `undefined` for nobody who is known. */
+  /** Who decided, as a line that is safe to show; `undefined` for nobody who is known. */
   person: string | undefined;
   /** When, in milliseconds since 1970. */
   at: number | undefined;
@@ -75,7 +77,6 @@ function describeDecided({ decisions, events }: AgentThread, requestId: string):
   );
   const named = end !== undefined && 'person' in end ? end.person : undefined;
   const { principal } = decision.closedBy ?? decision;
-  /* An object may hold what is only that person's, such as a token. */
-  const person = named ?? (typeof principal === 'string' ? principal : undefined);
+  const person = renderNamedPerson(principal) ?? (named === undefined ? named : inertLine(named));
   return { type: 'decided', decision, person, at: end?.at };
 }

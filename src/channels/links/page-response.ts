@@ -88,6 +88,7 @@ dt { font-weight: 600; }
 dd { margin: 0 0 0.75rem; }
 pre { margin: 0; padding: 0.5rem; border: 1px solid; border-radius: 0.25rem; white-space: pre-wrap; font-size: 0.9rem; }
 li { white-space: pre-wrap; }
+a { color: inherit; }
 .person, small { font-size: 0.9rem; }
 .warning, .fault { border: 2px solid #b3261e; border-radius: 0.25rem; padding: 0.5rem; }
 .warning p { margin: 0; font-weight: 600; }
@@ -100,7 +101,6 @@ textarea { display: block; box-sizing: border-box; width: 100%; font: inherit; }
 button { min-height: 2.75rem; padding: 0 1.5rem; font: inherit; font-weight: 600; }
 `;
 
-/* What is hashed is exactly what stands between the tags; it has no character that is escaped. */
-const styleElement = html`<style>
-  ${style}
-</style>`;
+/* Not `html`, whose templates are formatted: what is hashed is exactly what stands between the tags, and has no character that is escaped. */
+const verbatim = html;
+const styleElement = verbatim`<style>${style}</style>`;

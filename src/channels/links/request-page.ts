@@ -142,8 +142,11 @@ function renderEditing(request: UserInputRequest, inboxUrl: string | undefined):
   return html`<p>It can’t be edited here: do that ${where}.</p>`;
 }
 
-/* Enter in a field presses a form's first button: this one, which does nothing. */
-const firstButton = html`<button type="submit" disabled hidden>Nothing</button>`;
+/*
+ * Enter in a field or a box presses a form's first button that is not disabled: this one. It closes the dialog around the form, and there is
+ * none.
+ */
+const firstButton = html`<button type="submit" formmethod="dialog" hidden>Nothing</button>`;
 
 function renderForm({ code, fault }: LinkedPage, controls: Html): Html {
   return html`<form method="post">

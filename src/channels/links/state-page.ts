@@ -64,10 +64,14 @@ export async function makeDecisionPage(
   const title = titles[decision.status];
   const { request } = decision;
   const votes = request.type === 'approval-request' ? (request.votes ?? []) : [];
-  const named = [...votes.map((vote) => vote.person), person].filter((each) => each !== undefined);
+  const named = [...votes.map((vote) => inertLine(vote.person)), person].filter(
+    (each) => each !== undefined,
+  );
   const people = decision.status === 'approved' ? named : named.slice(-1);
-  const by = people.length === 0 ? '' : `By ${[...new Set(people)].map(inertLine).join(', ')}. `;
-  const when = at === undefined ? '' : `${describeDeadline(at, reader)}.`;
+  const by = people.length === 0 ? '' : `By ${[...new Set(people)].join(', ')}. `;
+  /* It may have happened after the visit began. */
+  const now = Math.max(reader.now, at ?? 0);
+  const when = at === undefined ? '' : `${describeDeadline(at, { ...reader, now })}.`;
   const body = html`<h1>${title}</h1>
     <p>${lead}</p>
     <p>${by}${when}</p>`;

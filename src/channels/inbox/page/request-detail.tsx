@@ -60,7 +60,7 @@ function Content({ entry, earlier, conversation }: RequestDetailProps) {
 }
 
 /** The call that a request or a lost call is about. */
-function readCall({ request, lostCall }: InboxEntry): { input: unknown } | undefined {
+function readCall({ request, lostCall }: InboxEntry): { input?: unknown } | undefined {
   return lostCall ?? request?.toolCall;
 }
 
