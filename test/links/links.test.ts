@@ -1,3 +1,4 @@
+import type { UserApproval } from 'holdpoint';
 import { createLinks } from 'holdpoint/links';
 import { expect, test } from 'vitest';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
@@ -102,11 +103,11 @@ test('two people approve by two links; each link is spent by its own vote', asyn
 });
 
 test('of two people who give the same answer at one moment the second is told that the first was faster', async () => {
-  let overtakes = async (): Promise<unknown> => undefined;
+  let overtakes: (() => Promise<unknown>) | undefined;
   const { invite, answers } = await openDesk({
     mayAnswer: async ({ principal, response }) => {
       const isBen = principal === 'ben' && 'reason' in response && response.reason === 'Fine.';
-      if (isBen) await overtakes();
+      if (isBen) await overtakes?.();
       return true;
     },
   });
@@ -141,6 +142,30 @@ test('a link is of what was shown: after an edit it answers nothing, and a new o
   await again.press('approve');
   await work();
   expect(paid).toEqual([{ to: 'ACME', euros: 5 }]);
+});
+
+test('an approval of an edit that its author takes back at that moment does not count, and the person is told', async () => {
+  let overtakes: (() => Promise<unknown>) | undefined;
+  const { agent, thread, request, invite, answers } = await openDesk({
+    rule: { quorum: 2, editable: ['euros'] },
+    mayAnswer: async ({ principal, response }) => {
+      if (principal === 'ben' && 'reason' in response && response.reason === 'Fine.')
+        await overtakes?.();
+      return true;
+    },
+  });
+  if (request.type !== 'approval-request') throw new Error('It is an approval.');
+  const edited = request.approve({ input: { to: 'ACME', euros: 5 } });
+  await agent.respond(edited, thread, { principal: 'ada', channel: 'inbox' });
+  const ben = await invite('ben', thread.activeRequests[0]);
+  overtakes = async () => {
+    overtakes = undefined;
+    await agent.withdraw(thread, request.requestId, { principal: 'ada' });
+  };
+  const told = await ben.press('approve', { reason: 'Fine.' });
+  expect(told.status).toBe(409);
+  expect(told.text).toContain('This has changed');
+  expect((await answers()).map(({ principal }) => principal)).toEqual(['ada']);
 });
 
 test('a question is answered with options and text, and what does not fit is said at its field', async () => {
@@ -210,26 +235,42 @@ test('a question can be left unanswered', async () => {
   expect(await answers()).toMatchObject([{ said: { status: 'dismissed' } }]);
 });
 
-test("a sub-agent's request is answered by a link in the thread above, and says who asks", async () => {
+/** An agent that has another one pay, and people with links to what that one asks. */
+async function openAbove(rule: UserApproval) {
   const office = new AgentOffice();
-  const payer = office.payer('payer', [{ calls: [pay('c1', 'ACME')] }, { text: 'Paid.' }]);
-  const boss = office.agent(
-    'boss',
-    [{ calls: [ask('c1', 'payer', 'Pay ACME.')] }, { text: 'Done.' }],
-    {
-      tools: { payer: office.tool(payer) },
-    },
-  );
+  const payer = office.payer('payer', [{ calls: [pay('c1', 'ACME')] }, { text: 'Paid.' }], {
+    toolApproval: { pay: rule },
+  });
+  const script = [{ calls: [ask('c1', 'payer', 'Pay ACME.')] }, { text: 'Done.' }];
+  const boss = office.agent('boss', script, { tools: { payer: office.tool(payer) } });
   const thread = await boss.thread('t');
   const { userInputRequests } = await boss.run('Have ACME paid.', thread, { principal: 'zoe' });
-  const links = createLinks({ agents: [boss, payer], url, keys: [secretKey('one')] });
+  const links = createLinks({ agents: [payer, boss], url, keys: [secretKey('one')] });
   const [request] = userInputRequests;
   if (request === undefined) throw new Error('Nothing was asked.');
-  const ada = new Visitor(links.handler, await links.create(request, { principal: 'ada' }));
+  const invite = async (principal: string) =>
+    new Visitor(links.handler, await links.create(request, { principal }));
+  const payments = async () => {
+    await boss.run([], thread);
+    return office.payments.map(({ to }) => to);
+  };
+  return { invite, payments };
+}
+
+test("a sub-agent's request is answered by a link in the thread above, and says who asks", async () => {
+  const { invite, payments } = await openAbove({ type: 'user-approval' });
+  const ada = await invite('ada');
   expect((await ada.send()).text).toContain('Asked by: payer');
   expect((await ada.press('approve')).text).toContain('Approved Your answer is recorded. By ada.');
-  await boss.run([], thread);
-  expect(office.payments.map(({ to }) => to)).toEqual(['ACME']);
+  expect(await payments()).toEqual(['ACME']);
+});
+
+test("a vote for a sub-agent's request is told as one", async () => {
+  const { invite, payments } = await openAbove({ type: 'user-approval', quorum: 2 });
+  const told = await (await invite('ada')).press('approve');
+  expect(told.text).toContain('Your approval is recorded 1 of 2 approvals');
+  expect((await (await invite('ben')).press('approve')).text).toContain('By ada, ben.');
+  expect(await payments()).toEqual(['ACME']);
 });
 
 test('an agent without a name, and a person who is an object, have links too', async () => {

@@ -119,9 +119,12 @@ async function record(visit: LinkVisit, state: OpenState, filled: FilledForm): P
   const found = await findLinkedRequest(agents, claims);
   if (found === undefined) return refuseLink();
   const after = await readLinkState(found, claims, by);
-  if (isRefused) return showAfterRefusal(visit, after);
-  if (after.type === 'decided') return tellOutcome(visit, after);
-  return makeVoteNotice('request' in after ? after.request : state.request);
+  if (!isRefused && after.type === 'decided') return tellOutcome(visit, after);
+  if (!isRefused && after.type === 'closed-to-person' && after.refusal === 'already-voted') {
+    return makeVoteNotice(after.request);
+  }
+  if (after.type !== 'open') return showState(visit, after, { isPost: true });
+  return makeNoticePage(409, 'It was not recorded', 'Open the link again, and answer once more.');
 }
 
 /** Whether an answer was refused because of what has become of its request or of its person meanwhile. */
@@ -144,11 +147,6 @@ function describeFault({ request }: OpenState, { field, reason }: HoldpointError
   const why = reason ?? 'the answer does not fit';
   if (at === undefined) return { text: `It was not recorded: ${why}.` };
   return { key: at.key, text: `“${at.label}” ${why}.` };
-}
-
-async function showAfterRefusal(visit: LinkVisit, after: LinkState): Promise<Response> {
-  if (after.type !== 'open') return showState(visit, after, { isPost: true });
-  return makeNoticePage(409, 'It was not recorded', 'Open the link again, and answer once more.');
 }
 
 /* The same answer of somebody else, at the same moment, is theirs. */

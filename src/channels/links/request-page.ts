@@ -59,7 +59,8 @@ export function renderConfirmPage(shown: LinkedPage): Html {
   return html`${renderRequest(shown)}${renderForm(shown, form)}`;
 }
 
-function renderRequest({ request, person, endsAt, reader, inboxUrl }: LinkedPage): Html {
+function renderRequest(shown: LinkedPage): Html {
+  const { request, person, endsAt, reader } = shown;
   const { toolCall } = request.type === 'approval-request' ? request : {};
   const warnings = lookAlikeWarnings(request);
   return html`<p class="person">
@@ -81,7 +82,7 @@ function renderRequest({ request, person, endsAt, reader, inboxUrl }: LinkedPage
         : html`<h2>What will run: <code>${inertLine(toolCall.toolName)}</code></h2>
             ${renderInput(toolCall.input)}`
     }
-    ${renderList(describeRequest(request, reader))} ${renderEditing(request, inboxUrl)}`;
+    ${renderList(describeRequest(request, reader))} ${renderEditing(shown)}`;
 }
 
 function renderList(lines: readonly string[]): Html {
@@ -133,8 +134,8 @@ function renderValue(value: unknown): Html {
   return html`<pre>${inertText(text ?? '')}</pre>`;
 }
 
-function renderEditing(request: UserInputRequest, inboxUrl: string | undefined): Html {
-  if (request.type !== 'approval-request' || request.editable === undefined) return nothing;
+function renderEditing({ rights, inboxUrl }: LinkedPage): Html {
+  if (!rights.mayEdit) return nothing;
   const where =
     inboxUrl === undefined
       ? html`where you sign in`
