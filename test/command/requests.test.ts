@@ -41,6 +41,7 @@ const failureSchema = z.strictObject({
 /** How a command was refused: its status, and what it says, which is the same with and without `--json`. */
 async function refusalOf(...args: string[]) {
   const { status, output, error } = await holdpoint(...args);
+  expect(status).not.toBe(0);
   const json = await holdpoint(...args, '--json');
   const { code, message } = failureSchema.parse(JSON.parse(json.output)).error;
   expect(json.status).toBe(status);
