@@ -13,6 +13,12 @@ import { UsageError } from './run-command.ts';
 /** What the command records as the channel of an answer. */
 export const channel = 'command';
 
+/** The option that names the rules of the app. */
+export const rulesOption = new Option(
+  '--rules <file>',
+  'a file that exports as its default { mayAnswer } and, where you have them, principalId, tools, toolApproval and toolsContext of your agent; without it nobody answers what names approvers',
+);
+
 /** Adds the options that say who answers, by whose rules, and what they saw. */
 export function addAnswererOptions(command: Command): Command {
   return command
@@ -22,12 +28,7 @@ export function addAnswererOptions(command: Command): Command {
       parsePrincipal,
     )
     .requiredOption('--digest <digest>', 'what "holdpoint show" has shown of it')
-    .addOption(
-      new Option(
-        '--rules <file>',
-        'a file that exports as its default { mayAnswer } and, where you have them, principalId, tools, toolApproval and toolsContext of your agent; without it nobody answers what names approvers',
-      ),
-    );
+    .addOption(rulesOption);
 }
 
 /** The options of `addAnswererOptions`. */
@@ -37,7 +38,8 @@ export const answererFields = {
   rules: z.string().optional(),
 };
 
-function parsePrincipal(text: string): unknown {
+/** Parses a principal: a text, or a JSON object. */
+export function parsePrincipal(text: string): unknown {
   const parsed = text.startsWith('{') ? parseJson(text) : text;
   if (parsed !== undefined && text.trim() !== '') return parsed;
   throw new UsageError('--as must name somebody: a text, or a JSON object.');
@@ -63,15 +65,20 @@ const rulesSchema = z.strictObject({
   runtimeContext: z.unknown().exactOptional(),
 });
 
+/** The rules of the app by which people answer; none without a file. */
+export async function readAnsweringRules(
+  rulesFile: string | undefined,
+): Promise<Partial<z.infer<typeof rulesSchema>>> {
+  return rulesFile === undefined ? {} : readRulesFile(rulesFile, rulesSchema, '{ mayAnswer }');
+}
+
 /** An agent that records answers to the requests of the agent of this name, by the rules of the app. It runs nothing. */
 export async function makeAnsweringAgent(
   store: ThreadStore,
   name: string | undefined,
   rulesFile: string | undefined,
 ): Promise<Agent<unknown>> {
-  const rules: Partial<z.infer<typeof rulesSchema>> =
-    rulesFile === undefined ? {} : await readRulesFile(rulesFile, rulesSchema, '{ mayAnswer }');
-  const { runtimeContext: _unused, ...options } = rules;
+  const { runtimeContext: _unused, ...options } = await readAnsweringRules(rulesFile);
   return createCustomAgent({
     ...options,
     ...(name === undefined ? {} : { name }),

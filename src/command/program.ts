@@ -4,6 +4,7 @@ import { addAnswerCommand } from './answer-command.ts';
 import { addBacktestCommand } from './backtest-command.ts';
 import { addExportCommand } from './export-command.ts';
 import { addFillCommand } from './fill-command.ts';
+import { addInboxCommand } from './inbox-command.ts';
 import { addListCommand } from './list-command.ts';
 import {
   type CommandEnd,
@@ -18,6 +19,7 @@ import { addShowCommand } from './show-command.ts';
 import { addVerifyCommand } from './verify-command.ts';
 
 const commands = [
+  addInboxCommand,
   addListCommand,
   addShowCommand,
   addAnswerCommand,

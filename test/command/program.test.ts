@@ -11,6 +11,7 @@ beforeAll(async () => inStore(file, fillOffice));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const commands = [
+  'inbox',
   'list',
   'show',
   'answer',

@@ -2,6 +2,7 @@ import type { SourceMutant } from './source-mutants.ts';
 
 const failed = /AssertionError/;
 const requests = 'command/requests';
+const inbox = 'command/inbox';
 
 /** What the command shows, and which answers it passes on. */
 export const commandMutants: readonly SourceMutant[] = [
@@ -35,6 +36,46 @@ export const commandMutants: readonly SourceMutant[] = [
     from: 'if (ways.length !== 1) {',
     to: 'if (ways.length === 0) {',
     suite: [requests, 'two answers is refused'],
+    sentence: failed,
+  },
+  {
+    promise: 'the page of the command answers to its own name alone',
+    file: 'command/local-guard.ts',
+    from: "if (request.headers.get('host') !== host) return",
+    to: "if (request.headers.get('host') === null) return",
+    suite: [inbox, 'a request under another name is refused'],
+    sentence: failed,
+  },
+  {
+    promise: 'the address of the page of the command counts once',
+    file: 'command/local-guard.ts',
+    from: 'if (isOpened || request.method',
+    to: 'if (request.method',
+    suite: [inbox, 'with the token once more is refused'],
+    sentence: failed,
+  },
+  {
+    promise: 'a guessed address of the page of the command opens nothing',
+    file: 'command/local-guard.ts',
+    from: 'isSame(given, token)',
+    to: 'isSame(token, token)',
+    suite: [inbox, 'is not spent by what is refused'],
+    sentence: failed,
+  },
+  {
+    promise: 'the page of the command is for the browser that has opened it',
+    file: 'command/local-guard.ts',
+    from: 'if (!(await isSession(request))) return refuse(notOpened);',
+    to: '',
+    suite: [inbox, 'a request without the cookie is refused'],
+    sentence: failed,
+  },
+  {
+    promise: 'no header of a proxy lets another site use the page of the command',
+    file: 'command/local-guard.ts',
+    from: "['cookie', 'forwarded', 'x-forwarded-host']",
+    to: "['cookie', 'forwarded']",
+    suite: [inbox, 'that a proxy is said to forward is refused'],
     sentence: failed,
   },
   {

@@ -1,4 +1,5 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
@@ -133,6 +134,45 @@ test('a thread waits from one process to the next', () => {
   expect(run(process.execPath, 'resume.ts', 'tomorrow')).toContain('Booked a flight to Paris.');
 });
 
+describe('npx holdpoint', () => {
+  const command = join(project, 'node_modules', '.bin', 'holdpoint');
+  const store = ['--store', 'asked.sqlite'];
+
+  /** What a command prints as JSON. */
+  const readJson = (...args: string[]) => JSON.parse(run(command, ...args, ...store, '--json'));
+
+  beforeAll(() => {
+    write('ask.ts', asking);
+    run(process.execPath, 'ask.ts');
+  });
+
+  test('lists, shows, answers, verifies and exports', () => {
+    const [{ requestId }] = readJson('list').requests;
+    const { digest } = readJson('show', requestId);
+    const answer = ['answer', requestId, '--as', 'ben', '--digest', digest, '--reject'];
+    expect(readJson(...answer)).toMatchObject({ state: 'rejected' });
+    expect(readJson('verify')).toMatchObject({ sound: 1, faults: 0 });
+    writeFileSync(join(project, 'threads.jsonl'), run(command, 'export', ...store));
+    expect(run(command, 'verify', '--file', 'threads.jsonl')).toContain('1 sound, 0 with a fault');
+    expect(spawnSync(command, ['lits'], { cwd: project })).toMatchObject({ status: 2 });
+  });
+
+  test('serves the built page until Ctrl+C', async () => {
+    const serving = spawn(command, ['inbox', '--as', 'ben', ...store], { cwd: project });
+    const ended = once(serving, 'exit');
+    const [printed] = await once(serving.stdout, 'data');
+    const url = new URL(String(printed).trim());
+    const opened = await fetch(url, { redirect: 'manual' });
+    const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect(opened.status).toBe(303);
+    const script = await fetch(`${url.origin}${url.pathname}/page.js`, { headers: { cookie } });
+    expect((await script.text()).length).toBeGreaterThan(1_000);
+    expect((await fetch(url)).status).toBe(403);
+    serving.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+  });
+});
+
 describe('the built files', () => {
   const installedFolder = join(project, 'node_modules', 'holdpoint');
   const fileOf = (entry: string) => join(installedFolder, manifest.exports[entry].default);
@@ -162,6 +202,20 @@ describe('the built files', () => {
     expect(run(process.execPath, 'instances.ts')).toBe('revision-conflict true\n');
   });
 });
+
+const asking = `
+import { tool } from 'ai';
+import { createAgent } from 'holdpoint';
+import { sqliteStore } from 'holdpoint/stores/sqlite';
+import { scriptedModel } from 'holdpoint/testing';
+import { z } from 'zod';
+
+const { model } = scriptedModel([{ calls: [{ id: 'c', name: 'pay', input: { euros: 5 } }] }]);
+const pay = tool({ description: 'Pays.', inputSchema: z.object({ euros: z.number() }), execute: async () => 'Paid.' });
+using store = sqliteStore('asked.sqlite');
+const agent = createAgent({ model, store, tools: { pay }, toolApproval: { pay: 'user-approval' } });
+await agent.run('Pay.', await agent.thread('t'));
+`;
 
 const scripted = `
 import type { LanguageModel } from 'ai';

@@ -1,0 +1,78 @@
+import { InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { makeRandomId } from '../content/crypto.ts';
+import { channel, parsePrincipal, readAnsweringRules, rulesOption } from './answering-agent.ts';
+import { addStoreOptions, storeFields, withStore } from './command-store.ts';
+import { guardLocalPage, type LocalPage } from './local-guard.ts';
+import { serveLocally } from './local-server.ts';
+import { type CommandWorld, planCommand, toAsciiJson } from './run-command.ts';
+
+/** `holdpoint inbox` */
+export const addInboxCommand = planCommand({
+  name: 'inbox',
+  summary: 'serve the inbox as a page on this machine, for one person',
+  description:
+    'Serve the inbox as a page on 127.0.0.1, for the person --as, until Ctrl+C. It prints the address: whoever opens it first has the page, and it counts once. Answers are recorded; a worker or your app runs the calls.',
+  addOptions: (command) =>
+    addStoreOptions(command)
+      .requiredOption(
+        '--as <principal>',
+        'whose name the answers carry, as in "answer"',
+        parsePrincipal,
+      )
+      .addOption(rulesOption)
+      .option('--port <port>', 'the port; default: one that is free', parsePort, 0),
+  statuses: [
+    'ended by Ctrl+C',
+    'not used',
+    'the arguments are wrong, the port is taken, or the store or the rules could not be read',
+  ],
+  schema: z.object({
+    ...storeFields,
+    as: z.json(),
+    rules: z.string().optional(),
+    port: z.number(),
+    json: z.boolean().optional(),
+  }),
+  async run({ as: principal, rules: rulesFile, port, json, ...named }, world) {
+    const { createInboxHandler } = await import('../channels/inbox.ts');
+    const { mayAnswer, principalId } = await readAnsweringRules(rulesFile);
+    return withStore(named, world, async (store) => {
+      /* Not a name that the pages of other ports know: see `guardLocalPage`. */
+      const path = `/inbox-${makeRandomId()}`;
+      const handle = createInboxHandler({
+        store,
+        path,
+        ...(mayAnswer && { mayAnswer }),
+        ...(principalId && { principalId }),
+        authorize: () => ({ principal, channel }),
+        /* Whoever runs the command can read and write the store. */
+        maySee: () => true,
+        maySettle: () => true,
+      });
+      let page: LocalPage | undefined;
+      const server = await serveLocally(port, (host) => {
+        page = guardLocalPage({ host, path, handle });
+        return page.serve;
+      });
+      const { url } = page ?? { url: '' };
+      await world.write(json === true ? `${toAsciiJson({ url })}\n` : `${url}\n`);
+      await untilEnded(world);
+      await server.close();
+      return { status: 0 };
+    });
+  },
+});
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a port, from 0 to 65535.');
+}
+
+async function untilEnded({ signal }: Pick<CommandWorld, 'signal'>): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
