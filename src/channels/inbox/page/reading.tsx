@@ -52,7 +52,8 @@ export function useNow(): number {
   return useContext(Now);
 }
 
-const reader: ValueReader = { locale: navigator.language };
+/** Who reads. */
+export const reader: ValueReader = { locale: navigator.language };
 
 /** Who reads. */
 export function useReader(): ValueReader {
