@@ -12,7 +12,7 @@ test('somebody without a page opens a link twice and approves; the second answer
     expect(page.status).toBe(200);
     expect(page.text).toContain('Pay 500 EUR to ACME?');
     expect(page.text).toContain('to "ACME" euros 500');
-    expect(page.text).toContain('For ada@example.com .');
+    expect(page.text).toContain('For ada@example.com . Whoever has this link can answer');
     expect(page.text).toContain('Asked for by: zoe');
     expect(page.buttons).toEqual(['approve', 'reject']);
   }

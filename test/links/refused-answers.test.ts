@@ -8,7 +8,7 @@ type Headers = Record<string, string>;
 type Fields = Record<string, string> | [string, string][];
 
 const own = { 'sec-fetch-site': 'same-origin', origin: 'null' };
-const text = { 'content-type': 'text/plain' };
+const asText = { 'content-type': 'text/plain' };
 
 /** What is posted to a link that is valid, with the code of its page, and is not what its page sends. */
 const notOfThePage: [string, number, (code: string) => { fields: Fields; headers?: Headers }][] = [
@@ -88,7 +88,7 @@ const notOfThePage: [string, number, (code: string) => { fields: Fields; headers
   [
     'as a text',
     415,
-    (code) => ({ fields: { action: 'approve', code }, headers: { ...own, ...text } }),
+    (code) => ({ fields: { action: 'approve', code }, headers: { ...own, ...asText } }),
   ],
   [
     'as JSON',
@@ -365,8 +365,9 @@ const byCookie: SignIn = ({ request, threadId }) => {
 test('behind a sign-in the link alone is of no use: only its person answers', async () => {
   const { invite, answers } = await openDesk({ links: { requireSignIn: byCookie } });
   const ada = await invite('ada');
-  const { hidden, status } = await ada.send({ headers: as('ada') });
+  const { hidden, status, text } = await ada.send({ headers: as('ada') });
   expect(status).toBe(200);
+  expect(text).not.toContain('Whoever has this link can answer');
   for (const [headers, why] of [
     [{}, 'Sign in first'],
     [as('ben'), 'This link is for somebody else'],

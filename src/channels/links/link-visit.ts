@@ -37,7 +37,7 @@ export interface LinkVisit {
   by: { principal: unknown; channel: string };
   reader: TimeReader;
   /** What the page shows besides the request. */
-  shown: Pick<LinkedPage, 'person' | 'endsAt' | 'reader' | 'inboxUrl'>;
+  shown: Pick<LinkedPage, 'person' | 'needsSignIn' | 'endsAt' | 'reader' | 'inboxUrl'>;
 }
 
 /** A visit of a link; the response that refuses it if the app demands a sign-in, and not the link's person is signed in. */
@@ -52,7 +52,8 @@ export async function openVisit(
   const { principal } = person;
   const reader = { now: valid.linked.agent.now(), timeZone };
   const named = renderNamedPerson(principal) ?? 'you';
-  const shown = { person: named, endsAt: valid.claims.exp * 1_000, reader, inboxUrl };
+  const needsSignIn = route.requireSignIn !== undefined;
+  const shown = { person: named, needsSignIn, endsAt: valid.claims.exp * 1_000, reader, inboxUrl };
   return { ...valid, agents, by: { principal, channel: 'link' }, reader, shown };
 }
 

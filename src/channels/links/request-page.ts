@@ -15,6 +15,8 @@ export interface LinkedPage {
   rights: RequestRights;
   /** The person, as a line that is safe to show. */
   person: string;
+  /** Whether the app demands a sign-in; otherwise whoever has the link can use it. */
+  needsSignIn: boolean;
   /** When the link ends, in milliseconds since 1970. */
   endsAt: number;
   reader: TimeReader;
@@ -60,11 +62,12 @@ export function renderConfirmPage(shown: LinkedPage): Html {
 }
 
 function renderRequest(shown: LinkedPage): Html {
-  const { request, person, endsAt, reader } = shown;
+  const { request, person, needsSignIn, endsAt, reader } = shown;
   const { toolCall } = request.type === 'approval-request' ? request : {};
   const warnings = lookAlikeWarnings(request);
+  const warning = 'Whoever has this link can answer in this name: don’t forward it. ';
   return html`<p class="person">
-      For <b>${person}</b>. Whoever has this link can answer in this name: don’t forward it. It ends
+      For <b>${person}</b>. ${needsSignIn ? '' : warning}It ends
       ${describeDeadline(endsAt, reader)}.
     </p>
     <h1>${inertText(request.text)}</h1>
