@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FieldFormat } from '../../src/channels/inbox/inbox-api.ts';
 import {
-  describeDistance,
+  describeRelative,
   describeTime,
   formatValue,
 } from '../../src/channels/inbox/page/format-value.ts';
@@ -126,7 +126,7 @@ test.each([
   [49 * 3_600, 'in 2 days'],
   [-61, '1 minute ago'],
 ])('nobody has less time than they read: %d seconds are %s', (seconds, text) => {
-  expect(describeDistance(seconds * 1_000, 0, reader)).toBe(text);
+  expect(describeRelative(seconds * 1_000, 0, reader)).toBe(text);
 });
 
 test('a deadline later than any date is shown as the last one', () => {

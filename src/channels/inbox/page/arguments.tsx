@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { quoteInertLine } from '../../../content/inert-text.ts';
+import { inertLine, quoteInertLine } from '../../../content/inert-text.ts';
 import { isObject } from '../../../content/json-value.ts';
 import type { FieldFormat } from '../inbox-api.ts';
 import {
@@ -90,7 +90,7 @@ function Formatted({
     return (
       <>
         <LongText text={value} isCode />
-        {format.language !== undefined && <Tag>{format.language}</Tag>}
+        {format.language !== undefined && <Tag>{inertLine(format.language)}</Tag>}
       </>
     );
   const formatted = formatValue(value, format, reader, { root, indexes });

@@ -10,11 +10,11 @@ import { compareInputs, findUsual, type DifferingField } from './differing-field
 import { Escaped, Inert } from './inert.tsx';
 import { Tag } from './literal.tsx';
 import { Field, Reading } from './reading.tsx';
-import { RequestFacts } from './request-facts.tsx';
-import { describeAskers, describeRights, readApproval } from './request-words.ts';
+import { AskerFacts } from './asker-facts.tsx';
+import { describeAskers, describeRights, pickApproval } from './request-words.ts';
 import { Time } from './relative.tsx';
 import { diffWords } from './text-diff.ts';
-import type { DetailHandle, ShownState } from './shown-fields.ts';
+import type { DetailHandle, ShownState } from './shown-state.ts';
 import { Warnings } from './warnings.tsx';
 
 interface DifferencesTableProps {
@@ -91,7 +91,7 @@ function Differences({ entries }: { entries: readonly InboxEntry[] }) {
           <DataTable label="what differs" columns={columns.map(({ name }) => name)} rows={rows} />
         )}
       </section>
-      <RequestFacts entries={entries} />
+      <AskerFacts entries={entries} />
     </>
   );
 }
@@ -213,12 +213,12 @@ function listDetailColumns(entries: readonly InboxEntry[]): Column[] {
 function listFactColumns(entries: readonly InboxEntry[]): Column[] {
   const texts: [string, (entry: InboxEntry) => string | undefined][] = [
     ['asked as', ({ request }) => request?.text],
-    ['why', (entry) => readApproval(entry)?.reason],
-    ['edited by', (entry) => nameEditor(readApproval(entry))],
+    ['why', (entry) => pickApproval(entry)?.reason],
+    ['edited by', (entry) => nameEditor(pickApproval(entry))],
     ['asked for by', describeAskers],
     ['agent', ({ agent }) => agent ?? undefined],
     ['tenant', ({ tenant }) => tenant ?? undefined],
-    ['approved by', (entry) => describeVoters(readApproval(entry))],
+    ['approved by', (entry) => describeVoters(pickApproval(entry))],
     ['you may', describeRights],
   ];
   const columns = texts

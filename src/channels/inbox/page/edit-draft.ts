@@ -3,7 +3,7 @@ import { isObject } from '../../../content/json-value.ts';
 import type { InboxEntry } from '../inbox-api.ts';
 import { isMasked, isNamed } from './argument-path.ts';
 import { isSameJson, readOwn } from './compare-values.ts';
-import { readApproval } from './request-words.ts';
+import { pickApproval } from './request-words.ts';
 
 /** What a person has entered in the fields of an edit, and the input that it makes. */
 export interface EditDraft {
@@ -46,7 +46,7 @@ function isEditDraft(draft: unknown): draft is EditDraft {
 
 /** The fields of a request that may be edited. */
 export function listEditFields(entry: InboxEntry): EditField[] {
-  const { editable, toolCall, inputSchema } = readApproval(entry) ?? {};
+  const { editable, toolCall, inputSchema } = pickApproval(entry) ?? {};
   if (editable === undefined || toolCall === undefined) return [];
   const { input } = toolCall;
   if (!isNamed(input)) return [makeField('', { schema: inputSchema, current: { value: input } })];
@@ -258,11 +258,11 @@ export function enterValue(
       parsed !== undefined && 'value' in parsed ? parsed : undefined,
     ]),
   );
-  const input = applyValues(readApproval(entry)?.toolCall?.input, values);
+  const input = applyValues(pickApproval(entry)?.toolCall?.input, values);
   return {
     entered,
     faults,
-    ...(isSameJson(input, readApproval(entry)?.toolCall?.input) ? {} : { input }),
+    ...(isSameJson(input, pickApproval(entry)?.toolCall?.input) ? {} : { input }),
   };
 }
 

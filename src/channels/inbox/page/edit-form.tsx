@@ -14,7 +14,7 @@ import {
   showCurrent,
 } from './edit-draft.ts';
 import { Inert } from './inert.tsx';
-import { readApproval } from './request-words.ts';
+import { pickApproval } from './request-words.ts';
 
 interface EditFormProps {
   entry: InboxEntry;
@@ -30,7 +30,7 @@ interface EditFormProps {
 export function EditForm({ entry, refusal, draft: kept, onDraft }: EditFormProps) {
   const draft = readEditDraft(kept);
   const fields = listEditFields(entry);
-  const input = readApproval(entry)?.toolCall?.input;
+  const input = pickApproval(entry)?.toolCall?.input;
   const refused = fields.find(({ name }) => name === '' || name === refusal?.field?.[0]);
   return (
     <div className="edit-form" role="group" aria-label="Edit">

@@ -205,7 +205,7 @@ function splitSpan(value: unknown, length: number): DurationPart[] | undefined {
 }
 
 /** How far away a time is, in words of its reader: `in 2 hours`. Rounded down, so that nobody has less time than they read. */
-export function describeDistance(time: number, now: number, { locale }: ValueReader): string {
+export function describeRelative(time: number, now: number, { locale }: ValueReader): string {
   const format = new Intl.RelativeTimeFormat(locale);
   const distance = time - now;
   const { unit, length } =

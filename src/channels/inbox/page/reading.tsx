@@ -1,10 +1,11 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ShownFields, type DetailHandle, type ShownState } from './shown-fields.ts';
+import type { DetailHandle, ShownState } from './shown-state.ts';
+import { ShownTracker } from './shown-tracker.ts';
 import type { ValueReader } from './format-value.ts';
 
 /** What counts what is shown. Absent where nothing does, as in a form. */
-const Shown = createContext<ShownFields | undefined>(undefined);
+const Shown = createContext<ShownTracker | undefined>(undefined);
 /** Whether what is inside need not be read. */
 const IsOptional = createContext(false);
 /** The present, in milliseconds since 1970. In a context of its own, as it changes often and few read it. */
@@ -24,7 +25,7 @@ export function Reading({ now, onShown, handle, children }: ReadingProps) {
   const root = useRef<HTMLDivElement>(null);
   const tell = useRef(onShown);
   tell.current = onShown;
-  const shown = useMemo(() => new ShownFields((state) => tell.current(state)), []);
+  const shown = useMemo(() => new ShownTracker((state) => tell.current(state)), []);
   useLayoutEffect(() => (root.current === null ? undefined : shown.start(root.current)), [shown]);
   useEffect(() => handle?.(shown), [shown]);
   return (
@@ -42,7 +43,7 @@ export function Optional({ children }: { children: ComponentChildren }) {
 }
 
 /** What counts that fields and values were shown; `undefined` if nothing does. */
-function useShownFields(): ShownFields | undefined {
+function useShownTracker(): ShownTracker | undefined {
   const shown = useContext(Shown);
   return useContext(IsOptional) ? undefined : shown;
 }
@@ -62,7 +63,7 @@ export function useReader(): ValueReader {
 
 /** A field, which a person has to reach the end of. */
 export function Field({ name, label, children }: FieldProps) {
-  const shown = useShownFields();
+  const shown = useShownTracker();
   const [holds, setHolds] = useState(0);
   const hold = useMemo(
     () => () => {
@@ -101,7 +102,7 @@ export function useHold(isHeld: boolean): void {
 
 /** Counts a value that can't be shown. */
 export function useHidden(name: string, isHidden: boolean): void {
-  const shown = useShownFields();
+  const shown = useShownTracker();
   useLayoutEffect(() => (isHidden ? shown?.addHidden(name) : undefined), [shown, name, isHidden]);
 }
 
@@ -118,7 +119,7 @@ interface FoldProps {
 /** What can be folded. What is in a closed fold was not shown. */
 export function Fold({ summary, isOpen: isOpenAtFirst, field, children }: FoldProps) {
   const folds = useContext(Shown);
-  const shown = useShownFields();
+  const shown = useShownTracker();
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   const [wasOpen, setWasOpen] = useState(isOpen);
   const start = useRef<HTMLDetailsElement>(null);

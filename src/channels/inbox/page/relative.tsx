@@ -1,10 +1,10 @@
-import { describeDistance, describeTime } from './format-value.ts';
+import { describeRelative, describeTime } from './format-value.ts';
 import { useNow, useReader } from './reading.tsx';
 
 /** How far away a time is, kept up to date. */
 export function Relative({ at }: { at: number }) {
   const reader = useReader();
-  return <span className="more">{describeDistance(at, useNow(), reader)}</span>;
+  return <span className="more">{describeRelative(at, useNow(), reader)}</span>;
 }
 
 /* No date is later than this. */

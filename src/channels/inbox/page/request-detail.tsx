@@ -9,12 +9,12 @@ import { isNamed } from './argument-path.ts';
 import { Details } from './details.tsx';
 import { Inert } from './inert.tsx';
 import { Field, Reading } from './reading.tsx';
-import { RequestFacts } from './request-facts.tsx';
+import { AskerFacts } from './asker-facts.tsx';
 import { Time } from './relative.tsx';
-import { readApproval } from './request-words.ts';
-import type { DetailHandle, ShownState } from './shown-fields.ts';
+import { pickApproval } from './request-words.ts';
+import type { DetailHandle, ShownState } from './shown-state.ts';
 
-export type { DetailHandle, ShownState } from './shown-fields.ts';
+export type { DetailHandle, ShownState } from './shown-state.ts';
 
 interface RequestDetailProps {
   entry: InboxEntry;
@@ -32,7 +32,7 @@ export function RequestDetail(props: RequestDetailProps) {
   const { entry, now, onShown, handle } = props;
   const { threadId, requestId, digest } = entry;
   /* Whatever else is shown has to be read anew; a person's own edit has no digest yet. */
-  const edit = readApproval(entry)?.edit;
+  const edit = pickApproval(entry)?.edit;
   const key = [threadId, requestId, digest, edit?.original.digest, edit?.at];
   return (
     <Reading key={key.join(' ')} {...{ now, onShown, handle }}>
@@ -50,7 +50,7 @@ function Content({ entry, earlier, conversation }: RequestDetailProps) {
         <Edit entry={entry} />
         <CallArguments entry={entry} />
         <Details entry={entry} />
-        <RequestFacts entries={[entry]} />
+        <AskerFacts entries={[entry]} />
         <EarlierDecisions earlier={earlier} entry={entry} />
         {conversation !== undefined && <Conversation messages={conversation} />}
       </>
@@ -79,7 +79,7 @@ function CallArguments({ entry }: { entry: InboxEntry }) {
 }
 
 function Edit({ entry }: { entry: InboxEntry }) {
-  const request = readApproval(entry);
+  const request = pickApproval(entry);
   const edit = request?.edit;
   if (edit === undefined) return null;
   const { original, person, onBehalfOf, at } = edit;

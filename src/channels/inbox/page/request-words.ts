@@ -5,7 +5,7 @@ import { inertLine } from '../../../content/inert-text.ts';
 import type { InboxEntry } from '../inbox-api.ts';
 
 /** The request, if it asks for an approval. */
-export function readApproval({ request }: InboxEntry): ApprovalRequest | undefined {
+export function pickApproval({ request }: InboxEntry): ApprovalRequest | undefined {
   return request?.type === 'approval-request' ? request : undefined;
 }
 
@@ -47,7 +47,9 @@ export function describeRights({ rights, kind, maySettle, request }: InboxEntry)
 
 function describeEditable(request: InboxEntry['request']): string {
   const editable = request?.type === 'approval-request' ? request.editable : undefined;
-  return editable === undefined || editable === true ? 'all arguments' : editable.join(', ');
+  return editable === undefined || editable === true
+    ? 'all arguments'
+    : editable.map((each) => inertLine(each)).join(', ');
 }
 
 const refusals: Record<AnswerRefusal, string> = {

@@ -11,17 +11,17 @@ import { isSameJson } from './compare-values.ts';
 import { Inert } from './inert.tsx';
 import { Field } from './reading.tsx';
 import { Time } from './relative.tsx';
-import { describeAskers, describeRights, readApproval, stateWords } from './request-words.ts';
+import { describeAskers, describeRights, pickApproval, stateWords } from './request-words.ts';
 
 /**
  * Who asks, for whom, since when and until when, who has voted how, and what the person who reads may do. Of several requests, what is the
  * same in all of them.
  */
-export function RequestFacts({ entries }: { entries: readonly InboxEntry[] }) {
+export function AskerFacts({ entries }: { entries: readonly InboxEntry[] }) {
   const [entry] = entries;
   if (entry === undefined) return null;
   const { agent, tenant, createdAt, expiresAt, claim, sourceUrl, request } = entry;
-  const approval = readApproval(entry);
+  const approval = pickApproval(entry);
   const isSame = (read: (each: InboxEntry) => unknown): boolean =>
     entries.every((each) => isSameJson(read(each), read(entry)));
   const latest = Math.max(...entries.map((each) => each.createdAt));
@@ -108,7 +108,7 @@ const noDeclared = { formats: [], masked: [] };
 
 function describeApprovers(entry: InboxEntry): string {
   const names = entry.approvers.map((each) => inertLine(each)).join(', ');
-  const isExcluded = readApproval(entry)?.notRequester === true;
+  const isExcluded = pickApproval(entry)?.notRequester === true;
   return [names, ...(isExcluded ? ['not by those for whom it is asked'] : [])]
     .filter(Boolean)
     .join(', ');

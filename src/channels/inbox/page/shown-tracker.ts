@@ -1,22 +1,4 @@
-/** What a person has reached of what is shown. */
-export interface ShownState {
-  /** Whether they have reached the end of every field. */
-  isWhole: boolean;
-  /** The labels of the first fields whose end they have not reached, at most 50. Safe to show. */
-  missing: readonly string[];
-  /** How many values can't be shown: secrets and binaries. */
-  hidden: number;
-}
-
-/** Moves through what is shown by keys. */
-export interface DetailHandle {
-  /** Shows the next screen; at the end, the first field that was passed over or is folded. */
-  showNext(): void;
-  /** Shows the screen before. */
-  showPrevious(): void;
-  /** Opens all that is folded. */
-  unfoldAll(): void;
-}
+import type { DetailHandle, ShownState } from './shown-state.ts';
 
 interface Field {
   label: string;
@@ -27,6 +9,7 @@ interface Field {
   end?: Element | undefined;
 }
 
+const coveredMs = 250;
 const foldsAtOnce = 4;
 /* More labels than this nobody reads. */
 const mostLabels = 50;
@@ -40,7 +23,7 @@ const overlap = 48;
  * Keeps which fields a person has reached the end of: a marker at the end was in view, uncovered and painted, while the page was. A field
  * without a marker, as in a closed fold, is missing.
  */
-export class ShownFields implements DetailHandle {
+export class ShownTracker implements DetailHandle {
   readonly #fields = new Map<string, Field>();
   readonly #names = new Map<Element, string>();
   readonly #reached = new Set<string>();
@@ -194,12 +177,21 @@ export class ShownFields implements DetailHandle {
   #check(): void {
     for (const end of this.#inWindow) {
       const name = this.#names.get(end);
-      if (name === undefined || !isUncovered(end)) continue;
+      if (name === undefined || !this.#isUncovered(end)) continue;
       this.#reached.add(name);
       this.#inWindow.delete(end);
       this.#observer.unobserve(end);
       this.#change();
     }
+    /* What covers the others goes without an event. */
+    if (this.#inWindow.size > 0) setTimeout(() => this.#scheduleCheck(), coveredMs);
+  }
+
+  /* A bar or a dialog may lie over it. */
+  #isUncovered(element: Element): boolean {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const found = document.elementFromPoint(left + width / 2, top + height / 2);
+    return found !== null && this.#root?.contains(found) === true;
   }
 
   /** Tells what is shown, once for all changes of a moment. */
@@ -225,13 +217,6 @@ function comparePlaces(one: Field, other: Field): number {
   const [first, second] = [one.start ?? one.end, other.start ?? other.end];
   if (first === undefined || second === undefined) return first === second ? 0 : first ? -1 : 1;
   return first.compareDocumentPosition(second) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1;
-}
-
-/* A bar or a dialog may lie over it. */
-function isUncovered(element: Element): boolean {
-  const { left, top, width, height } = element.getBoundingClientRect();
-  const found = document.elementFromPoint(left + width / 2, top + height / 2);
-  return found !== null && (element.contains(found) || found.contains(element));
 }
 
 /** What scrolls an element. */
