@@ -3,8 +3,7 @@ import { Button } from './button.tsx';
 import { countWords, describeRow, describeState } from './entry-words.ts';
 import type { Inbox } from './inbox.ts';
 import type { Row } from './shown-list.ts';
-import { describeDistance } from './format-value.ts';
-import { reader } from './reading.tsx';
+import { describeDistance } from './times.ts';
 
 /** The list: a row for each request, or for several that are alike. */
 export function ListPane({ inbox }: { inbox: Inbox }) {
@@ -157,7 +156,7 @@ function describeHow({ entries }: Row, { answering, client }: Inbox): string {
   if (entry.claim !== undefined && !entry.claim.isMine && entry.claim.until > client.now)
     return `${inertLine(entry.claim.by)} is looking at it`;
   const { expiresAt, createdAt } = entry;
-  if (expiresAt === undefined) return describeDistance(createdAt, client.now, reader);
+  if (expiresAt === undefined) return describeDistance(createdAt, client.now);
   if (expiresAt <= client.now) return 'Expired';
-  return `expires ${describeDistance(expiresAt, client.now, reader)}`;
+  return `expires ${describeDistance(expiresAt, client.now)}`;
 }

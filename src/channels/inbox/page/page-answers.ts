@@ -1,6 +1,6 @@
 import type { QuestionAnswer } from '../../../content/question.ts';
 import type { InboxAction, InboxEntry, InboxOutcome } from '../inbox-api.ts';
-import { type Answer, type Draft, makeAnswer, needsSecondStep } from './answers.ts';
+import { type Answer, type Draft, makeAnswer, needsSecondStep, readApproval } from './answers.ts';
 import { readEditDraft } from './edit-draft.ts';
 import type { InboxRefusal } from './decode-responses.ts';
 import { explainWhyNot } from './entry-words.ts';
@@ -15,7 +15,6 @@ import {
   refuseAll,
   type Seen,
 } from './outcomes.ts';
-import { readApproval } from './request-words.ts';
 import type { Row } from './shown-list.ts';
 
 /**

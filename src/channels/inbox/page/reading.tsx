@@ -53,8 +53,7 @@ export function useNow(): number {
   return useContext(Now);
 }
 
-/** Who reads. */
-export const reader: ValueReader = { locale: navigator.language };
+const reader: ValueReader = { locale: navigator.language };
 
 /** Who reads. */
 export function useReader(): ValueReader {
