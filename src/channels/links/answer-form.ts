@@ -61,7 +61,7 @@ function readText(posted: URLSearchParams, name: string): string | undefined {
 }
 
 /** The answer that a form gives to the request that was shown, with its digest. */
-export function makeAnswer(
+export function makeFormAnswer(
   request: UserInputRequest,
   filled: FilledForm,
 ): UserInputResponseContent {

@@ -1,6 +1,6 @@
 import { digestViewer } from '../../agent/known-people.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
-import { type FilledForm, makeAnswer, parseForm } from './answer-form.ts';
+import { type FilledForm, makeFormAnswer, parseForm } from './answer-form.ts';
 import { makeFormCode } from './link-token.ts';
 import { findLinkedRequest, type LinkState, readLinkState } from './linked-request.ts';
 import type { LinkVisit } from './link-visit.ts';
@@ -106,7 +106,7 @@ async function record(visit: LinkVisit, state: OpenState, filled: FilledForm): P
   const { linked, by, claims, agents } = visit;
   let isRefused = false;
   try {
-    await linked.agent.respond(makeAnswer(state.request, filled), linked.thread, by);
+    await linked.agent.respond(makeFormAnswer(state.request, filled), linked.thread, by);
   } catch (error) {
     if (!HoldpointError.isInstance(error)) throw error;
     if (error.code === 'invalid-answer') {
