@@ -13,7 +13,7 @@ import {
 } from './request-page.ts';
 import {
   makeDecisionPage,
-  makeRefusal,
+  makeLinkRefusal,
   makeVoteNotice,
   refuseChanged,
   refuseLink,
@@ -33,7 +33,7 @@ export async function showState(
     case 'changed':
       return refuseChanged();
     case 'closed-to-person':
-      return makeRefusal(state.request, state.refusal, isPost);
+      return makeLinkRefusal(state.request, state.refusal, isPost);
     case 'decided': {
       const lead = isPost
         ? 'It was over before: nothing was recorded now.'

@@ -24,7 +24,7 @@ export async function refuseChanged(): Promise<Response> {
 }
 
 /** The page for somebody who may not answer the request, or has. */
-export async function makeRefusal(
+export async function makeLinkRefusal(
   request: UserInputRequest,
   refusal: AnswerRefusal,
   isPost: boolean,
