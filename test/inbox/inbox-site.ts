@@ -39,7 +39,7 @@ export const mayAnswer: AgentOptions['mayAnswer'] = ({ principal, request }) =>
   request.type === 'question-request' ||
   (request.approvers ?? []).some((name) => rolesOf(String(principal)).includes(name));
 
-export const payInput = z.object({
+const payInput = z.object({
   to: z.string(),
   euros: z.number(),
   due: z.iso.datetime().optional(),

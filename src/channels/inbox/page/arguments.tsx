@@ -143,7 +143,7 @@ function Group({ value, path }: { value: object; path: ArgumentPath }) {
 }
 
 /** How many parts a value has, in words. */
-export function describeCount(value: object): string {
+function describeCount(value: object): string {
   const count = Object.keys(value).length;
   const noun = Array.isArray(value) ? 'item' : 'field';
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;

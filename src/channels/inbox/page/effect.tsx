@@ -9,7 +9,7 @@ import { Warnings } from './warnings.tsx';
 const longestTitle = 300;
 
 /** Whether a title that is cut can't show a text whole. */
-export function isLongTitle(text: string): boolean {
+function isLongTitle(text: string): boolean {
   return text.length > longestTitle || text.includes('\n');
 }
 

@@ -14,7 +14,7 @@ import { Time } from './relative.tsx';
 import { pickApproval } from './request-words.ts';
 import type { DetailHandle, ShownState } from './shown-state.ts';
 
-export type { DetailHandle, ShownState } from './shown-state.ts';
+export type { DetailHandle } from './shown-state.ts';
 
 interface RequestDetailProps {
   entry: InboxEntry;
