@@ -27,7 +27,8 @@ const rooms: Record<string, RegExp> = {
   thread: /\/src\/thread\//,
   policy: /\/src\/(policy\/|agent\/known-people)/,
   calls: /\/src\/agent\/(calls\/|child-agent)/,
-  agent: /\/src\/agent\//,
+  agent: /\/src\/agent\/(?!custom)/,
+  custom: /\/src\/agent\/custom/,
   http: /\/src\/http\/(error|read|receive)/,
 };
 
