@@ -10,7 +10,7 @@ const source = join(import.meta.dirname, '..', '..', 'src');
  * Row 43: an environment variable or a file that a prompt gets written must not approve anything. The person's own editor is given a
  * text, which they then have to approve.
  */
-test('the source reads no environment variable but those of the screen and the editor, and no configuration file', () => {
+test('the source reads no environment variable but those of the screen, the editor and the store of a command, and no configuration file', () => {
   const read = globSync('**/*.ts', { cwd: source }).flatMap((file) =>
     readFileSync(join(source, file), 'utf8')
       .split('\n')
@@ -22,9 +22,16 @@ test('the source reads no environment variable but those of the screen and the e
   );
   expect(read.toSorted()).toEqual([
     "const edited = readFileSync(file, 'utf8');",
+    /* The logs that `holdpoint verify` is told to check, and the styles of the page that is built. */
+    "const lines = (await readFile(file, 'utf8')).split('\\n').filter((line) => line.trim() !== '');",
+    "const styles = ['page.css', 'reading.css'].map((name) => readFile(inPage(name), 'utf8'));",
     'const { NO_COLOR, FORCE_COLOR } = process.env;',
     'const { VISUAL: visual, EDITOR: editor } = process.env;',
+    /* Of the command: where the store is. */
+    'env: process.env,',
     "import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';",
+    "import { readFile } from 'node:fs/promises';",
+    "import { readFile } from 'node:fs/promises';",
     "process.env['TERM'] !== 'dumb'",
   ]);
 });
