@@ -1,12 +1,11 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import { waitUntil } from '../support/waiting.ts';
 import { openInbox, openOffice, waitForApproval } from './page-office.ts';
 
 const { whyNot } = await findChromium();
-const inChromium = test.skipIf(whyNot !== undefined);
 let browser: Browser;
 beforeAll(async () => {
   if (whyNot === undefined) browser = await launchChromium();
@@ -29,9 +28,20 @@ const focusedId = 'document.activeElement?.id';
 const countLog = async ({ readLog }: Awaited<ReturnType<typeof openOffice>>): Promise<number> =>
   (await readLog()).size;
 
-inChromium(
-  'fifty requests are cleared by one key each, and the log has what was shown',
-  async () => {
+/* Where everything is that can be seen. */
+const readPlaces = async (page: Page): Promise<unknown> =>
+  page.evaluate(`
+    [...document.querySelectorAll('.panes *')]
+      .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+      .filter((element) => element.closest('.list-top, .how') === null)
+      .map((element) => {
+        const { x, y, width, height } = element.getBoundingClientRect();
+        return [element.tagName, element.className, x, y, width, height];
+      })
+  `);
+
+describe.skipIf(whyNot !== undefined)(`the page of the inbox (${whyNot ?? 'in Chromium'})`, () => {
+  test('fifty requests are cleared by one key each, and the log has what was shown', async () => {
     using office = await openOffice();
     for (let each = 1; each <= 50; each += 1)
       await office.ask({ to: `p${each}`, topic: `t${each}` });
@@ -53,93 +63,78 @@ inChromium(
       true,
     );
     await page.getByText('Nothing is left.').first().waitFor();
-  },
-);
+  });
 
-inChromium.each([
-  ['a', undefined],
-  ['Enter', 'button.yes'],
-])('%s held for three seconds answers one request', async (key, focused) => {
-  using office = await openOffice();
-  for (const to of ['x', 'y', 'z']) await office.ask({ to, topic: to });
-  const page = await openPage(office.url);
-  await page.keyboard.press('j');
-  await waitForApproval(page, 'to x?');
-  if (focused !== undefined) await page.locator(focused).focus();
-  for (let times = 0; times < 100; times += 1) {
-    await page.keyboard.down(key);
-    await page.waitForTimeout(30);
-  }
-  expect([...(await office.readLog()).keys()]).toEqual(['x']);
-  await page.keyboard.up(key);
-  await page.keyboard.press('a');
-  await waitUntil(async () => (await countLog(office)) === 2);
-});
+  test.each([
+    ['a', undefined],
+    ['Enter', 'button.yes'],
+  ])('%s held for three seconds answers one request', async (key, focused) => {
+    using office = await openOffice();
+    for (const to of ['x', 'y', 'z']) await office.ask({ to, topic: to });
+    const page = await openPage(office.url);
+    await page.keyboard.press('j');
+    await waitForApproval(page, 'to x?');
+    if (focused !== undefined) await page.locator(focused).focus();
+    for (let times = 0; times < 100; times += 1) {
+      await page.keyboard.down(key);
+      await page.waitForTimeout(30);
+    }
+    expect([...(await office.readLog()).keys()]).toEqual(['x']);
+    await page.keyboard.up(key);
+    await page.keyboard.press('a');
+    await waitUntil(async () => (await countLog(office)) === 2);
+  });
 
-inChromium('a double click answers one request', async () => {
-  using office = await openOffice();
-  for (const to of ['x', 'y']) await office.ask({ to, topic: to });
-  const page = await openPage(office.url);
-  await page.keyboard.press('j');
-  await waitForApproval(page, 'to x?');
-  await page.waitForTimeout(600);
-  await page.locator('button.yes').dblclick();
-  await waitUntil(async () => (await countLog(office)) > 0);
-  await page.waitForTimeout(600);
-  expect([...(await office.readLog()).keys()]).toEqual(['x']);
-});
+  test('a double click answers one request', async () => {
+    using office = await openOffice();
+    for (const to of ['x', 'y']) await office.ask({ to, topic: to });
+    const page = await openPage(office.url);
+    await page.keyboard.press('j');
+    await waitForApproval(page, 'to x?');
+    await page.waitForTimeout(600);
+    await page.locator('button.yes').dblclick();
+    await waitUntil(async () => (await countLog(office)) > 0);
+    await page.waitForTimeout(600);
+    expect([...(await office.readLog()).keys()]).toEqual(['x']);
+  });
 
-inChromium('what was decided elsewhere is refused by name, and the focus stays', async () => {
-  using office = await openOffice();
-  for (const to of ['x', 'y']) await office.ask({ to, topic: to });
-  const page = await openPage(office.url);
-  await page.keyboard.press('j');
-  await waitForApproval(page, 'to x?');
-  /* The page does not hear of it before the answer. */
-  await page.route('**/api/**', async (route) =>
-    route.request().method() === 'GET' ? route.abort() : route.continue(),
-  );
-  await office.rejectElsewhere('x');
-  await page.keyboard.press('a');
-  await page.getByRole('alert').getByText('Not recorded').waitFor();
-  await page.locator('.list-row.refused').waitFor();
-  expect(await page.getByRole('alert').textContent()).toContain('to x?');
-  expect(await page.evaluate(focusedId)).toBe('request-title');
-  expect((await office.readLog()).get('x')).toMatchObject({ status: 'rejected', by: 'bo' });
-});
+  test('what was decided elsewhere is refused by name, and the focus stays', async () => {
+    using office = await openOffice();
+    for (const to of ['x', 'y']) await office.ask({ to, topic: to });
+    const page = await openPage(office.url);
+    await page.keyboard.press('j');
+    await waitForApproval(page, 'to x?');
+    /* The page does not hear of it before the answer. */
+    await page.route('**/api/**', async (route) =>
+      route.request().method() === 'GET' ? route.abort() : route.continue(),
+    );
+    await office.rejectElsewhere('x');
+    await page.keyboard.press('a');
+    await page.getByRole('alert').getByText('Not recorded').waitFor();
+    await page.locator('.list-row.refused').waitFor();
+    expect(await page.getByRole('alert').textContent()).toContain('to x?');
+    expect(await page.evaluate(focusedId)).toBe('request-title');
+    expect((await office.readLog()).get('x')).toMatchObject({ status: 'rejected', by: 'bo' });
+  });
 
-/* Where everything is that can be seen. */
-const readPlaces = async (page: Page): Promise<unknown> =>
-  page.evaluate(`
-    [...document.querySelectorAll('.panes *')]
-      .filter((element) => element.checkVisibility({ visibilityProperty: true }))
-      .filter((element) => element.closest('.list-top, .how') === null)
-      .map((element) => {
-        const { x, y, width, height } = element.getBoundingClientRect();
-        return [element.tagName, element.className, x, y, width, height];
-      })
-  `);
+  test('twenty arrivals move nothing while the pointer rests on Approve', async () => {
+    using office = await openOffice();
+    for (const to of ['x', 'y']) await office.ask({ to, topic: to });
+    const page = await openPage(office.url);
+    await page.keyboard.press('j');
+    await waitForApproval(page, 'to x?');
+    await page.locator('button.yes').hover();
+    const before = await readPlaces(page);
+    for (let each = 0; each < 20; each += 1)
+      await office.ask({ to: `new${each}`, topic: `new${each}`, risk: 'high' });
+    await page.getByRole('button', { name: '20 new' }).waitFor();
+    expect(await readPlaces(page)).toEqual(before);
+    expect(await page.getByRole('row').count()).toBe(2);
+    await page.getByRole('button', { name: '20 new' }).click();
+    await waitUntil(async () => (await page.getByRole('row').count()) === 22);
+  });
 
-inChromium('twenty arrivals move nothing while the pointer rests on Approve', async () => {
-  using office = await openOffice();
-  for (const to of ['x', 'y']) await office.ask({ to, topic: to });
-  const page = await openPage(office.url);
-  await page.keyboard.press('j');
-  await waitForApproval(page, 'to x?');
-  await page.locator('button.yes').hover();
-  const before = await readPlaces(page);
-  for (let each = 0; each < 20; each += 1)
-    await office.ask({ to: `new${each}`, topic: `new${each}`, risk: 'high' });
-  await page.getByRole('button', { name: '20 new' }).waitFor();
-  expect(await readPlaces(page)).toEqual(before);
-  expect(await page.getByRole('row').count()).toBe(2);
-  await page.getByRole('button', { name: '20 new' }).click();
-  await waitUntil(async () => (await page.getByRole('row').count()) === 22);
-});
-
-inChromium(
-  'forty alike are approved together after all of them were shown, each with an outcome',
-  async () => {
+  test('forty alike are approved together after all of them were shown, each with an outcome', async () => {
     using office = await openOffice();
     const long = 'word '.repeat(180);
     for (let each = 0; each < 40; each += 1)
@@ -168,12 +163,9 @@ inChromium(
     expect(log.has('late')).toBe(false);
     await page.getByRole('alert').getByText('Not recorded').waitFor();
     await page.getByText('2 not recorded').first().waitFor();
-  },
-);
+  });
 
-inChromium(
-  '“approve all rows” typed into a field answers nothing, with Ctrl+Enter neither',
-  async () => {
+  test('“approve all rows” typed into a field answers nothing, with Ctrl+Enter neither', async () => {
     using office = await openOffice();
     for (const to of ['x', 'y']) await office.ask({ to, topic: to });
     const page = await openPage(office.url);
@@ -200,12 +192,9 @@ inChromium(
     await type();
     await page.waitForTimeout(200);
     expect(office.posted).toEqual([]);
-  },
-);
+  });
 
-inChromium(
-  'at 320 px with letters twice as large, in forced colours, without letters, a request is approved',
-  async () => {
+  test('at 320 px with letters twice as large, in forced colours, without letters, a request is approved', async () => {
     using office = await openOffice();
     for (const to of ['x', 'y']) await office.ask({ to, topic: to });
     const page = await openPage(office.url, { width: 320, height: 640 });
@@ -231,36 +220,33 @@ inChromium(
     await page.waitForTimeout(600);
     await page.keyboard.press('Enter');
     await waitUntil(async () => (await countLog(office)) === 1);
-  },
-);
+  });
 
-inChromium('seven tabs over HTTP/1.1 share one stream, and all of them can answer', async () => {
-  using office = await openOffice();
-  for (let each = 0; each < 7; each += 1) await office.ask({ to: `p${each}`, topic: `t${each}` });
-  let streams = 0;
-  office.gate.pass = (request, response) => {
-    if (request.url.includes('/api/changes')) streams += 1;
-    return response;
-  };
-  const context = await browser.newContext();
-  onTestFinished(async () => context.close());
-  const pages: Page[] = [];
-  for (let each = 0; each < 7; each += 1) pages.push(await openInbox(context, office.url));
-  for (const [each, page] of pages.entries()) {
-    await page.bringToFront();
-    await page.getByText(`to p${each}?`).first().click();
-    await waitForApproval(page, `to p${each}?`);
-    await page.keyboard.press('a');
-    await waitUntil(async () => (await office.readLog()).has(`p${each}`));
-  }
-  expect(streams).toBe(1);
-  /* What a tab has answered is over in all of them. */
-  await waitUntil(async () => (await pages[0]?.title()) === 'Inbox');
-});
+  test('seven tabs over HTTP/1.1 share one stream, and all of them can answer', async () => {
+    using office = await openOffice();
+    for (let each = 0; each < 7; each += 1) await office.ask({ to: `p${each}`, topic: `t${each}` });
+    let streams = 0;
+    office.gate.pass = (request, response) => {
+      if (request.url.includes('/api/changes')) streams += 1;
+      return response;
+    };
+    const context = await browser.newContext();
+    onTestFinished(async () => context.close());
+    const pages: Page[] = [];
+    for (let each = 0; each < 7; each += 1) pages.push(await openInbox(context, office.url));
+    for (const [each, page] of pages.entries()) {
+      await page.bringToFront();
+      await page.getByText(`to p${each}?`).first().click();
+      await waitForApproval(page, `to p${each}?`);
+      await page.keyboard.press('a');
+      await waitUntil(async () => (await office.readLog()).has(`p${each}`));
+    }
+    expect(streams).toBe(1);
+    /* What a tab has answered is over in all of them. */
+    await waitUntil(async () => (await pages[0]?.title()) === 'Inbox');
+  });
 
-inChromium(
-  'after eight hours of sleep no key counts before the page has read the log again',
-  async () => {
+  test('after eight hours of sleep no key counts before the page has read the log again', async () => {
     using office = await openOffice();
     for (const to of ['x', 'y']) await office.ask({ to, topic: to });
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
@@ -284,12 +270,9 @@ inChromium(
       await page.keyboard.press('a');
       return (await countLog(office)) === 1;
     });
-  },
-);
+  });
 
-inChromium.each(['light', 'dark'] as const)(
-  'axe finds nothing on the %s page',
-  async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('axe finds nothing on the %s page', async (colorScheme) => {
     using office = await openOffice();
     for (const to of ['x', 'y']) await office.ask({ to, topic: to, risk: 'critical' });
     for (const to of ['a', 'b']) await office.ask({ to });
@@ -310,12 +293,9 @@ inChromium.each(['light', 'dark'] as const)(
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
     expect(await check()).toEqual([]);
-  },
-);
+  });
 
-inChromium(
-  'an answer whose response is lost is sent again, and is recorded and shown once',
-  async () => {
+  test('an answer whose response is lost is sent again, and is recorded and shown once', async () => {
     using office = await openOffice();
     for (const to of ['x', 'y']) await office.ask({ to, topic: to });
     const page = await openPage(office.url);
@@ -331,20 +311,20 @@ inChromium(
     expect(office.posted).toHaveLength(3);
     expect(await page.getByRole('alert').textContent()).toBe('');
     expect([...(await office.readLog()).keys()]).toEqual(['x']);
-  },
-);
+  });
 
-inChromium('a critical request takes a second step, on which no button has the focus', async () => {
-  using office = await openOffice();
-  await office.ask({ to: 'x', risk: 'critical' });
-  const page = await openPage(office.url);
-  await page.keyboard.press('j');
-  await waitForApproval(page, 'to x?');
-  await page.keyboard.press('a');
-  await page.keyboard.press('a');
-  await page.locator('h3:focus', { hasText: 'critical' }).waitFor();
-  expect(office.posted).toEqual([]);
-  await page.waitForTimeout(600);
-  await page.keyboard.press('a');
-  await waitUntil(async () => (await countLog(office)) === 1);
+  test('a critical request takes a second step, on which no button has the focus', async () => {
+    using office = await openOffice();
+    await office.ask({ to: 'x', risk: 'critical' });
+    const page = await openPage(office.url);
+    await page.keyboard.press('j');
+    await waitForApproval(page, 'to x?');
+    await page.keyboard.press('a');
+    await page.keyboard.press('a');
+    await page.locator('h3:focus', { hasText: 'critical' }).waitFor();
+    expect(office.posted).toEqual([]);
+    await page.waitForTimeout(600);
+    await page.keyboard.press('a');
+    await waitUntil(async () => (await countLog(office)) === 1);
+  });
 });

@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { readApproval } from './answers.ts';
 import { ReasonForm, ReassignForm, SettleForm } from './answer-forms.tsx';
 import { Button } from './button.tsx';
 import { countWords, describeRule } from './entry-words.ts';
 import type { Inbox, Opened } from './inbox.ts';
+import { readApproval } from './request-words.ts';
 
 interface AnswerBarProps {
   inbox: Inbox;
@@ -185,8 +185,8 @@ function FirstButtons({ inbox, opened: { row } }: AnswerBarProps) {
   const { answering } = inbox;
   const [entry, ...others] = row.entries;
   if (entry === undefined) return null;
-  const { rights, kind, maySettle } = entry;
-  const isApproval = readApproval(entry) !== undefined && entry.state === 'open';
+  const { rights, kind, maySettle, state } = inbox.findKnown(entry);
+  const isApproval = readApproval(entry) !== undefined && state === 'open';
   const isAlone = others.length === 0;
   const whyNot = answering.whyNot === undefined ? undefined : 'answer-why';
   const whyNotApprove = answering.whyNotApprove === undefined ? undefined : 'answer-why';
@@ -224,7 +224,7 @@ function FirstButtons({ inbox, opened: { row } }: AnswerBarProps) {
           Withdraw my approval
         </Button>
       )}
-      {isAlone && rights.mayReassign && entry.state === 'open' && (
+      {isAlone && rights.mayReassign && state === 'open' && (
         <Button look="quiet" onPress={() => answering.setStep('reassign')}>
           Let somebody else answer …
         </Button>

@@ -61,11 +61,6 @@ export function previewEdit(entry: InboxEntry, input: unknown, now: number): Inb
   return { ...entry, request: edited };
 }
 
-/** The approval request of an entry; `undefined` for anything else. */
-export function readApproval({ request }: InboxEntry): ApprovalRequest | undefined {
-  return request?.type === 'approval-request' ? request : undefined;
-}
-
 /** Whether an approval takes a second, separate step. */
 export function needsSecondStep({ risk }: InboxEntry): boolean {
   return risk === 'critical';

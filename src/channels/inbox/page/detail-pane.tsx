@@ -55,12 +55,13 @@ export function DetailPane({ inbox, onHandle }: DetailPaneProps) {
 
 /** What is to be known before the request is read: that an answer was refused, how it ended, that it has changed. */
 function Notice({ inbox, opened: { row } }: { inbox: Inbox; opened: Opened }) {
-  const { answering, list } = inbox;
+  const { answering } = inbox;
   const [entry, ...others] = row.entries;
   if (entry === undefined) return null;
   const refused = row.entries.flatMap(({ requestId }) => answering.findRefusal(requestId) ?? []);
-  const known = list.find(entry.requestId) ?? entry;
-  const state = others.length === 0 ? describeState(known) : undefined;
+  const known = inbox.findKnown(entry);
+  const isOver = others.length === 0 && known.state !== 'open';
+  const state = isOver ? describeState(known) : undefined;
   return (
     <>
       {refused.length > 0 && (

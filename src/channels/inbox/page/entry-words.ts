@@ -2,6 +2,7 @@ import type { Remember } from '../../../content/approval-terms.ts';
 import { inertLine } from '../../../content/inert-text.ts';
 import type { AnswerRefusal } from '../../../content/request-rights.ts';
 import type { InboxEntry } from '../inbox-api.ts';
+import { stateWords } from './request-words.ts';
 import type { Row } from './shown-list.ts';
 
 /** What an entry is about, as one line that is safe to show. */
@@ -34,22 +35,16 @@ export function describeRow({ entries }: Row): string {
   return `${entries.length} × ${inertLine(first.toolName ?? 'requests')}`;
 }
 
-const states: Record<InboxEntry['state'], string> = {
-  open: 'Open',
-  approved: 'Approved',
-  rejected: 'Rejected',
-  answered: 'Answered',
-  dismissed: 'Dismissed',
-  expired: 'Expired',
-  cancelled: 'Cancelled',
-  invalidated: 'No longer valid',
-  settled: 'Settled',
-};
-
 /** How an entry ended, and by whom; or how many have approved it. `undefined` while it is open without a vote. */
 export function describeState({ state, decidedBy, votes, quorum }: InboxEntry): string | undefined {
   if (state === 'open') return votes > 0 ? `${votes} of ${quorum} approvals` : undefined;
-  return decidedBy === null ? states[state] : `${states[state]} by ${inertLine(decidedBy)}`;
+  return decidedBy === null ? stateWords[state] : `${stateWords[state]} by ${inertLine(decidedBy)}`;
+}
+
+/** That somebody else is looking at it; `undefined` if nobody says so. */
+export function describeClaim({ claim }: InboxEntry, now: number): string | undefined {
+  if (claim === undefined || claim.isMine || claim.until <= now) return undefined;
+  return `${inertLine(claim.by)} is looking at it`;
 }
 
 const whyNot: Record<AnswerRefusal, string> = {

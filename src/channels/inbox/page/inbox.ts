@@ -65,7 +65,7 @@ export class Inbox {
       client,
       opened: () => this.#opened,
       whyNotCurrent: () => this.#whyNotCurrent(),
-      findEntry: (requestId) => this.list.find(requestId) ?? this.#findLoaded(requestId),
+      findKnown: (entry) => this.findKnown(entry),
       replaceEntry: (entry) => this.#replace(entry),
       moveOn: (leftKey) => this.#moveOn(leftKey),
       describeRest: () => this.describeRest(),
@@ -195,18 +195,20 @@ export class Inbox {
     }
   }
 
-  /* What is as it was shown stays what was shown, with what is now known of its votes and rights. */
+  /* What is open stays as it was shown, so that nothing in it moves. Lists leave out what is long: that is shown as soon as it is read. */
   #replace(entry: InboxEntry): void {
     this.list.replace(entry);
     const opened = this.#opened;
-    if (opened === undefined) return;
-    /* Lists leave out what is long. */
-    const entries = opened.row.entries.map((each) =>
-      each.requestId === entry.requestId && each.digest === entry.digest
-        ? { ...entry, request: entry.request ?? each.request }
-        : each,
-    );
+    const isAwaited = (each: InboxEntry): boolean =>
+      each.requestId === entry.requestId && each.request === undefined;
+    if (opened === undefined || !opened.row.entries.some(isAwaited)) return;
+    const entries = opened.row.entries.map((each) => (isAwaited(each) ? entry : each));
     this.#opened = { ...opened, row: { ...opened.row, entries } };
+  }
+
+  /** An entry that was shown, as it is now. */
+  findKnown(entry: InboxEntry): InboxEntry {
+    return this.list.find(entry.requestId) ?? this.#findLoaded(entry.requestId) ?? entry;
   }
 
   /** Whether what is open is too long for a list, and not read yet. */

@@ -1,9 +1,9 @@
 import { inertLine } from '../../../content/inert-text.ts';
 import { Button } from './button.tsx';
-import { countWords, describeRow, describeState } from './entry-words.ts';
+import { countWords, describeClaim, describeRow, describeState } from './entry-words.ts';
 import type { Inbox } from './inbox.ts';
 import type { Row } from './shown-list.ts';
-import { describeDistance } from './times.ts';
+import { describeDistance } from './format-value.ts';
 
 /** The list: a row for each request, or for several that are alike. */
 export function ListPane({ inbox }: { inbox: Inbox }) {
@@ -153,10 +153,11 @@ function describeHow({ entries }: Row, { answering, client }: Inbox): string {
     return `${countWords(entries.length - ended.length, 'request')} left`;
   const state = describeState(entry);
   if (state !== undefined) return state;
-  if (entry.claim !== undefined && !entry.claim.isMine && entry.claim.until > client.now)
-    return `${inertLine(entry.claim.by)} is looking at it`;
+  const claim = describeClaim(entry, client.now);
+  if (claim !== undefined) return claim;
   const { expiresAt, createdAt } = entry;
-  if (expiresAt === undefined) return describeDistance(createdAt, client.now);
+  if (expiresAt === undefined)
+    return describeDistance(createdAt, client.now, { locale: navigator.language });
   if (expiresAt <= client.now) return 'Expired';
-  return `expires ${describeDistance(expiresAt, client.now)}`;
+  return `expires ${describeDistance(expiresAt, client.now, { locale: navigator.language })}`;
 }

@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { Connection } from '../../../browser/connection.ts';
 import { fetchWithRetries } from '../../../browser/lost-connection.ts';
 import { App } from './app.tsx';
+import { claimOpened } from './claim-opened.ts';
 import { Inbox } from './inbox.ts';
 import { InboxClient } from './inbox-client.ts';
 import { Notifier } from './notifier.ts';
@@ -74,6 +75,7 @@ const start = async (): Promise<void> => {
   await inbox.setQuery({ list: known ?? 'mine' });
   if (request !== '') await inbox.openById(request);
   inbox.subscribe(writeAddress);
+  claimOpened(inbox);
   changes.start();
   if (inbox.counts !== undefined) notifier.show(inbox.counts.mine.count, changes);
 };

@@ -1,6 +1,6 @@
 import type { QuestionAnswer } from '../../../content/question.ts';
 import type { InboxAction, InboxEntry, InboxOutcome } from '../inbox-api.ts';
-import { type Answer, type Draft, makeAnswer, needsSecondStep, readApproval } from './answers.ts';
+import { type Answer, type Draft, makeAnswer, needsSecondStep } from './answers.ts';
 import { readEditDraft } from './edit-draft.ts';
 import type { InboxRefusal } from './decode-responses.ts';
 import { explainWhyNot } from './entry-words.ts';
@@ -15,6 +15,7 @@ import {
   refuseAll,
   type Seen,
 } from './outcomes.ts';
+import { readApproval } from './request-words.ts';
 import type { Row } from './shown-list.ts';
 
 /**
@@ -43,7 +44,8 @@ export interface AnswersHost {
   opened: () => { row: Row; key: string; shownAt: number } | undefined;
   /** Why nothing of what is open may be answered now, apart from what the person has seen of it. */
   whyNotCurrent: () => string | undefined;
-  findEntry: (requestId: string) => InboxEntry | undefined;
+  /** An entry that was shown, as it is now. */
+  findKnown: (entry: InboxEntry) => InboxEntry;
   replaceEntry: (entry: InboxEntry) => void;
   /** Opens what comes after a row that was answered. */
   moveOn: (leftKey: string) => void;
@@ -147,7 +149,7 @@ export class PageAnswers {
   }
 
   #isAnswerable(entry: InboxEntry): boolean {
-    const known = this.#host.findEntry(entry.requestId) ?? entry;
+    const known = this.#host.findKnown(entry);
     const isSame = known.digest === entry.digest && known.state === 'open';
     return isSame && known.rights.mayAnswer && !this.#sending.has(entry.requestId);
   }
@@ -157,7 +159,7 @@ export class PageAnswers {
     const { row } = this.#host.opened() ?? {};
     const [first] = row?.entries ?? [];
     if (row === undefined || first === undefined) return 'Nothing is open.';
-    const known = this.#host.findEntry(first.requestId) ?? first;
+    const known = this.#host.findKnown(first);
     const isAlone = row.entries.length === 1;
     if (isAlone) {
       const sending = this.#sending.get(first.requestId);
