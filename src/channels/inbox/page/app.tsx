@@ -68,11 +68,22 @@ export function App({ inbox, letters, notifier, title, isReachable }: AppProps) 
           <p>The server can’t be reached. Answers are kept, and sent as soon as it can.</p>
         )}
         {problem !== undefined && <p>{problem}</p>}
-        {answering.alert !== undefined && <p>{answering.alert}</p>}
+        {answering.alert !== undefined && (
+          <p>
+            {answering.alert}
+            <Button look="quiet" onPress={() => answering.closeAlert()}>
+              Close
+            </Button>
+          </p>
+        )}
       </div>
       <main ref={panes} class="panes" data-open={opened === undefined ? 'list' : 'detail'}>
         <ListPane inbox={inbox} />
-        <DetailPane inbox={inbox} onHandle={(handle) => (detail.current = handle)} />
+        <DetailPane
+          inbox={inbox}
+          detail={() => detail.current}
+          onHandle={(handle) => (detail.current = handle)}
+        />
       </main>
       <KeyHelp dialog={help} letters={letters} onChange={rerender} />
     </div>

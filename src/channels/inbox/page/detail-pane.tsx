@@ -11,13 +11,21 @@ import { QuestionFields } from './question-answer.tsx';
 import { type DetailHandle, RequestDetail } from './request-detail.tsx';
 import type { Seen } from './outcomes.ts';
 
+interface ContentProps {
+  inbox: Inbox;
+  opened: Opened;
+  onHandle: (handle: DetailHandle) => void;
+}
+
 interface DetailPaneProps {
   inbox: Inbox;
+  /** What shows what is open, once it does. */
+  detail: () => DetailHandle | undefined;
   onHandle: (handle: DetailHandle) => void;
 }
 
 /** What is open: one request, or the table of those that are alike. */
-export function DetailPane({ inbox, onHandle }: DetailPaneProps) {
+export function DetailPane({ inbox, detail, onHandle }: DetailPaneProps) {
   const { opened } = inbox;
   if (opened === undefined) {
     return (
@@ -40,6 +48,17 @@ export function DetailPane({ inbox, onHandle }: DetailPaneProps) {
         <Button action="next" look="quiet" onPress={() => void inbox.move(1, 'detail')}>
           Next
         </Button>
+        <span class="screens">
+          <Button action="show-previous" look="quiet" onPress={() => detail()?.showPrevious()}>
+            Screen up
+          </Button>
+          <Button action="show-next" look="quiet" onPress={() => detail()?.showNext()}>
+            Screen down
+          </Button>
+          <Button action="unfold" look="quiet" onPress={() => detail()?.unfoldAll()}>
+            Unfold all
+          </Button>
+        </span>
       </header>
       <div class="detail-scroll">
         <h2 id="request-title" tabIndex={-1}>
@@ -79,10 +98,6 @@ function Notice({ inbox, opened: { row } }: { inbox: Inbox; opened: Opened }) {
       )}
     </>
   );
-}
-
-interface ContentProps extends DetailPaneProps {
-  opened: Opened;
 }
 
 function Content({ inbox, opened, onHandle }: ContentProps) {

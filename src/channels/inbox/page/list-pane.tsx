@@ -17,6 +17,9 @@ export function ListPane({ inbox }: { inbox: Inbox }) {
         </span>
         <span class={marks.count === 0 ? 'absent' : 'marks'}>
           <Button onPress={() => inbox.openMarked()}>Open {marks.count} marked</Button>
+          <Button action="mark-range" look="quiet" onPress={() => markRange(inbox)}>
+            Mark up to here
+          </Button>
           <Button
             look="quiet"
             label="Take all marks back"
@@ -59,6 +62,11 @@ export function ListPane({ inbox }: { inbox: Inbox }) {
 function showNew(inbox: Inbox): void {
   inbox.showNew();
   inbox.moveFocusTo('row');
+}
+
+function markRange(inbox: Inbox): void {
+  const row = inbox.list.findRow(inbox.activeKey);
+  if (row !== undefined) inbox.marks.markRange(row);
 }
 
 function describeEmpty({ isRead, query, problem }: Inbox): string {

@@ -319,6 +319,11 @@ export class PageAnswers {
     return outcome === undefined ? [] : [outcome];
   }
 
+  closeAlert(): void {
+    this.alert = undefined;
+    this.#host.changed();
+  }
+
   say(text: string): void {
     this.message = { text };
     this.#host.changed();
