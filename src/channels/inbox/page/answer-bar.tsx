@@ -3,7 +3,7 @@ import { ReasonForm, ReassignForm, SettleForm } from './answer-forms.tsx';
 import { Button } from './button.tsx';
 import { countWords, describeRule } from './entry-words.ts';
 import type { Inbox, Opened } from './inbox.ts';
-import { readApproval } from './request-words.ts';
+import { pickApproval } from './request-words.ts';
 
 interface AnswerBarProps {
   inbox: Inbox;
@@ -57,7 +57,7 @@ function useScrollPadding() {
 
 function describeWhy({ inbox: { answering }, opened }: AnswerBarProps): string | undefined {
   const [entry] = opened.row.entries;
-  const isApproval = entry !== undefined && readApproval(entry) !== undefined;
+  const isApproval = entry !== undefined && pickApproval(entry) !== undefined;
   const isToApprove = ['read', 'give-reason', 'check', 'confirm'].includes(answering.step);
   return isApproval && isToApprove ? answering.whyNotApprove : answering.whyNot;
 }
@@ -93,7 +93,7 @@ function Form({ inbox, opened: { row } }: AnswerBarProps) {
           <h3 class="step" tabIndex={-1}>
             This will run
           </h3>
-          {readApproval(entry)?.requireReason === true && (
+          {pickApproval(entry)?.requireReason === true && (
             <ReasonForm inbox={inbox} entry={entry} title="Why do you approve it?" isLater />
           )}
         </>
@@ -186,7 +186,7 @@ function FirstButtons({ inbox, opened: { row } }: AnswerBarProps) {
   const [entry, ...others] = row.entries;
   if (entry === undefined) return null;
   const { rights, kind, maySettle, state } = inbox.findKnown(entry);
-  const isApproval = readApproval(entry) !== undefined && state === 'open';
+  const isApproval = pickApproval(entry) !== undefined && state === 'open';
   const isAlone = others.length === 0;
   const whyNot = answering.whyNot === undefined ? undefined : 'answer-why';
   const whyNotApprove = answering.whyNotApprove === undefined ? undefined : 'answer-why';

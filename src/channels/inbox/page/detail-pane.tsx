@@ -9,7 +9,7 @@ import { describeRow, describeState } from './entry-words.ts';
 import type { Inbox, Opened } from './inbox.ts';
 import { QuestionFields } from './question-answer.tsx';
 import { type DetailHandle, RequestDetail } from './request-detail.tsx';
-import type { Seen } from './outcomes.ts';
+import type { ShownState } from './shown-state.ts';
 
 interface ContentProps {
   inbox: Inbox;
@@ -107,7 +107,7 @@ function Content({ inbox, opened, onHandle }: ContentProps) {
   if (entry === undefined) return null;
   const { shownKey, step } = answering;
   const draft = answering.draft(entry.requestId);
-  const onShown = (seen: Seen): void => answering.setSeen(shownKey, seen);
+  const onShown = (seen: ShownState): void => answering.setSeen(shownKey, seen);
   /* It changes seldom, and is never before what is shown. */
   const now = Math.max(opened.shownAt, Math.floor(client.now / 30_000) * 30_000);
   if (others.length > 0) {

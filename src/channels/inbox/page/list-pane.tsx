@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import { countWords, describeClaim, describeRow, describeState } from './entry-words.ts';
 import type { Inbox } from './inbox.ts';
 import type { Row } from './shown-list.ts';
-import { describeDistance } from './format-value.ts';
+import { describeRelative } from './format-value.ts';
 
 /** The list: a row for each request, or for several that are alike. */
 export function ListPane({ inbox }: { inbox: Inbox }) {
@@ -165,7 +165,7 @@ function describeHow({ entries }: Row, { answering, client }: Inbox): string {
   if (claim !== undefined) return claim;
   const { expiresAt, createdAt } = entry;
   if (expiresAt === undefined)
-    return describeDistance(createdAt, client.now, { locale: navigator.language });
+    return describeRelative(createdAt, client.now, { locale: navigator.language });
   if (expiresAt <= client.now) return 'Expired';
-  return `expires ${describeDistance(expiresAt, client.now, { locale: navigator.language })}`;
+  return `expires ${describeRelative(expiresAt, client.now, { locale: navigator.language })}`;
 }

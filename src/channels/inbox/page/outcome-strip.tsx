@@ -5,7 +5,7 @@ import { countWords, describeRule } from './entry-words.ts';
 import type { Inbox } from './inbox.ts';
 import type { InboxSuggestion } from '../inbox-api.ts';
 import { inertLine } from '../../../content/inert-text.ts';
-import { describeDistance } from './format-value.ts';
+import { describeRelative } from './format-value.ts';
 
 /**
  * What became of the last answer, and what has arrived: the one region that a screen reader speaks. It has always the same height, so that
@@ -33,7 +33,7 @@ function Suggestion({ inbox, terms }: { inbox: Inbox; terms: InboxSuggestion }) 
   const last =
     rejectedAt === undefined
       ? 'You have never rejected one.'
-      : `You last rejected one ${describeDistance(rejectedAt, inbox.client.now, { locale: navigator.language })}.`;
+      : `You last rejected one ${describeRelative(rejectedAt, inbox.client.now, { locale: navigator.language })}.`;
   const close = (): void => {
     dialog.current?.close();
     inbox.moveFocusTo('heading');

@@ -3,13 +3,7 @@ import { needsSecondStep } from './answers.ts';
 import type { InboxRefusal } from './decode-responses.ts';
 import { countWords, describeSubject, describeState, endSentence } from './entry-words.ts';
 import { RefusedError } from './inbox-client.ts';
-
-/** What of a request the person has seen. */
-export interface Seen {
-  isWhole: boolean;
-  missing: readonly string[];
-  hidden: number;
-}
+import type { ShownState } from './shown-state.ts';
 
 /** What happened to an answer, for the person. */
 export interface OutcomeMessage {
@@ -19,7 +13,7 @@ export interface OutcomeMessage {
 }
 
 /** What is to be done before an approval counts. */
-export function describeUnseen(seen: Seen | undefined): string {
+export function describeUnseen(seen: ShownState | undefined): string {
   const missing = seen?.missing ?? [];
   const named = missing.slice(0, 3).join(', ');
   const more = missing.length > 3 ? ` and ${missing.length - 3} more` : '';

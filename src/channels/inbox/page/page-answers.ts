@@ -13,10 +13,10 @@ import {
   findSuggestion,
   type OutcomeMessage,
   refuseAll,
-  type Seen,
 } from './outcomes.ts';
-import { readApproval } from './request-words.ts';
+import { pickApproval } from './request-words.ts';
 import type { Row } from './shown-list.ts';
+import type { ShownState } from './shown-state.ts';
 
 /**
  * What the person is doing with what is open: reading it, giving the reason that an approval needs, rejecting, editing, checking the edit,
@@ -65,7 +65,7 @@ export class PageAnswers {
   readonly #refusals = new Map<string, InboxRefusal>();
   #step: Step = 'read';
   #stepAt = 0;
-  #seen: { key: string; seen: Seen } | undefined;
+  #seen: { key: string; seen: ShownState } | undefined;
   message: OutcomeMessage | undefined;
   /** The last refusal, which stays until the person closes it. */
   alert: string | undefined;
@@ -133,11 +133,11 @@ export class PageAnswers {
     return `${opened?.key ?? ''}${this.#step === 'check' ? ' check' : ''}`;
   }
 
-  get seen(): Seen | undefined {
+  get seen(): ShownState | undefined {
     return this.#seen?.key === this.shownKey ? this.#seen.seen : undefined;
   }
 
-  setSeen(key: string, seen: Seen): void {
+  setSeen(key: string, seen: ShownState): void {
     this.#seen = { key, seen };
     this.#host.changed();
   }
@@ -178,7 +178,7 @@ export class PageAnswers {
     const why = this.whyNot;
     if (why !== undefined) return why;
     const [first] = this.answerable;
-    if (first === undefined || readApproval(first) === undefined) return 'This is no approval.';
+    if (first === undefined || pickApproval(first) === undefined) return 'This is no approval.';
     if (!first.rights.mayApprove) return 'You may not approve this.';
     const { seen } = this;
     if (seen === undefined || !seen.isWhole) return describeUnseen(seen);
@@ -192,7 +192,7 @@ export class PageAnswers {
     const [first] = this.answerable;
     if (first === undefined) return;
     const { reason = '' } = this.draft(first.requestId);
-    const lacksReason = readApproval(first)?.requireReason === true && reason.trim() === '';
+    const lacksReason = pickApproval(first)?.requireReason === true && reason.trim() === '';
     switch (this.#step) {
       case 'read':
         if (lacksReason) return this.setStep('give-reason');
@@ -235,7 +235,7 @@ export class PageAnswers {
     const why = this.whyNot;
     if (why !== undefined) return this.say(why);
     const [first] = this.answerable;
-    if (first === undefined || readApproval(first) === undefined) return;
+    if (first === undefined || pickApproval(first) === undefined) return;
     if (first.rights.mayReject) this.setStep('reject');
   }
 
