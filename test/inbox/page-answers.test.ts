@@ -322,3 +322,90 @@ test('a request is not answered again while its answer is on its way', async () 
   await settle(inbox);
   expect(route.posted).toHaveLength(1);
 });
+
+test('one reason is for all that are answered together, also if the first of them was decided elsewhere', async () => {
+  const alike = ['a', 'b', 'c'].map((id) => makeEntry(id, { request: { requireReason: true } }));
+  const route = new FakeRoute(...alike);
+  const inbox = await route.open();
+  openRow(inbox, 'a');
+  readWhole(inbox);
+  inbox.answering.approve();
+  expect(inbox.answering.step).toBe('give-reason');
+  inbox.answering.setDraft('a', { reason: 'They are due.' });
+  route.replace(decide(makeEntry('a'), 'rejected', 'Bo'));
+  await inbox.refresh();
+  inbox.answering.approve();
+  await settle(inbox);
+  const reason = 'They are due.';
+  expect(route.posted).toMatchObject([
+    { requestId: 'b', answer: { approved: true, reason } },
+    { requestId: 'c', answer: { approved: true, reason } },
+  ]);
+});
+
+test.each([
+  ['withdraws', { type: 'withdraw' as const }, { mayWithdraw: true }],
+  ['passes on', { type: 'reassign' as const, to: 'Di' }, { mayReassign: true }],
+])('a person %s what is open, as it was shown', async (_does, action, rights) => {
+  const route = new FakeRoute(other('x', { rights }));
+  const inbox = await route.open();
+  openRow(inbox, 'x');
+  inbox.answering.act(action, 'Sending');
+  await settle(inbox);
+  expect(route.posted).toMatchObject([{ requestId: 'x', digest: 'shown x', action }]);
+});
+
+test('what a question is answered with approves nothing, and is sent once', async () => {
+  const question = {
+    type: 'question-request' as const,
+    kind: 'choice' as const,
+    requestId: 'q',
+    threadId: 'thread of q',
+    text: 'Which room?',
+    fields: [],
+    allowDismiss: true,
+    createdAt: 1_000,
+  };
+  const entry = { ...other('q', { kind: 'question' }), request: question };
+  const route = new FakeRoute({ ...entry, rights: { ...entry.rights, mayApprove: false } });
+  const inbox = await route.open();
+  openRow(inbox, 'q');
+  readWhole(inbox);
+  inbox.answering.approve();
+  expect(inbox.answering.message?.text).toBe('This is no approval.');
+  expectNothingSent(inbox, route);
+  inbox.answering.answerQuestion([{ key: 'room', optionIds: ['blue'] }]);
+  inbox.answering.answerQuestion([{ key: 'room', optionIds: ['red'] }]);
+  await settle(inbox);
+  const answers = [{ key: 'room', optionIds: ['blue'] }];
+  expect(route.posted).toMatchObject([
+    { requestId: 'q', answer: { type: 'question-response', status: 'answered', answers } },
+  ]);
+});
+
+test('marked requests of one tool open as one row; of several tools they do not', async () => {
+  const route = new FakeRoute(
+    makeEntry('a'),
+    other('x'),
+    makeEntry('b', { request: { quorum: 2 } }),
+  );
+  const inbox = await route.open();
+  const rowOf = (requestId: string) => inbox.list.findRow(requestId) ?? { key: '', entries: [] };
+  inbox.marks.toggle(rowOf('a'));
+  inbox.marks.toggle(rowOf('x'));
+  inbox.openMarked();
+  expect(inbox.opened).toBeUndefined();
+  inbox.marks.toggle(rowOf('x'));
+  inbox.marks.toggle(rowOf('b'));
+  inbox.openMarked();
+  expect(inbox.opened?.row.entries.map(({ requestId }) => requestId)).toEqual(['a', 'b']);
+});
+
+test('a range of marks goes from the row that was marked last', async () => {
+  const route = new FakeRoute(...['a', 'b', 'c', 'd'].map((id) => other(id)));
+  const inbox = await route.open();
+  const [, second, , last] = inbox.list.rows;
+  if (second !== undefined) inbox.marks.toggle(second);
+  if (last !== undefined) inbox.marks.markRange(last);
+  expect(['a', 'b', 'c', 'd'].filter((id) => inbox.marks.has(id))).toEqual(['b', 'c', 'd']);
+});

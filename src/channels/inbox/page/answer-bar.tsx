@@ -191,6 +191,7 @@ function FirstButtons({ inbox, opened: { row } }: AnswerBarProps) {
   const whyNot = answering.whyNot === undefined ? undefined : 'answer-why';
   const whyNotApprove = answering.whyNotApprove === undefined ? undefined : 'answer-why';
   const all = isAlone ? '' : ` all ${answering.answerable.length}`;
+  const isRested = (): boolean => answering.isRested;
   return (
     <>
       {isApproval && rights.mayApprove && (
@@ -198,7 +199,7 @@ function FirstButtons({ inbox, opened: { row } }: AnswerBarProps) {
           look="yes"
           action="approve"
           whyNot={whyNotApprove}
-          isRested={() => answering.isRested}
+          isRested={isRested}
           onPress={() => answering.approve()}
         >
           Approve{all}
@@ -220,7 +221,10 @@ function FirstButtons({ inbox, opened: { row } }: AnswerBarProps) {
         </Button>
       )}
       {isAlone && rights.mayWithdraw && (
-        <Button onPress={() => answering.act({ type: 'withdraw' }, 'Withdrawing')}>
+        <Button
+          isRested={isRested}
+          onPress={() => answering.act({ type: 'withdraw' }, 'Withdrawing')}
+        >
           Withdraw my approval
         </Button>
       )}
@@ -233,7 +237,12 @@ function FirstButtons({ inbox, opened: { row } }: AnswerBarProps) {
         <Button onPress={() => answering.setStep('settle')}>Settle …</Button>
       )}
       {kind === 'stuck-thread' && maySettle && (
-        <Button onPress={() => answering.act({ type: 'retry' }, 'Trying again')}>Try again</Button>
+        <Button
+          isRested={isRested}
+          onPress={() => answering.act({ type: 'retry' }, 'Trying again')}
+        >
+          Try again
+        </Button>
       )}
     </>
   );

@@ -46,6 +46,7 @@ export function ReassignForm({ inbox: { answering }, entry: { requestId } }: For
         />
       </label>
       <Button
+        isRested={() => answering.isRested}
         onPress={() => {
           if (to.trim() === '') answering.say('Say who is to answer instead.');
           else answering.act({ type: 'reassign', to: to.trim() }, 'Passing it on');
@@ -95,6 +96,7 @@ export function SettleForm({ inbox: { answering }, entry: { requestId } }: FormP
       {outcome === 'succeeded' && <p class="why">{describeResult(result)}</p>}
       {outcome !== undefined && (
         <Button
+          isRested={() => answering.isRested}
           onPress={() =>
             answering.act({ type: 'settle', outcome: makeOutcome(outcome, result) }, 'Settling')
           }

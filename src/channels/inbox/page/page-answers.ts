@@ -191,7 +191,7 @@ export class PageAnswers {
     if (why !== undefined) return this.say(why);
     const [first] = this.answerable;
     if (first === undefined) return;
-    const { reason = '' } = this.draft(first.requestId);
+    const { reason = '' } = this.#openedDraft;
     const lacksReason = pickApproval(first)?.requireReason === true && reason.trim() === '';
     switch (this.#step) {
       case 'read':
@@ -220,7 +220,7 @@ export class PageAnswers {
     const entries = this.answerable;
     const isEdited = this.#step === 'check';
     this.#send('Approving', entries, (entry) => {
-      const { reason, isRemembered, edit } = this.#readDraft(entries);
+      const { reason, isRemembered, edit } = this.#openedDraft;
       const { mayRemember } = entry.rights;
       return makeAnswer(entry, true, {
         reason,
@@ -244,12 +244,13 @@ export class PageAnswers {
     if (why !== undefined) return this.say(why);
     const entries = this.answerable;
     this.#send('Rejecting', entries, (entry) =>
-      makeAnswer(entry, false, { reason: this.#readDraft(entries).reason }),
+      makeAnswer(entry, false, { reason: this.#openedDraft.reason }),
     );
   }
 
-  /** One reason is for all requests of a row. */
-  #readDraft([first]: readonly InboxEntry[]): Draft {
+  /* One reason is for all requests of a row: what was filled in is kept with the first that is shown. */
+  get #openedDraft(): Draft {
+    const [first] = this.#host.opened()?.row.entries ?? [];
     return first === undefined ? {} : this.draft(first.requestId);
   }
 

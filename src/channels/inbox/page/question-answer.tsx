@@ -33,6 +33,7 @@ export function QuestionFields({ inbox, entry, request }: QuestionFieldsProps) {
     document.getElementById(fieldId(found.field?.[0] ?? ''))?.focus();
   };
   const whyNot = answering.whyNot === undefined ? undefined : 'answer-why';
+  const isRested = (): boolean => answering.isRested;
   return (
     <div class="question">
       {request.fields.map((field) => (
@@ -49,11 +50,15 @@ export function QuestionFields({ inbox, entry, request }: QuestionFieldsProps) {
         />
       ))}
       <div class="buttons">
-        <Button look="yes" whyNot={whyNot} onPress={send}>
+        <Button look="yes" whyNot={whyNot} isRested={isRested} onPress={send}>
           Answer
         </Button>
         {request.allowDismiss && rights.mayReject && (
-          <Button whyNot={whyNot} onPress={() => answering.answerQuestion(undefined)}>
+          <Button
+            whyNot={whyNot}
+            isRested={isRested}
+            onPress={() => answering.answerQuestion(undefined)}
+          >
             Skip the question
           </Button>
         )}
