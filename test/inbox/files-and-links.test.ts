@@ -59,6 +59,16 @@ test.each([
   expect(parts.href).toBe(`${before}${host}${after}`);
 });
 
+test('an address in the app is one of its host', () => {
+  expect(readAddress('/chat/t1', 'https://app.example/inbox')).toEqual({
+    href: 'https://app.example/chat/t1',
+    before: 'https://',
+    host: 'app.example',
+    after: '/chat/t1',
+  });
+  expect(readAddress('javascript:alert(1)', 'https://app.example/inbox').href).toBe(undefined);
+});
+
 test.each(['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', '/relative', 'a b'])(
   '%s is shown and can’t be opened',
   (url) => {

@@ -4,7 +4,7 @@ import { readAddress } from './web-address.ts';
 
 /** A link with its host set apart. It is opened by a click alone, and the page that it leads to is not told where from. */
 export function Address({ url }: { url: string }) {
-  const { href, before, host, after, unicodeHost } = readAddress(url);
+  const { href, before, host, after, unicodeHost } = readAddress(url, document.baseURI);
   const parts = (
     <>
       {inertLine(before)}
@@ -28,7 +28,7 @@ export function Address({ url }: { url: string }) {
           its host in other letters: <b>{inertLine(unicodeHost)}</b>
         </span>
       )}
-      {href !== url && <span className="more">given as {inertLine(url)}</span>}
+      {href !== url && URL.canParse(url) && <span className="more">given as {inertLine(url)}</span>}
     </span>
   );
 }

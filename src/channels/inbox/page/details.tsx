@@ -14,7 +14,7 @@ export function Details({ entry: { details } }: { entry: InboxEntry }) {
       <h3>
         Details <span className="count">{details.length}</span>
       </h3>
-      <dl className="rows">
+      <dl className="rows facts">
         {details.map((detail, index) => (
           <div key={index} className={isWide(detail) ? 'row wide' : 'row'}>
             <dt>{inertLine(detail.label)}</dt>

@@ -8,12 +8,13 @@ const longest = 50_000;
 
 /** Names what may be taken for something else in requests; mostly nothing. */
 export function Warnings({ of: entries }: { of: readonly InboxEntry[] }) {
-  const texts = entries.map(({ request, lostCall, details, requesters, approvers }) => [
+  const texts = entries.map(({ request, lostCall, details, requesters, approvers, sourceUrl }) => [
     request,
     lostCall,
     details,
     requesters,
     approvers,
+    sourceUrl,
   ]);
   const isLarge = isLongerThan(texts, longest);
   const warnings = useAfterPaint(() => lookAlikeWarnings(texts), isLarge, [

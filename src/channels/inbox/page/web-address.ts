@@ -11,11 +11,11 @@ export interface WebAddress {
 
 const opened = ['http:', 'https:', 'mailto:'];
 
-/** The parts of an address as it was given; without a host, if it has none that can be set apart. */
-export function readAddress(url: string): WebAddress {
+/** The parts of an address, which may be relative to that of a page; without a host, if it has none that can be set apart. */
+export function readAddress(url: string, base?: string): WebAddress {
   const plain = { before: url, host: '', after: '' };
-  if (!URL.canParse(url)) return plain;
-  const { protocol, hostname, href } = new URL(url);
+  if (!URL.canParse(url, base)) return plain;
+  const { protocol, hostname, href } = new URL(url, base);
   if (!opened.includes(protocol)) return plain;
   /* Of a mail address, all that follows the last `@` before the question mark. */
   const host = protocol === 'mailto:' ? (/@([^@?,]+)(?=$|\?)/.exec(href)?.[1] ?? '') : hostname;
