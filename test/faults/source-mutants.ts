@@ -21,6 +21,7 @@ import { rightsMutants } from './rights-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
 import { linkMutants } from './link-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
+import { readingMutants } from './reading-mutants.ts';
 import { recordMutants } from './record-mutants.ts';
 import { viewMutants } from './view-mutants.ts';
 import { viewerMutants } from './viewer-mutants.ts';
@@ -490,6 +491,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...randomMutants,
   ...linkMutants,
   ...mirrorMutants,
+  ...readingMutants,
   ...recordMutants,
   ...authorMutants,
   ...viewerMutants,
