@@ -300,6 +300,17 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       expect(await textOf(at.page)).toContain('The same in all 3:');
     });
 
+    test('with many columns is a block for each row, each value with the name of its column', async () => {
+      await using at = await open();
+      const columns = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+      const items = [1, 2].map((row) => Object.fromEntries(columns.map((name) => [name, row])));
+      await show(at.page, makeEntry({ items }));
+      expect(await at.page.locator('.cell-name').first().isVisible()).toBe(true);
+      expect(await at.page.locator('.cell-name').allInnerTexts()).toEqual([...columns, ...columns]);
+      await show(at.page, makeEntry({ items: items.map(({ a, b }) => ({ a, b })) }));
+      expect(await at.page.locator('.cell-name').first().isVisible()).toBe(false);
+    });
+
     test('that was edited is shown before and after, with words for what was added and removed', async () => {
       await using at = await open();
       const original = { input: { body: letterBy('May'), cc: 'bob' }, text: 'Send?', digest: 'd0' };

@@ -323,6 +323,9 @@ function Table({ rows, path, start }: TableProps) {
   );
 }
 
+/* More columns get too little room each. */
+const mostBeside = 6;
+
 interface DataTableProps {
   /** What it is, for who does not see it. */
   label: string;
@@ -330,10 +333,10 @@ interface DataTableProps {
   rows: readonly { name: ComponentChildren; cells: readonly ComponentChildren[] }[];
 }
 
-/** A table that becomes one block for each row where there is little room, each value with the name of its column. */
+/** A table that becomes one block for each row where there is little room for its columns, each value with the name of its column. */
 export function DataTable({ label, columns, rows }: DataTableProps) {
-  return (
-    <table role="table" aria-label={label} className={columns.length > 6 ? 'stacked' : undefined}>
+  const table = (
+    <table role="table" aria-label={label}>
       <thead role="rowgroup">
         <tr role="row">
           <td role="cell" />
@@ -363,4 +366,5 @@ export function DataTable({ label, columns, rows }: DataTableProps) {
       </tbody>
     </table>
   );
+  return columns.length > mostBeside ? <div className="narrow">{table}</div> : table;
 }

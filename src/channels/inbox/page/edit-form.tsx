@@ -58,7 +58,7 @@ export function EditForm({ entry, refusal, draft: kept, onDraft }: EditFormProps
       })}
       {draft?.input !== undefined && (
         <section>
-          <h4>What you change</h4>
+          <h3>What you change</h3>
           <Changes name="draft" before={input} after={draft.input} declared={entry} />
         </section>
       )}

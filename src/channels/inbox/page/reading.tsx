@@ -27,7 +27,7 @@ export function Reading({ now, onShown, handle, children }: ReadingProps) {
   tell.current = onShown;
   const shown = useMemo(() => new ShownTracker((state) => tell.current(state)), []);
   useLayoutEffect(() => (root.current === null ? undefined : shown.start(root.current)), [shown]);
-  useEffect(() => handle?.(shown), [shown]);
+  useLayoutEffect(() => handle?.(shown), [shown]);
   return (
     <div className="request-detail" ref={root}>
       <Shown.Provider value={shown}>
