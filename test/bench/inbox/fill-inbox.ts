@@ -7,6 +7,14 @@ import { seedManyOnPostgres, seedRequests } from '../../support/many-requests.ts
 import { seedEntries, seedThreads } from '../../support/many-threads.ts';
 import { createRawTable, type Database } from '../durable/database.ts';
 
+/* The text of each row as an agent writes it, so that rights can be found out from it. */
+const writeRequests = `
+  update holdpoint_requests set body =
+    '{"type":"approval-request","requestId":"' || request_id || '","threadId":"' || thread_id || '",' ||
+    case when approvers = '[]' then '' else '"approvers":' || approvers || ',' end ||
+    '"text":"Pay 40 EUR to ACME?","toolCall":{"toolCallId":"c1","toolName":"pay","input":{"to":"ACME","euros":40}},' ||
+    '"requesters":["eve"],"digest":"digest","createdAt":' || created_at || '}'`;
+
 /**
  * Fills a database with an open and a decided request for each of 100,000 threads. Those are all threads on SQLite, and a tenth of them on
  * Postgres.
@@ -15,11 +23,13 @@ export async function fillInbox(database: Database): Promise<void> {
   await createRawTable(database);
   if (database.kind === 'sqlite') {
     using file = new DatabaseSync(join(database.folder, 'threads.sqlite'));
-    for (const seed of [sqliteSchema, seedThreads, seedEntries, ...seedRequests]) file.exec(seed);
+    for (const seed of [sqliteSchema, seedThreads, seedEntries, ...seedRequests, writeRequests]) {
+      file.exec(seed);
+    }
     return;
   }
   const pool = new Pool(database.connection);
-  for (const seed of [postgresSchema, ...seedManyOnPostgres]) await pool.query(seed);
+  for (const seed of [postgresSchema, ...seedManyOnPostgres, writeRequests]) await pool.query(seed);
   await pool.query('vacuum analyze');
   await pool.end();
 }

@@ -6,6 +6,7 @@ import { milliseconds, table } from '../table.ts';
 import type { Target } from '../target.ts';
 import { TemporaryFiles } from '../temporary-files.ts';
 import { fillInbox } from './fill-inbox.ts';
+import { timeHandler } from './time-handler.ts';
 
 const mine = ['ada', 'finance', 'legal'];
 
@@ -32,9 +33,13 @@ const pages: Record<string, RequestQuery> = {
 interface InboxResult {
   name: string;
   times: Map<string, number[]>;
+  /** Of what a page asks of `createInboxHandler`. */
+  handled: Map<string, number[]>;
 }
 
 const limitMs = 5;
+/* From request to pixels a page of an inbox has 200 ms, of which the page needs the rest. */
+const handlerLimitMs = 100;
 
 /** Times pages of an inbox with 100,000 open requests on SQLite and Postgres, prints what it finds, and gives the targets. */
 export async function runInbox(quick: boolean): Promise<Target[]> {
@@ -51,15 +56,20 @@ Pages of an inbox: 100 of 100,000 open requests and as many decided ones, among 
 Medians, and what nine of ten pages take at most, in ms, of ${rounds} rounds, from one process on the same machine.
 
 ${inboxTable(results)}
+
+The same through \`createInboxHandler\`, with rights, entries and JSON, for a page of 50.
+
+${handlerTable(results)}
 `);
-  return results.map(inboxTarget);
+  return [...results.map(inboxTarget), ...results.map(handlerTarget)];
 }
 
 async function measurePages(database: Database, rounds: number): Promise<InboxResult> {
   await fillInbox(database);
   await using open = openDatabase(database);
   const name = database.kind === 'sqlite' ? 'SQLite' : 'Postgres';
-  return { name, times: await timePages(open.store.requests, rounds) };
+  const times = await timePages(open.store.requests, rounds);
+  return { name, times, handled: await timeHandler(open.store, rounds) };
 }
 
 async function timePages(
@@ -81,15 +91,40 @@ async function timePages(
 }
 
 function inboxTable(results: readonly InboxResult[]): string {
-  const head = ['a page', ...results.flatMap(({ name }) => [name, '90 %'])];
-  const rows = Object.keys(pages).map((page) => [
-    page,
+  const named = results.map(({ name, times }) => ({ name, times }));
+  return timesTable('a page', named, 0.9);
+}
+
+function handlerTable(results: readonly InboxResult[]): string {
+  const named = results.map(({ name, handled }) => ({ name, times: handled }));
+  return timesTable('a request', named, 0.95);
+}
+
+/** Medians and a quantile, a row for each thing that was timed. */
+function timesTable(
+  what: string,
+  results: readonly { name: string; times: ReadonlyMap<string, number[]> }[],
+  part: number,
+): string {
+  const head = [what, ...results.flatMap(({ name }) => [name, `${part * 100} %`])];
+  const names = [...(results[0]?.times.keys() ?? [])];
+  const rows = names.map((name) => [
+    name,
     ...results.flatMap(({ times }) => {
-      const samples = times.get(page) ?? [];
-      return [milliseconds(median(samples)), milliseconds(quantile(samples, 0.9))];
+      const samples = times.get(name) ?? [];
+      return [milliseconds(median(samples)), milliseconds(quantile(samples, part))];
     }),
   ]);
   return table(head, rows);
+}
+
+function handlerTarget({ name, handled }: InboxResult): Target {
+  const found = quantile(handled.get('first page of mine') ?? [], 0.95);
+  return {
+    name: `the first page of mine within ${handlerLimitMs} ms for 95 of 100, ${name}`,
+    reached: found <= handlerLimitMs,
+    found: `${milliseconds(found)} ms`,
+  };
 }
 
 function inboxTarget({ name, times }: InboxResult): Target {
