@@ -7,8 +7,7 @@ import { seedManyOnPostgres, seedRequests } from '../../support/many-requests.ts
 import { seedEntries, seedThreads } from '../../support/many-threads.ts';
 import { createRawTable, type Database } from '../durable/database.ts';
 
-/* The text of each row as an agent writes it, so that rights can be found out from it. */
-const writeRequests = `
+const writeTexts = `
   update holdpoint_requests set body =
     '{"type":"approval-request","requestId":"' || request_id || '","threadId":"' || thread_id || '",' ||
     case when approvers = '[]' then '' else '"approvers":' || approvers || ',' end ||
@@ -23,13 +22,26 @@ export async function fillInbox(database: Database): Promise<void> {
   await createRawTable(database);
   if (database.kind === 'sqlite') {
     using file = new DatabaseSync(join(database.folder, 'threads.sqlite'));
-    for (const seed of [sqliteSchema, seedThreads, seedEntries, ...seedRequests, writeRequests]) {
+    for (const seed of [sqliteSchema, seedThreads, seedEntries, ...seedRequests]) {
       file.exec(seed);
     }
     return;
   }
   const pool = new Pool(database.connection);
-  for (const seed of [postgresSchema, ...seedManyOnPostgres, writeRequests]) await pool.query(seed);
+  for (const seed of [postgresSchema, ...seedManyOnPostgres]) await pool.query(seed);
   await pool.query('vacuum analyze');
+  await pool.end();
+}
+
+/** Writes the text of each row as an agent writes it, so that rights can be found out from it. */
+export async function writeRequestTexts(database: Database): Promise<void> {
+  if (database.kind === 'sqlite') {
+    using file = new DatabaseSync(join(database.folder, 'threads.sqlite'));
+    file.exec(writeTexts);
+    return;
+  }
+  const pool = new Pool(database.connection);
+  await pool.query(writeTexts);
+  await pool.query('vacuum analyze holdpoint_requests');
   await pool.end();
 }

@@ -5,7 +5,7 @@ import { median, quantile } from '../measure.ts';
 import { milliseconds, table } from '../table.ts';
 import type { Target } from '../target.ts';
 import { TemporaryFiles } from '../temporary-files.ts';
-import { fillInbox } from './fill-inbox.ts';
+import { fillInbox, writeRequestTexts } from './fill-inbox.ts';
 import { timeHandler } from './time-handler.ts';
 
 const mine = ['ada', 'finance', 'legal'];
@@ -69,6 +69,7 @@ async function measurePages(database: Database, rounds: number): Promise<InboxRe
   await using open = openDatabase(database);
   const name = database.kind === 'sqlite' ? 'SQLite' : 'Postgres';
   const times = await timePages(open.store.requests, rounds);
+  await writeRequestTexts(database);
   return { name, times, handled: await timeHandler(open.store, rounds) };
 }
 
