@@ -36,7 +36,11 @@ export class ThreadHandles {
     const thread = await this.#open(threadId, parent);
     const log = this.logOf(thread);
     const { head } = log.state;
-    const isLost = head.calls.some(({ status }) => status === 'started');
+    const { tools } = this.#context;
+    const started = head.calls.filter(({ status }) => status === 'started');
+    /* Whether a lost call can be recovered, its tool says: a process that does not have it would leave the call to people. */
+    const isLost =
+      started.length > 0 && started.every(({ toolName }) => Object.hasOwn(tools, toolName));
     /* A process that can't or may not write can still read the thread. */
     if (isLost && head.agent === this.#context.name)
       await recordAbandoned(this.#context, log).catch(() => {});

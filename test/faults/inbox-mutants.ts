@@ -116,6 +116,14 @@ export const inboxMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a process without the tool of a lost call leaves it to one with it',
+    file: 'agent/thread-handles.ts',
+    from: 'started.length > 0 && started.every(({ toolName }) => Object.hasOwn(tools, toolName))',
+    to: 'started.length > 0 && tools !== undefined',
+    suite: [answers, 'is left to a process with the tool'],
+    sentence: failed,
+  },
+  {
     promise: 'a secret leaves the server in no list',
     file: masking,
     from: '      masked.push(path);\n      return mask;\n    }',

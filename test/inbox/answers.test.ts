@@ -425,6 +425,17 @@ describe('what needs settling', () => {
     expect(entries).toEqual([]);
   });
 
+  test('is left to a process with the tool where that can recover it', async () => {
+    const toolRecovery = { book: { idempotent: true } };
+    const lost = await lostCalls(['t1'], { name: 'office', toolRecovery });
+    const inbox = inboxOf({ store: lost.store }, { maySee: () => true, now: () => lost.clock.now });
+    const { requestId } = only((await inbox.list('ben', 'list=decided')).entries);
+    expect((await inbox.show('ben', requestId)).conversation).toHaveLength(2);
+    const { agent, ran } = lost.agent();
+    const { status } = await agent.run([], await agent.thread('t1'));
+    expect([status, ran]).toMatchObject(['completed', [{ name: 'book' }]]);
+  });
+
   test('is what was shown, and not another one', async () => {
     const { agent, inbox, entry } = await lostCall();
     const other = { ...entry, digest: 'other' };
