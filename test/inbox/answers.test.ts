@@ -432,7 +432,7 @@ describe('what needs settling', () => {
     const { requestId } = only((await inbox.list('ben', 'list=decided')).entries);
     expect((await inbox.show('ben', requestId)).conversation).toHaveLength(2);
     const { agent, ran } = lost.agent();
-    const { status } = await agent.run([], await agent.thread('t1'));
+    const { status } = await agent.run([], await agent.thread('t1'), { onlyWhenDue: true });
     expect([status, ran]).toMatchObject(['completed', [{ name: 'book' }]]);
   });
 
