@@ -42,7 +42,8 @@ export async function checkAnswers(
   accept(proposal, allowed);
   const record = async (): Promise<void> => {
     const recorded = await recordBelow(context, log, allowed);
-    const followUps = await makeFollowUps(context, tools, log.state);
+    const left = { withoutTool: 'leave' } as const;
+    const followUps = await makeFollowUps(context, tools, log.state, left);
     await context.commitCancelled(log, (decided) => accept(decided, recorded, followUps));
   };
   const { text, isRepeated } = allowed.passed?.[0] ?? {

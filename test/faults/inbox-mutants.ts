@@ -124,6 +124,14 @@ export const inboxMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'an answer without the tool of another request leaves that to a run',
+    file: 'agent/calls/expire-requests.ts',
+    from: "return withoutTool === 'leave' && isOwn && !tools.has(call.toolName);",
+    to: "return withoutTool === 'leave' && isOwn && tools === undefined;",
+    suite: [answers, 'leaves another request that has expired'],
+    sentence: failed,
+  },
+  {
     promise: 'a secret leaves the server in no list',
     file: masking,
     from: '      masked.push(path);\n      return mask;\n    }',

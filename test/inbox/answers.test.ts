@@ -471,6 +471,29 @@ describe('what needs settling', () => {
   });
 });
 
+test('an answer in a process without the tool leaves another request that has expired to one with it', async () => {
+  const onExpiry = { type: 'escalate', approvers: ['boss'] } as const;
+  const rule = {
+    type: 'user-approval',
+    approvers: ['finance'],
+    expiresAfterMs: 1_000,
+    onExpiry,
+  } as const;
+  const { agent, clock, store } = await waiting({ toolApproval: { pay: rule } });
+  const thread = await agent.thread('t0');
+  await agent.requestApproval(thread, { text: 'Begin?', approvers: ['finance'] });
+  clock.now += 2_000;
+  const inbox = inboxOf({ store }, { now: () => clock.now });
+  const stage = only((await inbox.list('ben')).entries);
+  expect(only(await inbox.answer('ben', [{ entry: stage, answer: yes(stage) }]))).toMatchObject({
+    status: 'recorded',
+    entry: { request: { text: 'Begin?' } },
+  });
+  expect((await agent.thread('t0')).calls).toMatchObject([{ status: 'waiting' }]);
+  const { approvalRequests } = await agent.run([], await agent.thread('t0'), { onlyWhenDue: true });
+  expect(approvalRequests).toMatchObject([{ approvers: ['boss'] }]);
+});
+
 test('nothing that a person sends says who they are', async () => {
   const { inbox, entry, decisions } = await waiting();
   const viewer = await inbox.viewerOf('ben');

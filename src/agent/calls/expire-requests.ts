@@ -23,7 +23,7 @@ export type FollowUps = ReadonlyMap<string, ThreadEvent | { why: string }>;
 
 /**
  * The events that close expired requests, except those answered in the same input. A request whose `followUps` were not made, because it
- * has only just expired, stays open until the next run.
+ * has only just expired or its tool is elsewhere, stays open until the next run.
  */
 export function makeExpiryEvents(
   head: ThreadHead,
@@ -65,16 +65,25 @@ function isAskedAgain({ request, beside }: OpenRequest): boolean {
   return describeDeadlineAction(request.onExpiry).next !== undefined;
 }
 
-/** The requests that follow those of the thread that have expired, made before they are recorded. */
+/**
+ * The requests that follow those of the thread that have expired, made before they are recorded. `withoutTool` says what becomes of one whose
+ * tool is not here: a run denies its call, as nobody else may ever have the tool; who only answers leaves it to a run.
+ */
 export async function makeFollowUps(
   context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
   tools: ReadonlyMap<string, OwnTool>,
   state: Readonly<ThreadState>,
+  { withoutTool = 'deny' }: { withoutTool?: 'deny' | 'leave' } = {},
 ): Promise<FollowUps> {
   const now = context.now();
+  const isLeft = ({ place }: OpenRequest): boolean => {
+    const call = callAt(state.head, place);
+    const isOwn = call !== undefined && call.providerApprovalId === undefined;
+    return withoutTool === 'leave' && isOwn && !tools.has(call.toolName);
+  };
   const made = await Promise.all(
     state.head.openRequests
-      .filter((open) => isExpired(open.request, now) && isAskedAgain(open))
+      .filter((open) => isExpired(open.request, now) && isAskedAgain(open) && !isLeft(open))
       .map(async (open): Promise<[string, ThreadEvent | { why: string }]> => {
         const { requestId } = open.request;
         return [requestId, await makeFollowUp(context, tools, state, open)];
