@@ -52,6 +52,14 @@ export const inboxMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'an answer that is recorded is not called refused',
+    file: recording,
+    from: "reportMistake(inbox, 'Reading a request again', error);\n    return before;",
+    to: "reportMistake(inbox, 'Reading a request again', error);\n    throw error;",
+    suite: [answers, 'can not be read afterwards'],
+    sentence: failed,
+  },
+  {
     promise: 'nobody answers in an inbox as the person who has signed in since',
     file: 'channels/inbox/create-inbox-handler.ts',
     from: 'claimed === undefined || claimed === user.viewer',

@@ -164,6 +164,20 @@ describe('an answer is about what was shown:', () => {
   });
 });
 
+test('an answer is recorded, also if the request can not be read afterwards', async () => {
+  const { inbox, entry, store, decisions } = await waiting();
+  const { append, requests } = store;
+  store.append = async (...given) => {
+    await append.apply(store, given);
+    if (requests !== undefined) requests.get = async () => Promise.reject(new Error('Away.'));
+  };
+  expect(only(await inbox.answer('ben', [{ entry, answer: yes(entry) }]))).toMatchObject({
+    status: 'recorded',
+    requestId: entry.requestId,
+  });
+  expect(await decisions()).toEqual([['approved', 'ben']]);
+});
+
 describe('an answer that comes again', () => {
   test('is recorded once, and its sender gets the outcome', async () => {
     const { inbox, entry, agent, decisions } = await waiting();

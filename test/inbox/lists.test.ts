@@ -251,17 +251,26 @@ describe('one request', () => {
   });
 
   test('has the conversation for whom the app lets read it, without secrets', async () => {
-    const at = office([{ calls: [pay('c1', { to: 'ACME', euros: 1, pin: '4711' })] }]);
-    await at.agent.run('Pay with 4711.', await at.agent.thread('t1'), { principal: 'eve' });
+    const at = office([
+      { calls: [{ id: 'c0', name: 'pay', input: { to: 'ACME', euros: 'two', pin: '0815' } }] },
+      { calls: [pay('c1', { to: 'ACME', euros: 1, pin: '4711' })] },
+    ]);
+    await at.agent.run('Pay with 4711, or else 0815.', await at.agent.thread('t1'), {
+      principal: 'eve',
+    });
     const inbox = inboxOf(at.agent, {
       maySee: ({ what, byDefault, principal }) =>
         byDefault || (what === 'conversation' && principal === 'ben'),
     });
     const { requestId } = only((await inbox.list('ben')).entries);
-    expect((await inbox.show('ben', requestId)).conversation).toEqual([
-      { role: 'user', text: 'Pay with ••••••.' },
+    const { conversation } = await inbox.show('ben', requestId);
+    expect(conversation).toMatchObject([
+      { role: 'user', text: 'Pay with ••••••, or else ••••••.' },
+      { role: 'assistant', text: '(a call of pay)' },
+      { role: 'tool' },
       { role: 'assistant', text: '(a call of pay)' },
     ]);
+    expect(JSON.stringify(conversation)).not.toMatch(/4711|0815/);
     expect((await inbox.show('cleo', requestId)).conversation).toBeUndefined();
   });
 });

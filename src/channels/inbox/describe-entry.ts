@@ -33,7 +33,7 @@ export async function describeEntry(
   seen: SeenRequest,
 ): Promise<InboxEntry> {
   const { row, rights } = seen;
-  const { digest, masked, secrets: _hidden, ...shown } = await makeShown(inbox, seen);
+  const { digest, masked, ...shown } = await makeShown(inbox, seen);
   const now = inbox.agents.host.now();
   const claim = inbox.claims.find(row.requestId, user, now);
   const sourceUrl = findSourceUrl(inbox, row);
@@ -54,41 +54,66 @@ export async function describeEntry(
 type Shown = Pick<
   InboxEntry,
   'digest' | 'masked' | 'formats' | 'details' | 'request' | 'lostCall' | 'stuck'
-> & {
-  /** What of it must not leave the server. */
-  secrets: Secrets;
-};
+>;
+
+/** A row, with its request where it has one. */
+interface RowContent {
+  row: StoredRequest;
+  request?: UserInputRequest | undefined;
+}
 
 /**
  * What is shown of a request, and its digest: SHA-256, as base64url, of its content without secrets, and of the app's details. Not of the votes of others
  * and of who may answer: they don't change what an answer is about.
  */
-export async function makeShown(
-  inbox: InboxContext,
-  { row, request }: { row: StoredRequest; request?: UserInputRequest | undefined },
-): Promise<Shown> {
+export async function makeShown(inbox: InboxContext, content: RowContent): Promise<Shown> {
+  const { row, request } = content;
   const trouble = request === undefined ? parseTrouble(row) : undefined;
   const call = request?.toolCall ?? trouble?.call;
-  const original = request?.type === 'approval-request' ? request.edit?.original.input : undefined;
-  const formats = await findFormats(inbox, row, request);
-  const secrets = new Secrets(formats, [call?.input, original]);
+  const { formats, secrets } = await findSecrets(inbox, content);
   const details = await makeDetails(inbox, call, secrets);
-  const about = { formats, details, secrets };
   if (request !== undefined) {
     const { digest, value, masked } = await maskShown(request, secrets, details);
-    return { ...about, digest, masked, request: value };
+    return { formats, details, digest, masked, request: value };
   }
   const { value: input, masked } = secrets.maskInput(call?.input);
   const error = trouble?.error === undefined ? {} : { error: secrets.maskText(trouble.error) };
-  const content = {
+  const shown = {
     ...(call && {
       lostCall: { toolCallId: call.toolCallId, toolName: call.toolName, input, ...error },
     }),
     ...(trouble?.failures === undefined ? {} : { stuck: { failures: trouble.failures, ...error } }),
   };
   const { requestId, threadId } = row;
-  const digest = await digestShown({ requestId, threadId, ...content, details });
-  return { ...about, digest, masked, ...content };
+  const digest = await digestShown({ requestId, threadId, ...shown, details });
+  return { formats, details, digest, masked, ...shown };
+}
+
+/** How the arguments of a row's call are meant, and what of them must not leave the server. */
+export async function findSecrets(
+  inbox: InboxContext,
+  { row, request }: RowContent,
+): Promise<{ formats: FormattedPath[]; secrets: Secrets }> {
+  const call = request === undefined ? parseTrouble(row)?.call : request.toolCall;
+  const original = request?.type === 'approval-request' ? request.edit?.original.input : undefined;
+  const formats = await findFormats(inbox, row, request);
+  return { formats, secrets: new Secrets(formats, [call?.input, original]) };
+}
+
+/** A function that masks what texts of a thread quote of the secrets of its calls. */
+export async function maskSecretsOf(
+  inbox: InboxContext,
+  agent: string | null,
+  calls: readonly { toolName: string; input: unknown }[],
+): Promise<(text: string) => string> {
+  const all = await Promise.all(
+    calls.map(async ({ toolName, input }) => {
+      const formats = await findFormats(inbox, { agent, toolName }, undefined);
+      return new Secrets(formats, [input]);
+    }),
+  );
+  const some = all.filter(({ isEmpty }) => !isEmpty);
+  return (text) => some.reduce((masked, secrets) => secrets.maskText(masked), text);
 }
 
 async function maskShown(
@@ -164,7 +189,7 @@ export function parseTrouble({
 
 async function findFormats(
   { options, agents }: InboxContext,
-  { agent: name, toolName }: StoredRequest,
+  { agent: name, toolName }: Pick<StoredRequest, 'agent' | 'toolName'>,
   request: UserInputRequest | undefined,
 ): Promise<FormattedPath[]> {
   if (toolName === null) return [];

@@ -31,6 +31,11 @@ export class Secrets {
     this.#texts = [...new Set(spelled)].toSorted((one, other) => other.length - one.length);
   }
 
+  /** Whether there is nothing to mask in texts. */
+  get isEmpty(): boolean {
+    return this.#texts.length === 0;
+  }
+
   /** A text without the secrets that it quotes. */
   maskText(text: string): string {
     return this.#texts.reduce(replaceSecret, text);
@@ -132,7 +137,9 @@ export function maskRequest(
   const text = secrets.maskText(request.text);
   if (request.type === 'question-request') {
     const fields = request.fields.map((field) => maskField(field, secrets));
-    return { value: { ...request, ...call, text, fields }, masked };
+    const { metadata } = request;
+    const more = metadata && { metadata: secrets.maskRecord(metadata) };
+    return { value: { ...request, ...call, text, fields, ...more }, masked };
   }
   const { edit, reason, metadata, votes, inputSchema: _schema, ...plain } = request;
   const shown: UserInputRequest = {

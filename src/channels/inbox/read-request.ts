@@ -10,7 +10,7 @@ import {
   maySeeRequest,
   openThread,
 } from './inbox-context.ts';
-import { describeEntry, makeShown } from './describe-entry.ts';
+import { describeEntry, findSecrets, maskSecretsOf } from './describe-entry.ts';
 
 const mostEarlier = 10;
 const mostEarlierRows = 100;
@@ -78,7 +78,7 @@ async function describeEarlier(
   const decision = thread?.decisions.find(({ request }) => request.requestId === requestId);
   const { response } = decision ?? {};
   const given = response?.type === 'approval-response' ? response.reason : undefined;
-  const { request, secrets } = await makeShown(inbox, seen);
+  const { secrets } = await findSecrets(inbox, seen);
   return {
     requestId,
     threadId,
@@ -86,7 +86,7 @@ async function describeEarlier(
     decidedBy,
     ...(decidedAt === undefined ? {} : { decidedAt }),
     ...(given === undefined ? {} : { reason: secrets.maskText(given) }),
-    input: request?.toolCall?.input,
+    input: secrets.maskInput(seen.request?.toolCall?.input).value,
   };
 }
 
@@ -99,11 +99,16 @@ async function readConversation(
   const { row } = seen;
   if (!(await maySeeConversation(inbox, user, row))) return undefined;
   const thread = await openThread(inbox.agents.find(row.agent), row.threadId);
-  const { secrets } = await makeShown(inbox, seen);
-  return thread?.messages
+  if (thread === undefined) return undefined;
+  const { secrets } = await findSecrets(inbox, seen);
+  const mask = await maskSecretsOf(inbox, row.agent, thread.calls);
+  return thread.messages
     .slice(-mostMessages)
     .flatMap(describeMessage)
-    .map(({ role, text }) => ({ role, text: secrets.maskText(text).slice(0, longestMessage) }));
+    .map(({ role, text }) => ({
+      role,
+      text: mask(secrets.maskText(text)).slice(0, longestMessage),
+    }));
 }
 
 type Message = NonNullable<InboxRequest['conversation']>[number];

@@ -8,7 +8,7 @@ import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { InboxAnswers, InboxEntry, InboxOutcome } from './inbox-api.ts';
 import { seeInboxRows, syncClock } from './inbox-agents.ts';
 import { type InboxContext, type InboxUser, reportMistake } from './inbox-context.ts';
-import { describeEntry, makeShown } from './describe-entry.ts';
+import { describeEntry, findSecrets, makeShown } from './describe-entry.ts';
 import { findSeenRequest } from './read-request.ts';
 
 /** The request that somebody means. */
@@ -66,9 +66,10 @@ export async function describeOutcome(
 ): Promise<InboxOutcome> {
   const { onError } = inbox.options;
   try {
-    await work(await findSeenRequest(inbox, user, { requestId, threadId }));
-    const entry = await describeEntry(inbox, user, await readAgain(inbox, user, requestId));
-    return { status: 'recorded', requestId, entry };
+    const seen = await findSeenRequest(inbox, user, { requestId, threadId });
+    await work(seen);
+    const now = await readAgain(inbox, user, seen);
+    return { status: 'recorded', requestId, entry: await describeEntry(inbox, user, now) };
   } catch (error) {
     const { field, ...refusal } = makeRefusal(error, onError, ['missing-tool']);
     const entry = await findEntry(inbox, user, { requestId, threadId });
@@ -81,17 +82,25 @@ export async function describeOutcome(
   }
 }
 
-/* Whoever has just acted sees what came of it, also if the act has ended their right to see it. */
+/**
+ * A request after somebody has acted, which they see also if the act has ended their right to see it. As it was before, if it is gone or can't be
+ * read: the act is recorded all the same.
+ */
 async function readAgain(
-  { agents }: InboxContext,
+  inbox: InboxContext,
   user: InboxUser,
-  requestId: string,
+  before: SeenRequest,
 ): Promise<SeenRequest> {
-  await syncClock(agents);
-  const row = await agents.requests.get(requestId);
-  const [seen] = row === undefined ? [] : await seeInboxRows(agents, [row], user.by);
-  if (seen !== undefined) return seen;
-  throw new HoldpointError('not-found', `Request ${requestId} was deleted meanwhile.`);
+  const { agents } = inbox;
+  try {
+    await syncClock(agents);
+    const row = await agents.requests.get(before.row.requestId);
+    const [seen = before] = row === undefined ? [] : await seeInboxRows(agents, [row], user.by);
+    return seen;
+  } catch (error) {
+    reportMistake(inbox, 'Reading a request again', error);
+    return before;
+  }
 }
 
 async function findEntry(
@@ -167,7 +176,8 @@ async function bindAnswer(
   if (answer.type !== 'approval-response') return answer;
   const asked = request ?? listed;
   if (asked?.type !== 'approval-request') return answer;
-  const { masked } = await makeShown(inbox, { row, request: asked });
+  const { secrets } = await findSecrets(inbox, { row, request: asked });
+  const { masked } = secrets.maskInput(asked.toolCall?.input);
   if (masked.length === 0) return { ...answer, digest: answer.digest ?? asked.digest };
   if (answer.input !== undefined || answer.toolCall !== undefined) {
     throw new HoldpointError(
