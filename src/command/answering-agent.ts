@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import type { SharedAgentOptions } from '../agent/agent-options.ts';
 import type { Agent } from '../agent/agent.ts';
-import { createCustomAgent } from '../agent/custom.ts';
+import { makeAnsweringAgent } from '../agent/answering-agent.ts';
 import { parseJson } from '../content/json-value.ts';
 import { HoldpointError } from '../errors.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
@@ -72,21 +72,14 @@ export async function readAnsweringRules(
   return rulesFile === undefined ? {} : readRulesFile(rulesFile, rulesSchema, '{ mayAnswer }');
 }
 
-/** An agent that records answers to the requests of the agent of this name, by the rules of the app. It runs nothing. */
-export async function makeAnsweringAgent(
+/** An agent that records answers to the requests of the agent of this name, by the rules of the app. */
+export async function openAnsweringAgent(
   store: ThreadStore,
   name: string | undefined,
   rulesFile: string | undefined,
 ): Promise<Agent<unknown>> {
-  const { runtimeContext: _unused, ...options } = await readAnsweringRules(rulesFile);
-  return createCustomAgent({
-    ...options,
-    ...(name === undefined ? {} : { name }),
-    store,
-    step: () => {
-      throw new Error('This agent only answers.');
-    },
-  });
+  const { runtimeContext: _unused, ...rules } = await readAnsweringRules(rulesFile);
+  return makeAnsweringAgent({ ...rules, ...(name === undefined ? {} : { name }), store });
 }
 
 /** An error of the agent, with what whoever typed the command can do about it. */

@@ -7,7 +7,7 @@ import {
   adviseOn,
   answererFields,
   channel,
-  makeAnsweringAgent,
+  openAnsweringAgent,
 } from './answering-agent.ts';
 import { addStoreOptions, storeFields, withStore } from './command-store.ts';
 import { planCommand, UsageError } from './run-command.ts';
@@ -44,7 +44,7 @@ export const addSettleCommand = planCommand({
       refuseOther(shown, digest);
       const { row, log } = shown;
       const toolCallId = requireLostCall(shown);
-      const agent = await makeAnsweringAgent(store, log.state.head.agent, rules);
+      const agent = await openAnsweringAgent(store, log.state.head.agent, rules);
       const { requestId, threadId } = row;
       try {
         const thread = await agent.thread(threadId);

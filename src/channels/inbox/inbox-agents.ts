@@ -1,10 +1,9 @@
 import type { Agent } from '../../agent/agent.ts';
-import { makeAgent } from '../../agent/create-agent.ts';
+import { makeAnsweringAgent } from '../../agent/answering-agent.ts';
 import { type KnownPeople, readKnownPeople } from '../../agent/known-people.ts';
 import { isListing, type SeenRequest, seenRequests } from '../../agent/list-requests.ts';
 import type { AnswerOptions } from '../../agent/input.ts';
 import { readStore } from '../../agent/watch-thread.ts';
-import { HoldpointError } from '../../errors.ts';
 import { findClock } from '../../thread/store-clock.ts';
 import type { StoredRequest, ThreadStoreRequests } from '../../thread/thread-store-requests.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';
@@ -71,12 +70,7 @@ function makeAnsweringAgents(options: InboxHandlerOptions, store: ThreadStore): 
     ...(now && { now }),
   };
   const make = (name: string | null): Agent =>
-    makeAgent(name === null ? shared : { ...shared, name }, () => ({
-      modelName: undefined,
-      makeStep: refuseToRun,
-      hasModel: false,
-      allowSystemInMessages: false,
-    }));
+    makeAnsweringAgent(name === null ? shared : { ...shared, name });
   const host = make(null);
   const byName = new Map<string | null, Agent>([[null, host]]);
   const find = (name: string | null): Agent => {
@@ -85,10 +79,6 @@ function makeAnsweringAgents(options: InboxHandlerOptions, store: ThreadStore): 
     return agent;
   };
   return { ...describeAgents(store, host, find), canRun: false };
-}
-
-function refuseToRun(): never {
-  throw new HoldpointError('not-allowed', 'This process records answers, and can run no thread.');
 }
 
 function describeAgents(
