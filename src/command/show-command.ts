@@ -81,7 +81,7 @@ function renderContent(content: LoggedContent, now: number): string[] {
       ];
     case 'stuck-thread':
       return [
-        `${content.failures ?? 'Many'} runs in a row have failed.`,
+        `Failed runs in a row: ${content.failures ?? 'unknown'}`,
         ...listError(content),
         'Your app tries it once more with agent.run([], thread).',
       ];

@@ -1,0 +1,53 @@
+import { postgresStore } from 'holdpoint/stores/postgres';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCommand } from '../support/run-holdpoint.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
+import { fillOffice } from './office.ts';
+
+const server = sharedPostgres();
+afterAll(async () => server[Symbol.asyncDispose]());
+let database: string;
+beforeAll(async () => {
+  database = await server.createDatabase();
+  await fillOffice(postgresStore(server.pool(database)));
+});
+
+/** Runs a command with the database in the environment, as somebody if not as its owner. */
+async function holdpoint(args: readonly string[], role?: string) {
+  const url = new URL(server.connectionString(database));
+  if (role !== undefined) url.searchParams.set('options', `-c role=${role}`);
+  return runCommand(args, { env: { DATABASE_URL: url.href } });
+}
+
+test('requests in Postgres are listed, shown and answered', async () => {
+  const { output } = await holdpoint(['list', '--thread', 'invoice-7', '--json']);
+  const { requestId } = JSON.parse(output).requests[0];
+  const { digest } = JSON.parse((await holdpoint(['show', requestId, '--json'])).output);
+  const answer = ['answer', requestId, '--as', 'ben', '--digest', digest, '--approve'];
+  expect(await holdpoint(answer)).toEqual({
+    status: 0,
+    output: 'Recorded: approved.\n',
+    error: '',
+  });
+  expect(await holdpoint(['verify'])).toMatchObject({
+    status: 0,
+    output: expect.stringContaining('4 sound, 0 with a fault'),
+  });
+});
+
+test('a role that may only read lists, shows, verifies and exports, and answers nothing', async () => {
+  const role = `${database}_reader`;
+  await server
+    .pool(database)
+    .query(`create role ${role}; grant select on all tables in schema public to ${role}`);
+  const { output } = await holdpoint(['list', '--thread', 'wall', '--json'], role);
+  const { requestId } = JSON.parse(output).requests[0];
+  const { digest } = JSON.parse((await holdpoint(['show', requestId, '--json'], role)).output);
+  expect(await holdpoint(['verify'], role)).toMatchObject({ status: 0 });
+  expect(await holdpoint(['export'], role)).toMatchObject({ status: 0 });
+  const answer = ['answer', requestId, '--as', 'ben', '--digest', digest, '--option', 'red'];
+  expect(await holdpoint(answer, role)).toMatchObject({
+    status: 2,
+    error: expect.stringContaining('permission denied'),
+  });
+});
