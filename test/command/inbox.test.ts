@@ -1,12 +1,11 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { request as requestHttp } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inboxOutcomesSchema, inboxPageSchema } from '../../src/channels/inbox/inbox-api.ts';
-import { type EndedCommand, runCommand } from '../support/run-holdpoint.ts';
+import { runCommand } from '../support/run-holdpoint.ts';
 import { fillOffice, inStore, makeOffice } from './office.ts';
+import { RunningInbox, type Sent } from './running-inbox.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdpoint-inbox-'));
 const filled = join(folder, 'filled.sqlite');
@@ -16,69 +15,13 @@ beforeAll(async () => inStore(filled, fillOffice));
 beforeEach(() => copyFileSync(filled, file));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A request as any program can send it. */
-interface Sent {
-  path?: string;
-  method?: string;
-  headers?: Record<string, string>;
-  body?: string;
-}
-
-/** An inbox that is served until it is disposed of. */
-class RunningInbox implements AsyncDisposable {
-  readonly url: URL;
-  readonly #ending: AbortController;
-  readonly #ended: Promise<EndedCommand>;
-
-  constructor(url: string, ending: AbortController, ended: Promise<EndedCommand>) {
-    this.url = new URL(url);
-    this.#ending = ending;
-    this.#ended = ended;
-  }
-
-  static async start(...args: string[]): Promise<RunningInbox> {
-    const ending = new AbortController();
-    const { promise: printed, resolve } = Promise.withResolvers<string>();
-    let output = '';
-    const running = runCommand(['inbox', '--store', file, '--as', 'ben', ...args], {
-      signal: ending.signal,
-      write: async (part) => resolve((output += part)),
-    });
-    const ended = running.then((end) => ({ ...end, output }));
-    const first = await Promise.race([printed, ended]);
-    if (typeof first !== 'string') throw new Error(first.error);
-    return new RunningInbox(first, ending, ended);
-  }
-
-  /** Sends a request, with the inbox's own host unless `headers` has another one. */
-  async send({ path = this.url.pathname, method = 'GET', headers = {}, body }: Sent) {
-    const { hostname, port } = this.url;
-    const sent = requestHttp({ hostname, port, path, method, headers }).end(body);
-    const response = await new Promise<
-      Parameters<typeof text>[0] & { statusCode?: number; headers: Record<string, unknown> }
-    >((resolve, reject) => sent.on('response', resolve).on('error', reject));
-    return { status: response.statusCode, headers: response.headers, text: await text(response) };
-  }
-
-  /** Opens the address that was printed, and returns the cookie. */
-  async open(): Promise<string> {
-    const { headers } = await this.send({ path: this.url.pathname + this.url.search });
-    return String(headers['set-cookie']).split(';')[0] ?? '';
-  }
-
-  /** Ctrl+C. */
-  async end(): Promise<EndedCommand> {
-    this.#ending.abort();
-    return this.#ended;
-  }
-
-  async [Symbol.asyncDispose]() {
-    await this.end();
-  }
+/** Serves the inbox of the test. */
+async function startInbox(...args: string[]): Promise<RunningInbox> {
+  return RunningInbox.start(file, ...args);
 }
 
 test('only the address is printed; it is exchanged for a cookie, and leaves the address', async () => {
-  await using inbox = await RunningInbox.start();
+  await using inbox = await startInbox();
   const { pathname, search } = inbox.url;
   expect(inbox.url.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/inbox-[\w-]{22}\?token=[\w-]{22}$/);
   const opened = await inbox.send({ path: pathname + search });
@@ -137,7 +80,7 @@ test.each<[string, (inbox: RunningInbox, cookie: string) => Sent]>([
   ],
   ['to the script without the cookie', ({ url }) => ({ path: `${url.pathname}/page.js` })],
 ])('a request %s is refused, and says nothing', async (_what, make) => {
-  await using inbox = await RunningInbox.start();
+  await using inbox = await startInbox();
   const cookie = await inbox.open();
   const refused = await inbox.send(make(inbox, cookie));
   expect(refused).toMatchObject({ status: 403, headers: { 'cache-control': 'no-store' } });
@@ -146,7 +89,7 @@ test.each<[string, (inbox: RunningInbox, cookie: string) => Sent]>([
 });
 
 test('the token counts under its own name alone, and is not spent by what is refused', async () => {
-  await using inbox = await RunningInbox.start();
+  await using inbox = await startInbox();
   const { pathname, search, port } = inbox.url;
   const path = pathname + search;
   const refusedRequests: Sent[] = [
@@ -189,7 +132,7 @@ async function approve(inbox: RunningInbox, cookie: string, more: Record<string,
 }
 
 test('an answer carries the name that was given to the command', async () => {
-  await using inbox = await RunningInbox.start('--rules', rules);
+  await using inbox = await startInbox('--rules', rules);
   const cookie = await inbox.open();
   const { status, text: answered } = await approve(inbox, cookie, { origin: inbox.url.origin });
   expect(status).toBe(200);
@@ -210,14 +153,14 @@ test.each<[string, Record<string, string>]>([
     { origin: 'https://evil.example', 'x-forwarded-host': 'evil.example' },
   ],
 ])('an answer from a page %s is refused, even with the cookie', async (_what, headers) => {
-  await using inbox = await RunningInbox.start();
+  await using inbox = await startInbox();
   const refused = await approve(inbox, await inbox.open(), headers);
   expect(refused.status).toBe(403);
   expect(JSON.parse(refused.text)).toMatchObject({ error: { code: 'foreign-origin' } });
 });
 
 test('what names approvers waits for nobody without the rules of the app', async () => {
-  await using inbox = await RunningInbox.start();
+  await using inbox = await startInbox();
   const cookie = await inbox.open();
   const path = `${inbox.url.pathname}/api/requests?list=mine`;
   const { entries } = inboxPageSchema.parse(
@@ -227,7 +170,7 @@ test('what names approvers waits for nobody without the rules of the app', async
 });
 
 test('it ends while a page follows the changes', async () => {
-  await using inbox = await RunningInbox.start();
+  await using inbox = await startInbox();
   const cookie = await inbox.open();
   const following = inbox.send({ path: `${inbox.url.pathname}/api/changes`, headers: { cookie } });
   const lost = following.catch((error: unknown) => error);
@@ -237,7 +180,7 @@ test('it ends while a page follows the changes', async () => {
 });
 
 test('the port may be chosen, and one that is taken is named', async () => {
-  await using inbox = await RunningInbox.start();
+  await using inbox = await startInbox();
   const { port } = inbox.url;
   const taken = await runCommand([
     'inbox',
@@ -254,7 +197,7 @@ test('the port may be chosen, and one that is taken is named', async () => {
     error: { message: expect.stringContaining('EADDRINUSE') },
   });
   await inbox.end();
-  await using again = await RunningInbox.start('--port', port);
+  await using again = await startInbox('--port', port);
   expect(again.url.port).toBe(port);
 });
 
