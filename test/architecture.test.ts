@@ -192,6 +192,7 @@ const packages: Record<string, readonly string[]> = {
   'node:fs/promises': ['command', 'channels/inbox/build-page.ts'],
   'node:path': ['command', 'channels/terminal'],
   'node:sqlite': ['stores/sqlite'],
+  'node:events': ['command'],
   'node:http': ['command'],
   'node:stream': ['channels/terminal', 'command'],
   'node:stream/promises': ['command'],

@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { ToolSet } from 'ai';
 import { z } from 'zod';
 import { backtest, type BacktestRules } from '../backtest/index.ts';
-import { inertLine } from '../content/inert-text.ts';
 import { addStoreOptions, storeFields, withStore } from './command-store.ts';
 import { readRulesFile } from './rules-file.ts';
 import { planCommand } from './run-command.ts';
@@ -41,12 +40,12 @@ export const addBacktestCommand = planCommand({
       const result = await backtest({ ...rules, ...limits, store });
       const { threads, unreadable, failures } = result;
       if (threads === 0 && unreadable.length === 0) {
-        const whose = agent === undefined ? 'agents without a name' : `agent '${inertLine(agent)}'`;
+        const whose = agent === undefined ? 'agents without a name' : `agent '${agent}'`;
         throw new Error(`The store has no threads of ${whose}.`);
       }
       const isWanting = failures.length > 0;
       const status = unreadable.length > 0 ? 2 : isWanting ? 1 : 0;
-      return { status, json: result, text: String(result) };
+      return { status, json: result, inert: String(result) };
     });
   },
 });

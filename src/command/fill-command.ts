@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fillRequests } from '../thread/fill-requests.ts';
+import type { ThreadStore } from '../thread/thread-store.ts';
 import { addStoreOptions, storeFields, withStore } from './command-store.ts';
 import { type DescribedError, describeError, planCommand } from './run-command.ts';
 
@@ -18,12 +19,14 @@ export const addFillCommand = planCommand({
   schema: z.object(storeFields),
   async run(named, world) {
     const unreadable: ({ threadId: string } & DescribedError)[] = [];
-    const fill = async (store: Parameters<typeof fillRequests>[0]) =>
+    const fill = async (store: ThreadStore) =>
       fillRequests(store, {
         report: ({ threadId, error }) => {
           if (error !== undefined) unreadable.push({ threadId, ...describeError(error) });
         },
       });
+    /* A database that has no threads gets no tables. */
+    await withStore(named, world, async (store) => store.count({}));
     const { threads, requests } = await withStore(named, world, fill, { createSchema: true });
     const text = `Threads that were read: ${threads}, with ${requests} requests.`;
     const json = { threads, requests, unreadable };

@@ -5,7 +5,7 @@ import { channel, parsePrincipal, readAnsweringRules, rulesOption } from './answ
 import { addStoreOptions, storeFields, withStore } from './command-store.ts';
 import { guardLocalPage, type LocalPage } from './local-guard.ts';
 import { serveLocally } from './local-server.ts';
-import { type CommandWorld, planCommand, toAsciiJson } from './run-command.ts';
+import { planCommand, toAsciiJson } from './run-command.ts';
 
 /** `holdpoint inbox` */
 export const addInboxCommand = planCommand({
@@ -57,7 +57,7 @@ export const addInboxCommand = planCommand({
       });
       const { url } = page ?? { url: '' };
       await world.write(json === true ? `${toAsciiJson({ url })}\n` : `${url}\n`);
-      await untilEnded(world);
+      await world.untilEnded();
       await server.close();
       return { status: 0 };
     });
@@ -68,11 +68,4 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new InvalidArgumentError('It must be a port, from 0 to 65535.');
-}
-
-async function untilEnded({ signal }: Pick<CommandWorld, 'signal'>): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

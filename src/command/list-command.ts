@@ -76,7 +76,7 @@ export const addListCommand = planCommand({
         status: 0,
         json: { requests: rows.map((row) => toShownJson(row)), next },
         inert: renderRows(rows),
-        ...(next === null ? {} : { warning: `There may be more: --after ${inertLine(next)}` }),
+        ...(next === null ? {} : { warning: `There may be more: --after ${next}` }),
       };
     });
   },

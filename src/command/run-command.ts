@@ -13,8 +13,8 @@ export interface CommandWorld {
   warn: (text: string) => Promise<void>;
   /** The time, in milliseconds since 1970. */
   now: () => number;
-  /** Aborts when the person ends the command. */
-  signal: AbortSignal;
+  /** Resolves when the person ends the command (Ctrl+C), which ends nothing else from the first call on. */
+  untilEnded: () => Promise<void>;
 }
 
 /** 0: done. 1: refused, or something was found wanting. 2: it could not be done. */

@@ -51,3 +51,16 @@ test('a role that may only read lists, shows, verifies and exports, and answers 
     error: expect.stringContaining('permission denied'),
   });
 });
+
+test('a database without threads gets no tables', async () => {
+  const empty = await server.createDatabase();
+  for (const command of ['fill-requests', 'list', 'verify']) {
+    const env = { DATABASE_URL: server.connectionString(empty) };
+    expect(await runCommand([command], { env })).toMatchObject({
+      status: 2,
+      error: expect.stringContaining('does not exist'),
+    });
+  }
+  const text = `select count(*)::int as count from pg_tables where schemaname = 'public'`;
+  expect((await server.pool(empty).query(text)).rows).toEqual([{ count: 0 }]);
+});

@@ -13,27 +13,27 @@ export interface Sent {
 /** An inbox of the store in a file, which is served until it is disposed of. */
 export class RunningInbox implements AsyncDisposable {
   readonly url: URL;
-  readonly #ending: AbortController;
+  readonly #end: () => void;
   readonly #ended: Promise<EndedCommand>;
 
-  constructor(url: string, ending: AbortController, ended: Promise<EndedCommand>) {
+  constructor(url: string, end: () => void, ended: Promise<EndedCommand>) {
     this.url = new URL(url);
-    this.#ending = ending;
+    this.#end = end;
     this.#ended = ended;
   }
 
   static async start(file: string, ...args: string[]): Promise<RunningInbox> {
-    const ending = new AbortController();
+    const ending = Promise.withResolvers<void>();
     const { promise: printed, resolve } = Promise.withResolvers<string>();
     let output = '';
     const running = runCommand(['inbox', '--store', file, '--as', 'ben', ...args], {
-      signal: ending.signal,
+      untilEnded: async () => ending.promise,
       write: async (part) => resolve((output += part)),
     });
     const ended = running.then((end) => ({ ...end, output }));
     const first = await Promise.race([printed, ended]);
     if (typeof first !== 'string') throw new Error(first.error);
-    return new RunningInbox(first, ending, ended);
+    return new RunningInbox(first, ending.resolve, ended);
   }
 
   /** Sends a request, with the inbox's own host unless `headers` has another one. */
@@ -54,7 +54,7 @@ export class RunningInbox implements AsyncDisposable {
 
   /** Ctrl+C. */
   async end(): Promise<EndedCommand> {
-    this.#ending.abort();
+    this.#end();
     return this.#ended;
   }
 

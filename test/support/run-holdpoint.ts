@@ -19,7 +19,7 @@ export async function runCommand(
     write: async (text) => void (printed.output += text),
     warn: async (text) => void (printed.error += text),
     now: Date.now,
-    signal: new AbortController().signal,
+    untilEnded: async () => {},
     ...world,
   });
   return { status, ...printed };
