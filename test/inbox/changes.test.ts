@@ -1,5 +1,6 @@
 import { memoryStore, type ThreadStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
+import { inboxChangeSchema } from '../../src/channels/inbox/inbox-api.ts';
 import { inboxOf, no, office, only, pay } from './inbox-site.ts';
 
 const acme = (id: string) => ({ calls: [pay(id, { to: 'ACME', euros: 1 })] });
@@ -48,7 +49,7 @@ function parseBlock(block: string): SentEvent {
     .map((line) => {
       const [name = '', ...rest] = line.split(': ');
       const text = rest.join(': ');
-      return [name, name === 'data' ? JSON.parse(text) : text];
+      return [name, name === 'data' ? inboxChangeSchema.strict().parse(JSON.parse(text)) : text];
     });
   return Object.fromEntries(lines);
 }
