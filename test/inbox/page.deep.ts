@@ -327,4 +327,106 @@ describe.skipIf(whyNot !== undefined)(`the page of the inbox (${whyNot ?? 'in Ch
     await page.keyboard.press('a');
     await waitUntil(async () => (await countLog(office)) === 1);
   });
+
+  test('the accessibility tree, and what is spoken, are as in the file', async () => {
+    using office = await openOffice();
+    await office.ask({ to: 'x', topic: 'x', risk: 'critical' });
+    for (const to of ['a', 'b']) await office.ask({ to });
+    const page = await openPage(office.url);
+    const said: string[] = [];
+    const listen = async (text: string): Promise<void> => void said.push(text);
+    await page.exposeFunction('heard', listen);
+    await page.evaluate(`for (const region of document.querySelectorAll('[role=status], [role=alert]'))
+      new MutationObserver(() => heard(region.role + ': ' + region.textContent.trim()))
+        .observe(region, { childList: true, characterData: true, subtree: true })`);
+    const list = await page.locator('body').ariaSnapshot();
+    await page.keyboard.press('j');
+    await waitForApproval(page, 'to x?');
+    await page.keyboard.press('a');
+    await page.locator('h3:focus').waitFor();
+    await page.waitForTimeout(600);
+    await page.keyboard.press('a');
+    await page.locator('#request-title', { hasText: '2 × send_mail' }).waitFor();
+    await page.getByRole('status').getByText('Approved').waitFor();
+    const open = await page.locator('.detail-pane').ariaSnapshot();
+    await office.ask({ to: 'late', topic: 'late' });
+    await page.getByRole('status').getByText('1 new request.').waitFor();
+    const spoken = said.filter((text, nth) => text !== said[nth - 1]);
+    const times = /\w+, \w+ \d+, \d{4} at [\d:.]+\s[AP]M UTC|\d+ seconds? (ago)|now/g;
+    const text = [list, open, ...spoken].join('\n\n').replaceAll(times, 'TIME');
+    await expect(`${text}\n`).toMatchFileSnapshot('../golden/inbox-page.txt');
+  });
+
+  test('a notification is shown once for all tabs, when nobody looks, and without what it is about', async () => {
+    using office = await openOffice();
+    await office.ask({ to: 'x', topic: 'x' });
+    const context = await browser.newContext({ permissions: ['notifications'] });
+    onTestFinished(async () => context.close());
+    const shown: string[] = [];
+    await context.exposeFunction('notified', (text: string) => void shown.push(text));
+    await context.addInitScript(`
+      window.Notification = class extends EventTarget {
+        static permission = 'granted';
+        static requestPermission = async () => 'granted';
+        constructor(title, { body }) { super(); notified(title + ': ' + body); }
+      };
+      let hidden = false;
+      Object.defineProperty(document, 'hidden', { get: () => hidden });
+      window.hide = () => { hidden = true; document.dispatchEvent(new Event('visibilitychange')); };
+    `);
+    const pages = [await openInbox(context, office.url), await openInbox(context, office.url)];
+    await pages[0]?.getByRole('button', { name: 'Notify me' }).click();
+    await pages[1]?.reload();
+    await office.ask({ to: 'seen', topic: 'seen' });
+    await waitUntil(async () => (await pages[1]?.title()) === '(2) Inbox');
+    expect(shown).toEqual([]);
+    for (const page of pages) await page.evaluate('hide()');
+    await pages[0]?.waitForTimeout(11_000);
+    await office.ask({ to: 'secret@example.com', topic: 'y' });
+    await waitUntil(() => shown.length > 0);
+    await pages[0]?.waitForTimeout(1_500);
+    expect(shown).toEqual(['Inbox: 3 requests wait for you.']);
+    expect(await pages[1]?.title()).toBe('(3) Inbox');
+  });
+
+  test.each([
+    ['without locks', 'Object.defineProperty(navigator, "locks", { value: undefined })'],
+    [
+      'where streams are cut off',
+      'window.EventSource = class { readyState = 2; addEventListener() {} static CLOSED = 2; static OPEN = 1; }',
+    ],
+  ])('%s each visible tab asks, and shows what is new', async (_how, script) => {
+    using office = await openOffice();
+    await office.ask({ to: 'x', topic: 'x' });
+    const context = await browser.newContext();
+    onTestFinished(async () => context.close());
+    await context.addInitScript(script);
+    const page = await openInbox(context, office.url);
+    await office.ask({ to: 'y', topic: 'y' });
+    await waitUntil(async () => (await page.getByRole('row').count()) === 2, { timeout: 40_000 });
+  });
+
+  test('others see that somebody is looking at a request', async () => {
+    using office = await openOffice({
+      authorize: ({ request }) => ({
+        principal: /as=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1] ?? 'ada',
+      }),
+    });
+    await office.ask({ to: 'x', topic: 'x' });
+    const page = await openPage(office.url);
+    const context = await browser.newContext();
+    onTestFinished(async () => context.close());
+    await context.addCookies([{ name: 'as', value: 'bo', url: office.url }]);
+    const other = await openInbox(context, office.url);
+    await page.keyboard.press('j');
+    await other.getByRole('row').getByText('ada is looking at it').waitFor();
+    await other.keyboard.press('j');
+    await other.locator('#request-title', { hasText: 'to x?' }).waitFor();
+    await other.keyboard.press('Space');
+    await waitForApproval(other, 'to x?');
+    await other.keyboard.press('a');
+    await waitUntil(async () => (await countLog(office)) === 1);
+    expect((await office.readLog()).get('x')?.by).toBe('bo');
+    await page.locator('.ended', { hasText: 'Approved by bo' }).waitFor();
+  });
 });

@@ -97,11 +97,14 @@ function ListRow({ row, inbox, isActive, isOpen }: ListRowProps) {
   const isMarked = entries.some(({ requestId }) => inbox.marks.has(requestId));
   const isRefused = entries.some(({ requestId }) => inbox.answering.findRefusal(requestId));
   const needsPerson = entries.some(inbox.needsPerson);
+  const [about, how] = [describeAbout(row), describeHow(row, inbox)];
+  const parts = [title, about, entry.risk ?? '', how];
   return (
     <div
       role="row"
       class={`list-row${needsPerson ? '' : ' done'}${isRefused ? ' refused' : ''}`}
       data-key={key}
+      aria-label={parts.filter((part) => part !== '').join(', ')}
       tabIndex={isActive ? 0 : -1}
       aria-selected={isMarked}
       aria-current={isOpen ? 'true' : undefined}
@@ -129,11 +132,11 @@ function ListRow({ row, inbox, isActive, isOpen }: ListRowProps) {
       </span>
       <span role="gridcell" class="what">
         <span class="title">{title}</span>
-        <span class="about">{describeAbout(row)}</span>
+        <span class="about">{about}</span>
       </span>
       <span role="gridcell" class="state">
         {entry.risk !== null && <span class={`risk ${entry.risk}`}>{entry.risk}</span>}
-        <span class="how">{describeHow(row, inbox)}</span>
+        <span class="how">{how}</span>
       </span>
     </div>
   );

@@ -14,7 +14,7 @@ export interface OutcomeMessage {
 
 /** What is to be done before an approval counts. */
 export function describeUnseen(seen: ShownState | undefined): string {
-  const missing = seen?.missing ?? [];
+  const missing = (seen?.missing ?? []).filter((label) => label !== '');
   const named = missing.slice(0, 3).join(', ');
   const more = missing.length > 3 ? ` and ${missing.length - 3} more` : '';
   return missing.length === 0
