@@ -7,6 +7,7 @@ import {
   ShownList,
 } from '../../src/channels/inbox/page/shown-list.ts';
 import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
+import { countEnded, describeRow } from '../../src/channels/inbox/page/entry-words.ts';
 import { decide, makeEntry } from './page-entries.ts';
 
 const idsOf = (rows: readonly Row[]): string[][] =>
@@ -95,4 +96,25 @@ test('after an answer comes the next in order that waits for the person', () => 
 test('after the last in order comes the nearest before, and never the one just answered', () => {
   expect(findNext('z', other('x'), other('y'), other('z'))).toBe('y');
   expect(findNext('x', other('x'))).toBeUndefined();
+});
+
+test('a row of several says how they ended, and how many are left', () => {
+  const open = [makeEntry('a'), makeEntry('b'), makeEntry('c')];
+  expect(countEnded({ key: 'a', entries: open })).toBeUndefined();
+  const entries = open.map((entry, nth) => (nth < 2 ? decide(entry, 'approved', 'Bo') : entry));
+  expect(countEnded({ key: 'a', entries })).toBe('2 approved, 1 left');
+});
+
+test('a row of several is called by what they all say, or else by their tool', () => {
+  const same = ['a', 'b'].map((id) => makeEntry(id, { request: { text: 'Pay?' } }));
+  expect(describeRow({ key: 'a', entries: same })).toBe('2 × Pay?');
+  const entries = [makeEntry('a'), makeEntry('b')];
+  expect(describeRow({ key: 'a', entries })).toBe('2 × send_mail');
+});
+
+test('what is open and long is cut in its title, and hostile characters in it can be seen', () => {
+  const text = `Pay \u202e${'x'.repeat(400)}`;
+  const title = describeRow({ key: 'a', entries: [makeEntry('a', { request: { text } })] });
+  expect(title).toContain('\\u{202e}');
+  expect(title.length).toBeLessThan(330);
 });

@@ -49,14 +49,29 @@ export function DetailPane({ inbox, detail, onHandle }: DetailPaneProps) {
           Next
         </Button>
         <span class="screens">
-          <Button action="show-previous" look="quiet" onPress={() => detail()?.showPrevious()}>
-            Screen up
+          <Button
+            action="show-previous"
+            look="quiet"
+            label="Screen up"
+            onPress={() => detail()?.showPrevious()}
+          >
+            Up
           </Button>
-          <Button action="show-next" look="quiet" onPress={() => detail()?.showNext()}>
-            Screen down
+          <Button
+            action="show-next"
+            look="quiet"
+            label="Screen down"
+            onPress={() => detail()?.showNext()}
+          >
+            Down
           </Button>
-          <Button action="unfold" look="quiet" onPress={() => detail()?.unfoldAll()}>
-            Unfold all
+          <Button
+            action="unfold"
+            look="quiet"
+            label="Unfold all"
+            onPress={() => detail()?.unfoldAll()}
+          >
+            Unfold
           </Button>
         </span>
       </header>

@@ -32,7 +32,21 @@ export function describeRow({ entries }: Row): string {
   const [first] = entries;
   if (first === undefined) return '';
   if (entries.length === 1) return describeSubject(first);
-  return `${entries.length} × ${inertLine(first.toolName ?? 'requests')}`;
+  const subject = describeSubject(first);
+  const isOne = entries.every((entry) => describeSubject(entry) === subject);
+  return `${entries.length} × ${isOne ? subject : inertLine(first.toolName ?? 'requests')}`;
+}
+
+/** How the entries of a row ended, and how many are left; `undefined` while all are open. */
+export function countEnded({ entries }: Row): string | undefined {
+  const ended = entries.filter(({ state }) => state !== 'open');
+  if (ended.length === 0) return undefined;
+  const states = Map.groupBy(ended, ({ state }) => state);
+  const words = [...states].map(
+    ([state, those]) => `${those.length} ${stateWords[state].toLowerCase()}`,
+  );
+  const left = entries.length - ended.length;
+  return [...words, ...(left === 0 ? [] : [`${left} left`])].join(', ');
 }
 
 /** How an entry ended, and by whom; or how many have approved it. `undefined` while it is open without a vote. */

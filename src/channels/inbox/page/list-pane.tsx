@@ -1,6 +1,6 @@
 import { inertLine } from '../../../content/inert-text.ts';
 import { Button } from './button.tsx';
-import { countWords, describeClaim, describeRow, describeState } from './entry-words.ts';
+import { describeClaim, countEnded, describeRow, describeState } from './entry-words.ts';
 import type { Inbox } from './inbox.ts';
 import type { Row } from './shown-list.ts';
 import { describeRelative } from './format-value.ts';
@@ -151,7 +151,8 @@ function describeAbout({ entries: [entry] }: Row): string {
 }
 
 /** What has become of a row: what is being sent, what was refused, how it ended, who looks at it, or until when it waits. */
-function describeHow({ entries }: Row, { answering, client }: Inbox): string {
+function describeHow(row: Row, { answering, client }: Inbox): string {
+  const { entries } = row;
   const [entry] = entries;
   if (entry === undefined) return '';
   const refused = entries.filter(({ requestId }) => answering.findRefusal(requestId));
@@ -159,9 +160,10 @@ function describeHow({ entries }: Row, { answering, client }: Inbox): string {
     return entries.length === 1 ? 'Not recorded' : `${refused.length} not recorded`;
   const sending = entries.flatMap(({ requestId }) => answering.describeSending(requestId) ?? []);
   if (sending[0] !== undefined) return `${sending[0]} …`;
-  const ended = entries.filter(({ state }) => state !== 'open');
-  if (ended.length > 0 && entries.length > 1)
-    return `${countWords(entries.length - ended.length, 'request')} left`;
+  if (entries.length > 1) {
+    const ended = countEnded(row);
+    if (ended !== undefined) return ended;
+  }
   const state = describeState(entry);
   if (state !== undefined) return state;
   const claim = describeClaim(entry, client.now);

@@ -11,7 +11,7 @@ export interface Row {
 
 /** Whether an entry waits for this person. */
 export function isWaiting(entry: InboxEntry): boolean {
-  return entry.maySettle || (entry.state === 'open' && entry.rights.mayAnswer);
+  return entry.state === 'open' && (entry.maySettle || entry.rights.mayAnswer);
 }
 
 /** Whether an entry may be put into a row with others: what the person may approve as it is. */
