@@ -205,6 +205,18 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       expect(await valueOf(at.page, 'note')).toContain('plain text');
     });
 
+    test('is never all of a request that is not here, alone or among others', async () => {
+      await using at = await open();
+      const { request: _leftOut, ...entry } = makeEntry({ to: 'Ada' });
+      await show(at.page, entry);
+      await waitForShown(at.page, ['what is asked']);
+      const entries = [makeEntry({ to: 'Bob' }, { requestId: 'r2' }), entry];
+      await at.page.evaluate((props) => reading.showDifferences(props), { entries, now: readAt });
+      await expect
+        .poll(async () => (await readShown(at.page))?.missing)
+        .toEqual(['what some of them ask']);
+    });
+
     test('of five megabytes is painted within 200 ms, is there whole, and ends at its end', async () => {
       await using at = await open();
       const line = 'The quick brown fox jumps over the lazy dog, and pays 250 EUR to order 7.\n';
@@ -289,6 +301,25 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
         '2026-12-24text',
         '90071992547409931234text',
       ]);
+    });
+
+    test('of a lost call is beside why it counts as lost; of a stuck thread there is none', async () => {
+      await using at = await open();
+      const { request: _none, ...entry } = makeEntry({});
+      const lostCall = {
+        toolCallId: 'c',
+        toolName: 'pay',
+        input: { to: 'Ada' },
+        error: 'No reply.',
+      };
+      await show(at.page, { ...entry, kind: 'lost-call', lostCall });
+      expect(await valueOf(at.page, 'to')).toBe('Ada');
+      expect(await textOf(at.page)).toContain('Lost: No reply.');
+      await waitForShown(at.page, []);
+      const stuck = { failures: 3, error: 'No model.' };
+      await show(at.page, { ...entry, kind: 'stuck-thread', stuck });
+      expect(await textOf(at.page)).toContain('3 runs in a row have failed: No model.');
+      await waitForShown(at.page, []);
     });
 
     test('that is a list of objects is a table, whose constant columns are named once', async () => {

@@ -127,7 +127,12 @@ function Group({ value, path }: { value: object; path: ArgumentPath }) {
   const isOpen = path.length < deepestOpen && countLeaves(value, mostOpen) <= mostOpen;
   return (
     <Fold
-      summary={describeCount(value)}
+      summary={
+        <>
+          {describeCount(value)}
+          <span className="unseen"> in {label}</span>
+        </>
+      }
       isOpen={isOpen}
       field={{ name: `${name}:${label}()`, label }}
     >

@@ -9,7 +9,8 @@ import { Detail } from './details.tsx';
 import { compareInputs, findUsual, type DifferingField } from './differing-fields.ts';
 import { Escaped, Inert } from './inert.tsx';
 import { Tag } from './literal.tsx';
-import { Field, Reading } from './reading.tsx';
+import { isAbsent } from './effect.tsx';
+import { Field, MissingField, Reading } from './reading.tsx';
 import { AskerFacts } from './asker-facts.tsx';
 import { describeAskers, describeRights, pickApproval } from './request-words.ts';
 import { Time } from './relative.tsx';
@@ -70,6 +71,11 @@ function Differences({ entries }: { entries: readonly InboxEntry[] }) {
             {first.toolName !== null && <span className="code">{inertLine(first.toolName)}</span>}
           </p>
           <Warnings of={entries} />
+          {entries.some(isAbsent) && (
+            <MissingField name="requests" label="what some of them ask">
+              What {entries.filter(isAbsent).length} of them ask is not here: open them one by one.
+            </MissingField>
+          )}
         </Field>
       </section>
       {shared !== undefined && (

@@ -2,7 +2,7 @@ import { inertLine } from '../../../content/inert-text.ts';
 import type { InboxEntry } from '../inbox-api.ts';
 import { Inert } from './inert.tsx';
 import { LongText } from './long-text.tsx';
-import { Field } from './reading.tsx';
+import { Field, MissingField } from './reading.tsx';
 import { Warnings } from './warnings.tsx';
 
 /* A longer title is cut, and shown whole here. */
@@ -11,6 +11,11 @@ const longestTitle = 300;
 /** Whether a title that is cut can't show a text whole. */
 function isLongTitle(text: string): boolean {
   return text.length > longestTitle || text.includes('\n');
+}
+
+/** Whether what an entry is about is not here. A list leaves out what is too long for it. */
+export function isAbsent({ request, lostCall, stuck }: InboxEntry): boolean {
+  return request === undefined && lostCall === undefined && stuck === undefined;
 }
 
 /** What a request does: its text where the title is too short for it, the tool, why it is asked, and what may be taken for something else. */
@@ -47,8 +52,10 @@ export function Effect({ entry }: { entry: InboxEntry }) {
             )}
           </p>
         )}
-        {request === undefined && lostCall === undefined && stuck === undefined && (
-          <p className="warning">What was asked can’t be shown: it was erased or is damaged.</p>
+        {isAbsent(entry) && (
+          <MissingField name="request" label="what is asked">
+            What is asked is not here: it was erased, is damaged, or has yet to be read.
+          </MissingField>
         )}
         <Warnings of={[entry]} />
       </Field>

@@ -85,6 +85,13 @@ export function Field({ name, label, children }: FieldProps) {
   );
 }
 
+/** A field that is not here, so that nobody can have read it. */
+export function MissingField({ name, label, children }: FieldProps) {
+  const shown = useShownTracker();
+  useLayoutEffect(() => shown?.addField(name, { label }), [shown, name, label]);
+  return <p className="warning">{children}</p>;
+}
+
 interface FieldProps {
   /** Unique in what is read. */
   name: string;
