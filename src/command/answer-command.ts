@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Agent } from '../agent/agent.ts';
-import { makeAnswerable } from '../content/answerable.ts';
+import { withQuestionAnswers } from '../content/answerable.ts';
 import { approve, reject } from '../content/approval.ts';
 import { readErrorText } from '../content/app-errors.ts';
 import { parseJson } from '../content/json-value.ts';
@@ -160,8 +160,7 @@ function answerQuestion(
   request: QuestionRequestContent,
   { dismiss, answers, option, text }: Given,
 ): UserInputResponseContent {
-  const question = makeAnswerable(request);
-  if (question.type !== 'question-request') throw new TypeError('Not a question.');
+  const question = withQuestionAnswers(request);
   const one = { ...(option && { optionIds: option }), ...(text === undefined ? {} : { text }) };
   try {
     if (dismiss === true) return question.dismiss();

@@ -4,7 +4,6 @@ import { parseJson } from '../content/json-value.ts';
 import { toolCallSchema } from '../content/tool-call.ts';
 import { hidePrincipals, userInputRequestSchema } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
-import { toCanonicalText } from '../policy/digest.ts';
 import { replayRequests } from '../thread/stored-requests.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { StoredRequest, ThreadStoreRequests } from '../thread/thread-store-requests.ts';
@@ -53,7 +52,7 @@ export async function findLogged(store: ThreadStore, id: string): Promise<Logged
       `Request ${requestId} is in the store, but not in the log of thread ${threadId}. Restore the store from a backup.`,
     );
   }
-  return { row, content, log, digest: await digestContent(content) };
+  return { row, content, log, digest: await digestShownContent(row, content) };
 }
 
 /** Finds the row of an id: see `findLogged`. Throws `not-found`. */
@@ -80,9 +79,13 @@ async function findLostCall(
 }
 
 /* The digest of an approval is the agent's own, with which the answer is compared when it is recorded. */
-async function digestContent(content: LoggedContent): Promise<string> {
+async function digestShownContent(
+  { requestId, threadId }: StoredRequest,
+  content: LoggedContent,
+): Promise<string> {
   if (content.type === 'approval-request') return content.digest;
-  return hashText(`holdpoint/shown-request/v1\0${toCanonicalText(content)}`);
+  const shown = JSON.stringify({ ...content, requestId, threadId });
+  return hashText(`holdpoint/shown-request/v1\0${shown}`);
 }
 
 /** Throws `answer-mismatch` unless this is what was shown. */

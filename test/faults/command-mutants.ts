@@ -23,6 +23,14 @@ export const commandMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a lost call is settled only by those to whom the command has shown it',
+    file: 'command/settle-command.ts',
+    from: 'refuseOther(shown, digest);',
+    to: '',
+    suite: [requests, 'another digest settles nothing'],
+    sentence: failed,
+  },
+  {
     promise: 'the command shows what the log has, not its row',
     file: 'command/logged-request.ts',
     from: 'const row = replayRequests(log.state).get(requestId);',
