@@ -5,6 +5,7 @@ import type { TerminalOutput } from './terminal-streams.ts';
 
 /** Lines of at most so many terminal columns; a wide character takes two. */
 export function wrap(text: string, columns: number): string[] {
+  if (columns === Infinity) return text.split('\n');
   return wrapAnsi(text, Math.max(1, columns), { hard: true, trim: false }).split('\n');
 }
 
