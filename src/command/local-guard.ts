@@ -30,8 +30,9 @@ export function guardLocalPage({
     isOpened && (await isSame(readCookie(request), session));
   const open = async (request: Request, given: string): Promise<Response> => {
     if (!(await isSession(request))) {
-      if (isOpened || request.method !== 'GET' || !(await isSame(given, token)))
-        return refuse(used);
+      const isOurs = request.method === 'GET' && (await isSame(given, token));
+      /* Looked at last: another request may have brought the token meanwhile. */
+      if (!isOurs || isOpened) return refuse(used);
       isOpened = true;
     }
     const cookie = `${cookieName}=${session}; HttpOnly; SameSite=Strict; Path=${path}`;

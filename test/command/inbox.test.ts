@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inboxOutcomesSchema, inboxPageSchema } from '../../src/channels/inbox/inbox-api.ts';
+import { guardLocalPage } from '../../src/command/local-guard.ts';
 import { runCommand } from '../support/run-holdpoint.ts';
 import { fillOffice, inStore, makeOffice } from './office.ts';
 import { RunningInbox, type Sent } from './running-inbox.ts';
@@ -217,4 +218,12 @@ test.each([
     output: '',
     error: expect.stringContaining(message),
   });
+});
+
+test('of two that bring the token at the same moment, one gets the cookie', async () => {
+  const host = '127.0.0.1:4321';
+  const page = guardLocalPage({ host, path: '/inbox-x', handle: async () => new Response() });
+  const open = async () => page.serve(new Request(page.url, { headers: { host } }));
+  const both = await Promise.all([open(), open()]);
+  expect(both.map(({ status }) => status).toSorted()).toEqual([303, 403]);
 });

@@ -57,8 +57,8 @@ export const commandMutants: readonly SourceMutant[] = [
   {
     promise: 'the address of the page of the command counts once',
     file: 'command/local-guard.ts',
-    from: 'if (isOpened || request.method',
-    to: 'if (request.method',
+    from: 'if (!isOurs || isOpened)',
+    to: 'if (!isOurs)',
     suite: [inbox, 'with the token once more is refused'],
     sentence: failed,
   },
