@@ -219,6 +219,33 @@ test.each(masks)('a secret %s is masked', async (_, schema, given, expected, mas
   expect(entry.masked).toEqual(masked);
 });
 
+test('a secret that an edit took away is masked where the edit quotes it', async () => {
+  const at = office([secretive, done], {
+    toolApproval: {
+      pay: {
+        type: 'user-approval',
+        text: (input) => `Pay ${JSON.stringify(input)}?`,
+        editable: true,
+        quorum: 2,
+      },
+    },
+    mayAnswer: () => true,
+  });
+  await at.ask('t1');
+  const thread = await at.agent.thread('t1');
+  const edited = { input: { to: 'ACME', euros: 1 } };
+  const answers = thread.activeApprovalRequests.map((request) => request.approve(edited));
+  await at.agent.respond(answers, thread, { principal: 'ada' });
+  const inbox = inboxOf(at.agent);
+  expect(await (await inbox.send('ben', '/api/requests')).text()).not.toContain('4711');
+  const entry = only((await inbox.list('ben')).entries);
+  expect(entry).toMatchObject({ masked: [['pin']], rights: { mayEdit: false } });
+  expect(only(await inbox.answer('ben', [{ entry, answer: yes(entry) }]))).toMatchObject({
+    status: 'recorded',
+    entry: { state: 'approved' },
+  });
+});
+
 test('a secret of several lines is masked where the text quotes it as JSON', async () => {
   const key = 'first "line"\nsecond';
   const { entry } = await shown(z.object({ key: secret }), { key });

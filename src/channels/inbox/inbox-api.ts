@@ -284,7 +284,12 @@ export type InboxAction = z.infer<typeof inboxActionSchema>;
  * `GET changes?after=`: server-sent events. The id of each is its position, with which a client goes on (`Last-Event-ID`). Its data names a
  * request that the person may see and that has changed, or, without one, says that anything may have: read the lists again.
  */
-export interface InboxChange {
-  requestId?: string | undefined;
-  threadId?: string | undefined;
-}
+export const inboxChangeSchema = z.object({
+  requestId: z.string().optional(),
+  threadId: z.string().optional(),
+});
+
+export type InboxChange = z.infer<typeof inboxChangeSchema>;
+
+/** The body of each refusal, with its status: 400, 403, 404, 405, 409, 413, 415, 500. */
+export const inboxErrorSchema = z.object({ error: refusalSchema });

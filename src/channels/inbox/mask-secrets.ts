@@ -85,7 +85,7 @@ export class Secrets {
       return shown === value ? value : mask;
     }
     const maskPart = (key: string, part: unknown): unknown =>
-      this.#maskAt(part, [...path, key], stepInto(secret, key), masked);
+      this.#maskAt(part, [...path, this.maskText(key)], stepInto(secret, key), masked);
     if (Array.isArray(value)) return value.map((part, index) => maskPart(String(index), part));
     return Object.fromEntries(
       Object.entries(value).map(([key, part]) => [this.maskText(key), maskPart(key, part)]),
@@ -132,16 +132,19 @@ export function maskRequest(
   digest: string,
 ): Masked<UserInputRequest> {
   const { toolCall } = request;
-  const { value: input, masked } = secrets.maskInput(toolCall?.input);
+  const { value: input, masked: maskedNow } = secrets.maskInput(toolCall?.input);
   const call = toolCall === undefined ? {} : { toolCall: { ...toolCall, input } };
   const text = secrets.maskText(request.text);
   if (request.type === 'question-request') {
     const fields = request.fields.map((field) => maskField(field, secrets));
     const { metadata } = request;
     const more = metadata && { metadata: secrets.maskRecord(metadata) };
-    return { value: { ...request, ...call, text, fields, ...more }, masked };
+    return { value: { ...request, ...call, text, fields, ...more }, masked: maskedNow };
   }
   const { edit, reason, metadata, votes, inputSchema: _schema, ...plain } = request;
+  const maskPart = (part: string | number): string | number =>
+    typeof part === 'string' ? secrets.maskText(part) : part;
+  const { value: original, masked: maskedBefore } = secrets.maskInput(edit?.original.input);
   const shown: UserInputRequest = {
     ...plain,
     ...call,
@@ -158,16 +161,21 @@ export function maskRequest(
       edit: {
         ...edit,
         original: {
-          input: secrets.maskInput(edit.original.input).value,
+          input: original,
           text: secrets.maskText(edit.original.text),
           digest: mask,
         },
         /* What was changed shows in the two inputs. A patch may have a secret without its path. */
-        patches: edit.patches.map(({ op, path }) => ({ op, path })),
+        patches: edit.patches.map(({ op, path }) => ({ op, path: path.map(maskPart) })),
       },
     }),
   };
-  return { value: shown, masked };
+  /* An edit may have taken a secret away, and still quotes it. */
+  return { value: shown, masked: joinPaths(maskedNow, maskedBefore) };
+}
+
+function joinPaths(...paths: readonly string[][][]): string[][] {
+  return [...new Map(paths.flat().map((path) => [JSON.stringify(path), path])).values()];
 }
 
 /* Ids and keys are what an answer names. */
