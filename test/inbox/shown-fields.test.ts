@@ -3,6 +3,7 @@ import { createAgent, memoryStore } from 'holdpoint';
 import type { InboxHandlerOptions } from 'holdpoint/inbox';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { readSchemaFormats } from '../../src/channels/inbox/field-formats.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { inboxOf, no, office, only, pay, yes } from './inbox-site.ts';
 
@@ -98,6 +99,14 @@ async function shown(
 }
 
 const secret = z.string().meta({ format: 'password' });
+
+/** Its JSON Schema refers to its root. */
+const nested = z.object({
+  pin: secret,
+  get parts() {
+    return z.array(nested).optional();
+  },
+});
 
 describe('formats', () => {
   test('are those that the tool’s schema declares', async () => {
@@ -210,6 +219,20 @@ const masks: [
     { pin: '••••••', note: 'anything' },
     [['pin']],
   ],
+  [
+    'that is a name in another object, whose value quotes it',
+    z.object({ key: secret, map: z.record(z.string(), z.string()) }),
+    { key: 'hunter2', map: { hunter2: 'Is hunter2.' } },
+    { key: '••••••', map: { '••••••': '••••••' } },
+    [['key'], ['map', '••••••']],
+  ],
+  [
+    'in what a schema that refers to itself has within itself',
+    nested,
+    { pin: 'hunter2', parts: [{ pin: 'hunter3' }] },
+    { pin: '••••••', parts: [{ pin: '••••••' }] },
+    [['pin'], ['parts', '0', 'pin']],
+  ],
   ['that is not there', z.object({ pin: secret.nullable() }), { pin: null }, { pin: null }, []],
 ];
 
@@ -250,6 +273,23 @@ test('a secret of several lines is masked where the text quotes it as JSON', asy
   const key = 'first "line"\nsecond';
   const { entry } = await shown(z.object({ key: secret }), { key });
   expect(entry.request?.text).toBe('{"key":"••••••"}');
+});
+
+test.each([
+  ['names itself', { $ref: '#/$defs/self' }],
+  ['may be itself', { anyOf: [{ $ref: '#/$defs/self' }, { format: 'date' }] }],
+  [
+    'has itself in many places',
+    {
+      format: 'date',
+      properties: Object.fromEntries(
+        ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, { $ref: '#/$defs/self' }]),
+      ),
+    },
+  ],
+])('a schema that %s has an end', (_, self) => {
+  const formats = readSchemaFormats({ $defs: { self }, properties: { x: self } });
+  expect(formats.length).toBeLessThanOrEqual(500);
 });
 
 describe('details of the app', () => {
