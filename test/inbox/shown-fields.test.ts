@@ -365,3 +365,23 @@ test('people are named without what their principals have besides', async () => 
   expect(text).toContain('"person":"ada"');
   expect(text).not.toContain('top-secret');
 });
+
+test('whoever looks at a request, or has decided it, is named without the rest of the principal', async () => {
+  const at = office([{ calls: [pay('c1', { to: 'ACME', euros: 1 })] }], {
+    principalId: (principal) => String(Reflect.get(Object(principal), 'account')),
+    mayAnswer: () => true,
+  });
+  await at.ask('t1', { account: 'eve' });
+  const inbox = inboxOf(at.agent, {
+    authorize: ({ request }) => ({
+      principal: { account: request.headers.get('cookie'), token: 'top-secret' },
+    }),
+  });
+  const entry = only((await inbox.list('ben')).entries);
+  await inbox.act('ben', entry, { type: 'claim' });
+  expect(only((await inbox.list('cleo')).entries).claim).toMatchObject({ by: 'ben' });
+  await inbox.answer('ben', [{ entry, answer: yes(entry) }]);
+  const decided = only((await inbox.list('cleo', 'list=decided')).entries);
+  expect(decided.decidedBy).toBe('ben');
+  expect(JSON.stringify(decided)).not.toContain('top-secret');
+});

@@ -8,7 +8,13 @@ import { stringifySorted } from '../../thread/thread-snapshot.ts';
 import type { StoredRequest } from '../../thread/thread-store-requests.ts';
 import { joinFormats, readSchemaFormats } from './field-formats.ts';
 import type { InboxEntry } from './inbox-api.ts';
-import { type InboxContext, type InboxUser, maySettle, reportMistake } from './inbox-context.ts';
+import {
+  type InboxContext,
+  type InboxUser,
+  maySettle,
+  nameDecider,
+  reportMistake,
+} from './inbox-context.ts';
 import { maskRequest, Secrets } from './mask-secrets.ts';
 import { detailSchema, type FormattedPath, type InboxDetail } from './shown-fields.ts';
 
@@ -39,6 +45,7 @@ export async function describeEntry(
   const sourceUrl = findSourceUrl(inbox, row);
   return {
     ...pickRow(row, now),
+    decidedBy: nameDecider(inbox, row),
     ...shown,
     digest,
     masked,
@@ -146,9 +153,12 @@ async function digestShown(shown: object): Promise<string> {
 function pickRow(
   row: StoredRequest,
   now: number,
-): Omit<InboxEntry, 'digest' | 'rights' | 'maySettle' | 'formats' | 'details' | 'masked'> {
+): Omit<
+  InboxEntry,
+  'decidedBy' | 'digest' | 'rights' | 'maySettle' | 'formats' | 'details' | 'masked'
+> {
   const { requestId, threadId, agent, tenant, kind, toolName, risk, createdAt, expiresAt } = row;
-  const { votes, quorum, decidedBy, decidedAt, state } = row;
+  const { votes, quorum, decidedAt, state } = row;
   const isExpired = state === 'open' && expiresAt !== undefined && expiresAt <= now;
   return {
     requestId,
@@ -165,7 +175,6 @@ function pickRow(
     ...(expiresAt === undefined ? {} : { expiresAt }),
     votes,
     quorum,
-    decidedBy,
     ...(decidedAt === undefined ? {} : { decidedAt }),
   };
 }

@@ -1,8 +1,10 @@
 import type { Agent } from '../../agent/agent.ts';
-import { digestViewer } from '../../agent/known-people.ts';
+import { digestViewer, readKnownPeople } from '../../agent/known-people.ts';
 import type { SeenRequest } from '../../agent/list-requests.ts';
+import { parseJson } from '../../content/json-value.ts';
 import { listRequesters } from '../../content/requesters.ts';
-import { namePrincipal, renderPerson } from '../../content/request-text.ts';
+import { inertLine } from '../../content/inert-text.ts';
+import { namePrincipal, renderNamedPerson } from '../../content/request-text.ts';
 import { renderPublicError } from '../../http/error-response.ts';
 import { checkSignIn } from '../../http/receive-request.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
@@ -49,7 +51,22 @@ export async function authorizeUser(
       'authorize returned a principal that is not JSON, so that nothing tells it from others.',
     );
   }
-  return { by: { principal, channel }, as, viewer, name: renderPerson(principal) ?? 'somebody' };
+  /* Not the whole principal, which may hold what is only that person's. */
+  const known = readKnownPeople(agents.host)?.identify(principal);
+  const name = renderNamedPerson(principal) ?? inertLine(known ?? 'somebody');
+  return { by: { principal, channel }, as, viewer, name };
+}
+
+/** Who has decided a request, as others read it; `null` for nobody. */
+export function nameDecider(
+  { agents }: InboxContext,
+  { decidedBy, agent }: StoredRequest,
+): string | null {
+  /* Of a principal without an id the row has the JSON, which may hold what is only that person's. */
+  const principal = decidedBy?.startsWith('{') === true ? parseJson(decidedBy) : undefined;
+  if (principal === undefined) return decidedBy;
+  const known = agents.findPeople(agent)?.identify(principal);
+  return renderNamedPerson(principal) ?? known ?? 'somebody';
 }
 
 /** Reports a mistake in one of the app's functions. */

@@ -8,6 +8,7 @@ import {
   type InboxUser,
   maySeeConversation,
   maySeeRequest,
+  nameDecider,
   openThread,
 } from './inbox-context.ts';
 import { describeEntry, findSecrets, maskSecretsOf } from './describe-entry.ts';
@@ -73,7 +74,7 @@ async function describeEarlier(
   inbox: InboxContext,
   seen: SeenRequest,
 ): Promise<InboxRequest['earlier'][number]> {
-  const { requestId, threadId, agent, state, decidedBy, decidedAt } = seen.row;
+  const { requestId, threadId, agent, state, decidedAt } = seen.row;
   const thread = await openThread(inbox.agents.find(agent), threadId);
   const decision = thread?.decisions.find(({ request }) => request.requestId === requestId);
   const { response } = decision ?? {};
@@ -83,7 +84,7 @@ async function describeEarlier(
     requestId,
     threadId,
     state,
-    decidedBy,
+    decidedBy: nameDecider(inbox, seen.row),
     ...(decidedAt === undefined ? {} : { decidedAt }),
     ...(given === undefined ? {} : { reason: secrets.maskText(given) }),
     input: secrets.maskInput(seen.request?.toolCall?.input).value,
