@@ -198,8 +198,8 @@ export const inboxMutants: readonly SourceMutant[] = [
   {
     promise: 'a stream of changes ends with the sign-in',
     file: streaming,
-    from: 'if (!(await isStillSignedIn(inbox, user, request))) return;',
-    to: 'void isStillSignedIn;',
+    from: 'now instanceof Response || now.viewer !== viewer ? undefined : now',
+    to: 'now instanceof Response ? inbox && undefined : now',
     suite: [changes, 'ends before it says anything more'],
     sentence: failed,
   },
@@ -249,6 +249,14 @@ export const inboxMutants: readonly SourceMutant[] = [
     from: 'if (principal === undefined) return decidedBy;',
     to: 'if (principal !== null) return decidedBy;',
     suite: [fields, 'whoever looks at a request'],
+    sentence: failed,
+  },
+  {
+    promise: 'a stream of changes knows what a right was taken away',
+    file: streaming,
+    from: 'await nameNews(inbox, present, news)',
+    to: 'await nameNews(inbox, user, news)',
+    suite: [changes, 'whose role was taken away'],
     sentence: failed,
   },
 ];

@@ -1,4 +1,4 @@
-import { memoryStore, type ThreadStore } from 'holdpoint';
+import { type AgentOptions, memoryStore, type ThreadStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { inboxChangeSchema } from '../../src/channels/inbox/inbox-api.ts';
 import { inboxOf, no, office, only, pay } from './inbox-site.ts';
@@ -76,10 +76,15 @@ function manualTimer() {
 }
 
 /** An office whose changes Ben, or somebody else, follows. */
-function followed(count: number, store: ThreadStore = memoryStore(), options: object = {}) {
+function followed(
+  count: number,
+  store: ThreadStore = memoryStore(),
+  options: object = {},
+  rules: Partial<AgentOptions> = {},
+) {
   const script = Array.from({ length: count }, (_each, index) => acme(`c${index}`));
   const timer = manualTimer();
-  const at = office(script, { store });
+  const at = office(script, { store, ...rules });
   const inbox = inboxOf(at.agent, {
     wait: timer.wait,
     keepAliveMs: 1_000,
@@ -226,6 +231,28 @@ describe('a stream of changes', () => {
     isLater = true;
     await ask('t1');
     expect(await reader.next()).toBeUndefined();
+  });
+
+  test('names nothing more to a person whose role was taken away meanwhile', async () => {
+    const roles = ['finance'];
+    const { ask, follow, timer, clock } = followed(
+      1,
+      memoryStore(),
+      { authorize: () => ({ principal: { id: 'ben', roles: [...roles] } }) },
+      {
+        principalId: (principal) => String(Reflect.get(Object(principal), 'id')),
+        mayAnswer: ({ principal }) => JSON.stringify(principal).includes('finance'),
+      },
+    );
+    const reader = await follow();
+    roles.pop();
+    await ask('t1', { id: 'eve' });
+    const next = reader.next();
+    await timer.elapse(() => {
+      clock.now += 1_000;
+    });
+    expect(await next).toEqual({ id: expect.any(String) });
+    await reader.leave();
   });
 
   test('ends when the client goes, and leaves nothing behind', async () => {

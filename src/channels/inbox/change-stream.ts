@@ -106,14 +106,21 @@ async function* streamChanges(
       yield writeChanges([{}], position);
     }
     while (!signal.aborted) {
-      const { changes, next } = await readNews(inbox, user, { position, claimed });
+      const news = await readNews(inbox, { position, claimed });
       claimed = claims.count;
-      position = next;
-      if (changes.length > 0 || host.now() - saidAt >= keepAliveMs) {
-        if (!(await isStillSignedIn(inbox, user, request))) return;
-        saidAt = host.now();
-        yield writeChanges(changes, position);
-      } else await waitForNews(inbox, wakeUp, signal);
+      position = news.next;
+      const isDue = host.now() - saidAt >= keepAliveMs;
+      if (!news.hasChanged && !isDue) {
+        await waitForNews(inbox, wakeUp, signal);
+        continue;
+      }
+      /* With the rights that the person has now. */
+      const present = await findSameUser(inbox, user, request);
+      if (present === undefined) return;
+      const changes = await nameNews(inbox, present, news);
+      if (changes.length === 0 && !isDue) continue;
+      saidAt = host.now();
+      yield writeChanges(changes, position);
     }
   } finally {
     signal.removeEventListener('abort', wake);
@@ -135,29 +142,36 @@ async function waitForNews(
   await Promise.race([wakeUp.wait(), timer]).finally(() => over.abort());
 }
 
-/** What has changed for a person, and the position after it. A change without a name says that anything may have changed. */
+/** What has changed for anybody, and the position after it. */
 interface News {
-  changes: InboxChange[];
+  hasChanged: boolean;
+  /** Whether there was more than a stream tells. */
+  isBehind: boolean;
+  read: readonly FeedChange[];
+  claims: readonly RequestIds[];
   next: number;
 }
 
 async function readNews(
-  inbox: InboxContext,
-  user: InboxUser,
+  { feed, claims }: InboxContext,
   { position, claimed }: { position: number; claimed: number },
 ): Promise<News> {
-  const { feed, claims } = inbox;
   const read = await feed.read(position, mostChanges);
   const claimChanges = claims.changesAfter(claimed);
   const isBehind = read.length === mostChanges || claimChanges === undefined;
-  if (isBehind) return { changes: [{}], next: await feed.findEnd() };
-  const next = read.at(-1)?.position ?? position;
-  if (read.length === 0 && claimChanges.length === 0) return { changes: [], next };
-  const changes = [
-    ...(await nameChanges(inbox, user, read)),
-    ...(await nameClaims(inbox, user, claimChanges)),
-  ];
-  return { changes, next };
+  const hasChanged = isBehind || read.length > 0 || claimChanges.length > 0;
+  const next = isBehind ? await feed.findEnd() : (read.at(-1)?.position ?? position);
+  return { hasChanged, isBehind, read, claims: claimChanges ?? [], next };
+}
+
+/** What has changed for a person. A change without a name says that anything may have changed. */
+async function nameNews(
+  inbox: InboxContext,
+  user: InboxUser,
+  { isBehind, read, claims }: News,
+): Promise<InboxChange[]> {
+  if (isBehind) return [{}];
+  return [...(await nameChanges(inbox, user, read)), ...(await nameClaims(inbox, user, claims))];
 }
 
 /** The changes of requests that the person may see. Of what was deleted nobody knows who could see it: that has no name. */
@@ -200,14 +214,14 @@ async function nameRows(
   return named;
 }
 
-/** Whether the app says of the request, as it was sent, that it is the same person's still. */
-async function isStillSignedIn(
+/** The person as the app says now of the request, as it was sent; `undefined` if it is not the same one still. */
+async function findSameUser(
   inbox: InboxContext,
   { viewer }: InboxUser,
   request: Request,
-): Promise<boolean> {
+): Promise<InboxUser | undefined> {
   const now = await authorizeUser(inbox, request);
-  return !(now instanceof Response) && now.viewer === viewer;
+  return now instanceof Response || now.viewer !== viewer ? undefined : now;
 }
 
 /** The events of changes, each with the position from which a client goes on. Without one it is a sign of life that moves the position. */
