@@ -288,9 +288,17 @@ export const grantMutants: readonly SourceMutant[] = [
   {
     promise: 'only who approved makes a standing approval of it later',
     file: 'agent/input/remember-answer.ts',
-    from: 'person !== findPrincipalName(principal, principalId)',
+    from: '!isSamePrincipal(by.principal, principal, principalId)',
     to: 'false',
     suite: ['policy/remembered-later', 'where somebody else approved it'],
+    sentence: failed,
+  },
+  {
+    promise: 'who has the same id as who approved makes no standing approval of it',
+    file: 'agent/input/remember-answer.ts',
+    from: '!isSamePrincipal(by.principal, principal, principalId)',
+    to: 'findPrincipalName(by.principal, principalId) !== findPrincipalName(principal, principalId)',
+    suite: ['policy/remembered-later', 'who has the same id'],
     sentence: failed,
   },
   {

@@ -205,6 +205,21 @@ describe('an approval is not remembered later, and nothing changes', () => {
     expect(await agent.grants()).toEqual([]);
   });
 
+  test('by a person of another tenant who has the same id', async () => {
+    const { agent } = makeOffice();
+    const thread = await agent.thread('t');
+    const { approvalRequests } = await agent.run('Pay.', thread, { principal: 'eve' });
+    const [request] = approvalRequests;
+    if (request === undefined) throw new Error('Nothing was asked.');
+    const { requestId } = request;
+    await agent.run(request.approve(), thread, { principal: { id: '7', tenant: 'north' } });
+    const other = { principal: { id: '7', tenant: 'south' } };
+    expect(await errorCode(agent.remember(thread, requestId, widest, other))).toBe('not-allowed');
+    expect(await agent.grants()).toEqual([]);
+    await agent.remember(thread, requestId, widest, { principal: { tenant: 'north', id: '7' } });
+    expect(await agent.grants()).toHaveLength(1);
+  });
+
   test('by a person who may not answer any more', async () => {
     const staff = new Set(['ada']);
     const mayAnswer: MayAnswer = ({ principal }) => staff.has(String(principal));

@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { type Remember, rememberSchema } from '../../content/approval-terms.ts';
 import { HoldpointError } from '../../errors.ts';
-import { findPrincipalName } from '../../policy/same-person.ts';
+import { findPrincipalName, isSamePrincipal } from '../../policy/same-person.ts';
 import type { EndedRequest } from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
@@ -75,8 +75,9 @@ function findOwnApproval(
     throw makeNotRememberableError(requestId, 'its input was edited by a person');
   if ((request.quorum ?? 1) > 1)
     throw makeNotRememberableError(requestId, 'it needed several people, who must all ask for it');
-  const person = findPrincipalName(by.principal, principalId);
-  if (person === undefined || person !== findPrincipalName(principal, principalId))
+  /* Strictly: two people may have the same id. */
+  const isNamed = findPrincipalName(by.principal, principalId) !== undefined;
+  if (!isNamed || !isSamePrincipal(by.principal, principal, principalId))
     throw makeNotRememberableError(requestId, 'somebody else approved it');
   const made = events.findLastIndex(
     (event) => event.type === 'grant-created' && event.grant.requestId === requestId,
