@@ -5,6 +5,7 @@ import { withQuestionAnswers } from '../content/answerable.ts';
 import type { AnswerableQuestion } from '../content/question.ts';
 import type { Remember } from '../content/approval-terms.ts';
 import type { RequestRights } from '../content/request-rights.ts';
+import type { RequestPath } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { identifyStrictly, isSamePrincipal, whyNobody } from '../policy/same-person.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
@@ -36,6 +37,7 @@ import {
   settleCall,
   type SettledOutcome,
 } from './input/accept-outcome.ts';
+import { findToolsAt } from './input/call-may-answer.ts';
 import { rememberAnswer } from './input/remember-answer.ts';
 import { reassignRequest, withdrawVote } from './input/votes.ts';
 import { type ImportedHistory, importHistory, parseHistory } from './input/import-history.ts';
@@ -80,7 +82,8 @@ import { watchedStore } from './watch-thread.ts';
 export class HoldpointAgent implements Agent<unknown> {
   readonly #context: AgentContext;
   readonly #threads: ThreadHandles;
-  readonly [inputSchemas] = async () => pickInputSchemas(await this.#context.definedTools());
+  readonly [inputSchemas] = async (path?: RequestPath) =>
+    pickInputSchemas(await findToolsAt(path, await this.#context.definedTools()));
   readonly [toolsBelow] = () => this.#context.definedTools();
   readonly [knownPeople]: KnownPeople;
   readonly [watchedStore]: ThreadStore;

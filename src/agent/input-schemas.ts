@@ -1,4 +1,5 @@
-import type { ToolDefinitions } from './calls/tool-definitions.ts';
+import type { RequestPath } from '../content/tool-call.ts';
+import type { ToolsBelow } from './calls/delegation.ts';
 
 /** The JSON Schemas of the tools' inputs, by tool name. */
 export type InputSchemas = ReadonlyMap<string, unknown>;
@@ -8,16 +9,19 @@ export const inputSchemas: unique symbol = Symbol.for('holdpoint.input-schemas')
 
 /** An agent that can say which inputs its tools take. */
 interface DescribingAgent {
-  [inputSchemas](): Promise<InputSchemas>;
+  [inputSchemas](path?: RequestPath): Promise<InputSchemas>;
 }
 
-/** The input schemas of an agent's tools; none for an agent that this package did not make. */
-export async function readInputSchemas(agent: object): Promise<InputSchemas> {
-  return isDescribing(agent) ? agent[inputSchemas]() : new Map();
+/**
+ * The input schemas of an agent's tools, or of those of the sub-agent at a path; none for an agent that this package did not make, and where they
+ * can't be known.
+ */
+export async function readInputSchemas(agent: object, path?: RequestPath): Promise<InputSchemas> {
+  return isDescribing(agent) ? agent[inputSchemas](path) : new Map();
 }
 
 /** The input schemas of prepared tools. */
-export function pickInputSchemas(tools: ToolDefinitions): InputSchemas {
+export function pickInputSchemas(tools: ToolsBelow = new Map()): InputSchemas {
   return new Map([...tools].map(([name, { inputSchema }]) => [name, inputSchema]));
 }
 

@@ -259,4 +259,12 @@ export const inboxMutants: readonly SourceMutant[] = [
     suite: [changes, 'whose role was taken away'],
     sentence: failed,
   },
+  {
+    promise: 'a secret of a tool of a sub-agent is masked',
+    file: 'channels/inbox/describe-entry.ts',
+    from: 'readInputSchemas(agent, request?.path)',
+    to: 'readInputSchemas(agent)',
+    suite: [fields, 'of a tool of a sub-agent'],
+    sentence: failed,
+  },
 ];

@@ -1,6 +1,7 @@
 import { tool } from 'ai';
 import { createAgent, memoryStore } from 'holdpoint';
 import type { InboxHandlerOptions } from 'holdpoint/inbox';
+import { agentTool } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { readSchemaFormats } from '../../src/channels/inbox/field-formats.ts';
@@ -240,6 +241,27 @@ test.each(masks)('a secret %s is masked', async (_, schema, given, expected, mas
   const { entry, input } = await shown(schema, given);
   expect(input).toEqual(expected);
   expect(entry.masked).toEqual(masked);
+});
+
+test('a secret of a tool of a sub-agent is masked', async () => {
+  const payer = office([secretive, done], {
+    name: 'payer',
+    toolApproval: { pay: { type: 'user-approval', approvers: ['finance'] } },
+  });
+  const asked = { id: 'd1', name: 'payer', input: { prompt: 'Pay.' } };
+  const boss = createAgent({
+    name: 'boss',
+    model: scriptedModel([{ calls: [asked] }]).model,
+    store: payer.store,
+    tools: { payer: agentTool(payer.agent, { description: 'Pays.' }) },
+    mayAnswer: () => true,
+  });
+  await boss.run('Pay.', await boss.thread('t1'), { principal: 'eve' });
+  const entry = only((await inboxOf(boss).list('ben')).entries);
+  expect(entry).toMatchObject({
+    masked: [['pin']],
+    request: { toolCall: { input: { to: 'ACME', euros: 1, pin: '••••••' } } },
+  });
 });
 
 test('a secret that an edit took away is masked where the edit quotes it', async () => {

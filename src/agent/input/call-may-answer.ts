@@ -117,7 +117,7 @@ export function guardMayAnswer(
 }
 
 /** The tools of the agent that asks: of a sub-agent, if the request has come through delegated calls; `undefined` if they can't be known. */
-async function findToolsAt(
+export async function findToolsAt(
   path: RequestPath | undefined,
   own: ToolsBelow,
 ): Promise<ToolsBelow | undefined> {

@@ -205,9 +205,8 @@ async function findFormats(
   const { formats = {} } = options;
   const own = Object.hasOwn(formats, toolName) ? formats[toolName] : undefined;
   const declared = (own ?? []).map(({ path, format }) => ({ path: [...path], format }));
-  /* The tools of a sub-agent may have the names of others. */
-  const agent = request?.path === undefined ? agents.find(name) : undefined;
-  const schema = agent && (await readInputSchemas(agent)).get(toolName);
+  const agent = agents.find(name);
+  const schema = agent && (await readInputSchemas(agent, request?.path)).get(toolName);
   const asked = request?.type === 'approval-request' ? request.inputSchema : undefined;
   return joinFormats(declared, findSchemaFormats(schema), readSchemaFormats(asked));
 }
