@@ -195,19 +195,21 @@ export async function seeRows(
       const listed = await listRow(context, threads, row, by);
       const { request, rights } = listed;
       const isOver = request !== undefined && rights.refusal === 'closed';
-      const asked = isOver ? await findPastRights(context, request, by) : rights;
+      /* Who could answer a sub-agent's request, only that agent knew, as long as it was open. */
+      const isKnown = isOver && request.path === undefined;
+      const asked = isKnown ? await findPastRights(context, request, by) : rights;
       return { ...listed, couldAnswer: isAnswerer(asked) };
     }),
   );
 }
 
-/** What a person could do with a request if it had not ended. Of a sub-agent's request only this agent's own `mayAnswer` is asked. */
+/** What a person could do with a request if it had not ended. */
 async function findPastRights(
   context: AgentContext,
   request: UserInputRequest,
   by: AnswerOptions,
 ): Promise<RequestRights> {
-  const { expiresAt: _over, path: _below, ...open } = request;
+  const { expiresAt: _over, ...open } = request;
   return findRights(context, makeThread(request), { request: open }, by);
 }
 

@@ -267,4 +267,20 @@ export const inboxMutants: readonly SourceMutant[] = [
     suite: [fields, 'of a tool of a sub-agent'],
     sentence: failed,
   },
+  {
+    promise: 'what a sub-agent asked is not shown to anybody once it is over',
+    file: 'agent/list-requests.ts',
+    from: 'isOver && request.path === undefined',
+    to: 'isOver',
+    suite: ['inbox/lists', 'only who asked for it, or answered it'],
+    sentence: failed,
+  },
+  {
+    promise: 'who voted sees what was decided',
+    file: context,
+    from: 'if (votes.some(',
+    to: 'if ([][0] && votes.some(',
+    suite: ['inbox/lists', 'only who asked for it, or answered it'],
+    sentence: failed,
+  },
 ];

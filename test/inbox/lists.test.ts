@@ -1,5 +1,5 @@
 import { createAgent, memoryStore, type ThreadStore } from 'holdpoint';
-import { questionTool } from 'holdpoint/tools';
+import { agentTool, questionTool } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { lostCalls } from '../support/lost-call.ts';
@@ -165,6 +165,30 @@ describe('who sees what:', () => {
     expect(await decided(boss)).toEqual([2]);
     expect(await decided({ ...other, isBoss: false })).toEqual([]);
   });
+});
+
+test('only who asked for it, or answered it, sees what a sub-agent asked, once it is over', async () => {
+  const quorum = { pay: { type: 'user-approval', quorum: 2 } } as const;
+  const payer = office([acme('c1'), done], {
+    name: 'payer',
+    toolApproval: quorum,
+    mayAnswer: ({ principal }) => ['ben', 'cleo'].includes(String(principal)),
+  });
+  const asked = { id: 'd1', name: 'payer', input: { prompt: 'Pay.' } };
+  const boss = createAgent({
+    name: 'boss',
+    model: scriptedModel([{ calls: [asked] }, done]).model,
+    store: payer.store,
+    tools: { payer: agentTool(payer.agent, { description: 'Pays.' }) },
+  });
+  await boss.run('Pay.', await boss.thread('t1'), { principal: 'eve' });
+  const inbox = inboxOf(boss);
+  for (const name of ['ben', 'cleo']) {
+    const entry = only((await inbox.list(name)).entries);
+    expect(only(await inbox.answer(name, [{ entry, answer: yes(entry) }])).status).toBe('recorded');
+  }
+  const count = async (name: string) => (await inbox.list(name, 'list=decided')).entries.length;
+  expect(await Promise.all(['eve', 'ben', 'cleo', 'dora'].map(count))).toEqual([1, 1, 1, 0]);
 });
 
 test('filters by agent, tool, risk, requester and text, and by no secret', async () => {

@@ -147,6 +147,8 @@ async function seesByDefault(
   const isUser = (principal: unknown): boolean =>
     people?.isSame(principal, user.by.principal) === true;
   if (listRequesters(request).some(isUser)) return true;
+  const { votes = [] } = request.type === 'approval-request' ? request : {};
+  if (votes.some((vote) => isUser(vote.principal))) return true;
   const { principal } = user.by;
   const names = [namePrincipal(principal), people?.identify(principal)];
   return row.decidedBy !== null && names.includes(row.decidedBy)
