@@ -1,0 +1,52 @@
+import { useThreadChat } from 'holdpoint/react';
+import { useSyncExternalStore } from 'react';
+import { Group, Part } from '../../two-people/page/Part.tsx';
+
+/** The conversation whose id is the hash of the address. */
+export function OfficeChat() {
+  const id = useSyncExternalStore(onHashChange, threadId);
+  const chat = useThreadChat({ id, api: '/chat' });
+  const { composer, notice } = chat;
+  return (
+    <main>
+      <nav>
+        <a href="/inbox">Inbox</a>
+      </nav>
+      <h1>Office assistant</h1>
+      <div role="log" aria-label="Conversation" aria-busy={chat.isBusy}>
+        {chat.isLoaded && chat.messages.length === 0 && (
+          <p>I pay invoices, delete old backups, write mails and plan lunches.</p>
+        )}
+        {chat.messages.map((message) => (
+          <article key={message.id} aria-label={message.role === 'user' ? 'You' : 'Assistant'}>
+            {message.parts.map((part, index) => (
+              <Part key={index} part={chat.show(part)} />
+            ))}
+          </article>
+        ))}
+      </div>
+      {chat.groups.map((group) => (
+        <Group key={group.key} group={group} />
+      ))}
+      {notice && <p role="alert">{notice.text}</p>}
+      {notice?.type === 'failed' && (
+        <button type="button" onClick={() => void chat.tryAgain()}>
+          Try again
+        </button>
+      )}
+      <form onSubmit={composer.submit}>
+        <input aria-label="Message" {...composer.props} />
+        <button type="submit" disabled={!composer.canSend}>
+          Send
+        </button>
+      </form>
+    </main>
+  );
+}
+
+const threadId = () => (location.hash ||= `#${crypto.randomUUID()}`).slice(1);
+
+function onHashChange(listener: () => void) {
+  addEventListener('hashchange', listener);
+  return () => removeEventListener('hashchange', listener);
+}

@@ -1,0 +1,35 @@
+import type { MayAnswer } from 'holdpoint';
+import { z } from 'zod';
+
+/** Somebody of the office, as a sign-in would give them. */
+export interface Person {
+  id: string;
+  roles: string[];
+}
+
+/* THE DEMO'S STAND-IN FOR A SIGN-IN: the host in the address says who it is, so that one browser can show both. An app looks up a session here. */
+const people = new Map<string, Person>([
+  ['localhost', { id: 'ada', roles: ['clerk'] }],
+  ['127.0.0.1', { id: 'bob', roles: ['manager'] }],
+]);
+
+/** The person who sent a request. */
+export function personOf(request: Request): Person | undefined {
+  return people.get(new URL(request.url).hostname);
+}
+
+const personSchema = z.object({ id: z.string(), roles: z.array(z.string()) });
+
+/** Whether a principal is a manager. */
+export function isManager(principal: unknown): boolean {
+  return personSchema.safeParse(principal).data?.roles.includes('manager') ?? false;
+}
+
+/** A request that names roles is for somebody who has one of them; any other is for the person whose message led to it. */
+export const mayAnswer: MayAnswer = ({ principal, request }) => {
+  const person = personSchema.safeParse(principal).data;
+  if (person === undefined) return false;
+  const { approvers } = request.type === 'approval-request' ? request : {};
+  if (approvers !== undefined) return approvers.some((role) => person.roles.includes(role));
+  return personSchema.safeParse(request.requestedBy).data?.id === person.id;
+};
