@@ -193,6 +193,8 @@ describe('the page', () => {
     expect(html).toContain('<script type="module" src="/inbox/page.js"></script>');
     expect(html).toContain('<link rel="stylesheet" href="/inbox/page.css">');
     expect(html).toContain('<div id="root"></div>');
+    /* Otherwise browsers ask for an icon that is not there. */
+    expect(html).toContain('<link rel="icon" href="data:,">');
     expect(html).not.toMatch(/style=|<style|javascript:|ben/);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',

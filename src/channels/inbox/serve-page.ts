@@ -64,6 +64,7 @@ function renderPage(path: string, stylesheet: string | undefined): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Inbox</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="${escapeHtml(path)}/page.css">${own}
 <script type="module" src="${escapeHtml(path)}/page.js"></script>
 <div id="root"></div>
