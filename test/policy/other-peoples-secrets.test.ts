@@ -1,9 +1,9 @@
 import { type Agent, createAgent, hidePrincipals, type MayAnswer, memoryStore } from 'holdpoint';
 import { createAgUiHandler } from 'holdpoint/ag-ui';
+import { createInboxHandler } from 'holdpoint/inbox';
 import { agentTool } from 'holdpoint/tools';
 import { createUiHandler } from 'holdpoint/ui';
 import { describe, expect, test } from 'vitest';
-import { boardReader } from '../../examples/inbox/read-board.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelTools } from '../support/travel-world.ts';
 
@@ -125,15 +125,29 @@ describe.each(['worker', 'manager'] as const)(
   },
 );
 
-test("no entry of the inbox example has another voter's token", async () => {
-  const { store, worker } = agents();
-  const { thread, request } = await voted(worker, 'cy');
-  const readBoard = boardReader({ agent: worker, store });
-  const open = JSON.stringify(await readBoard({ name: 'cy' }));
+test("no byte that Cy's inbox gets has another voter's token, and the people are named", async () => {
+  const { worker } = agents();
+  const { thread, request, requestId } = await voted(worker);
+  const handle = createInboxHandler({
+    agents: [worker],
+    authorize: () => ({ principal: cy }),
+    maySee: () => true,
+  });
+  const read = async (): Promise<string> => {
+    const paths = ['list=mine', 'list=all', 'list=decided'].map((query) => `requests?${query}`);
+    const all = [...paths, `requests/${requestId}`, 'counts'].map(async (path) =>
+      (await handle(new Request(`${origin}/inbox/api/${path}`))).text(),
+    );
+    return (await Promise.all(all)).join('\n');
+  };
+  const open = await read();
   expect(open).toContain('"person":"ada"');
+  expect(open).toContain('"from":"ben","to":"dee"');
   expect(open).not.toContain('secret-of');
   await worker.run(request().approve(), thread, { principal: cy });
-  expect(JSON.stringify(await readBoard({ name: 'cy' }))).not.toContain('secret-of');
+  const ended = await read();
+  expect(ended).toContain('"decidedBy":"cy"');
+  expect(ended).not.toContain('secret-of');
 });
 
 test('the server keeps the principals: the log and its requests have them, a copy for browsers does not', async () => {
