@@ -1,19 +1,20 @@
-import { fork } from 'node:child_process';
 import { createInboxHandler } from 'holdpoint/inbox';
 import { createUiHandler } from 'holdpoint/ui';
 import { buildPage } from '../build-page.ts';
 import { serveFetch } from '../serve-fetch.ts';
+import { keepWorker } from './keep-worker.ts';
 import { openOffice } from './office/open-office.ts';
-import { isManager, personOf } from './people.ts';
+import { isManager, mayOpen, personOf } from './people.ts';
 
 const { agent, close, folder } = await openOffice();
-const worker = fork(new URL('worker.ts', import.meta.url));
+const stopWorker = keepWorker();
 
 const handleChat = createUiHandler({
   agent,
-  authorize: ({ request }) => {
+  authorize: async ({ request, threadId }) => {
     const person = personOf(request);
-    return person && { principal: person, channel: 'chat' };
+    if (person === undefined || !mayOpen(person, await agent.thread(threadId))) return undefined;
+    return { principal: person, channel: 'chat' };
   },
 });
 const handleInbox = createInboxHandler({
@@ -49,7 +50,7 @@ Everything is kept in ${process.env['DATABASE_URL'] ? 'the database of DATABASE_
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop());
 
 async function stop(): Promise<void> {
-  worker.kill();
+  stopWorker();
   server.closeAllConnections();
   server.close();
   await close();

@@ -1,4 +1,4 @@
-import type { MayAnswer } from 'holdpoint';
+import type { MayAnswer, ThreadEvent } from 'holdpoint';
 import { z } from 'zod';
 
 /** Somebody of the office, as a sign-in would give them. */
@@ -23,6 +23,13 @@ const personSchema = z.object({ id: z.string(), roles: z.array(z.string()) });
 /** Whether a principal is a manager. */
 export function isManager(principal: unknown): boolean {
   return personSchema.safeParse(principal).data?.roles.includes('manager') ?? false;
+}
+
+/** A conversation is for the person who began it, and for managers, whom it may ask. */
+export function mayOpen(person: Person, { events }: { events: readonly ThreadEvent[] }): boolean {
+  const first = events.find((event) => event.type === 'message-added');
+  if (first === undefined || isManager(person)) return true;
+  return personSchema.safeParse(first.principal).data?.id === person.id;
 }
 
 /** A request that names roles is for somebody who has one of them; any other is for the person whose message led to it. */

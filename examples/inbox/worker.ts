@@ -15,3 +15,5 @@ await runWorker({
     console.error(`The worker failed at ${threadId}:`, error),
 });
 await close();
+/* The channel to the other process would keep this one alive. */
+if (process.connected) process.disconnect();

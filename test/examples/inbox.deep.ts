@@ -1,445 +1,298 @@
-import { approve, reject } from 'holdpoint';
+import axe from 'axe-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium } from '../support/chromium.ts';
-import {
-  cardOf,
-  chatOf,
-  endedOf,
-  fitsInWidth,
-  isFocused,
-  openApproval,
-  pressSubmitKeys,
-  seen,
-  statusSays,
-  tabTo,
-  untilIdle,
-} from './inbox-page.ts';
-import { InboxWorld, type Visitor } from './inbox-world.ts';
+import { findChromium, launchChromium } from '../support/chromium.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
+import { waitFor, waitUntil } from '../support/waiting.ts';
+import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
+import { InboxWorld, isRunning, type Name, type Sent } from './inbox-world.ts';
 
 const { whyNot } = await findChromium();
 
+const button = (page: Page, name: string): Locator =>
+  page.getByRole('button', { name, exact: true });
+const chatOf = (page: Page): Locator => page.getByRole('log', { name: 'Conversation' });
+const seen = async (place: Locator, text: string | RegExp): Promise<void> =>
+  place.getByText(text).first().waitFor();
+
+/** Opens a request of the list. What has arrived since the list was read is shown when it is asked for. */
+async function openRequest(page: Page, title: string | RegExp): Promise<void> {
+  const row = page.getByRole('row', { name: title });
+  const arrived = page.getByRole('button', { name: /^[1-9]\d* new$/ });
+  await row.or(arrived).first().waitFor();
+  if (!(await row.isVisible())) await arrived.click();
+  await row.first().click();
+  await page.locator('#request-title').getByText(title).waitFor();
+}
+
+/** Reads the open request to its end, screen by screen, until the button may be pressed, and presses it by the keyboard. */
+async function readAndPress(page: Page, name: string): Promise<void> {
+  const ready = page.locator('button:not([aria-disabled="true"])', { hasText: name });
+  await waitFor(async () => {
+    await page.keyboard.press('Space');
+    expect(await ready.count()).toBeGreaterThan(0);
+  });
+  await button(page, name).press('Enter');
+}
+
+const approval = (requestId: string, more: object = {}) => ({
+  type: 'approval-response',
+  requestId,
+  approved: true,
+  ...more,
+});
+
+/** Ada asks for a payment, and Bob approves it in his inbox. */
+async function playPayment(at: InboxWorld): Promise<Page[]> {
+  const inbox = await at.open('bob');
+  await seen(inbox.locator('.list-pane'), 'Nothing waits for you.');
+  const { chat } = await at.says('ada', 'Pay invoice 2041');
+  await openRequest(inbox, /May I pay €184\.30 to Papierhaus Nord\?/);
+  const detail = inbox.locator('.detail-scroll');
+  for (const text of ['2041', 'DE02120300000000202051', 'EUR 184.30', '184.3'])
+    await seen(detail, text);
+  await seen(detail, 'A payment can not be undone.');
+  expect(await at.done('2041')).toEqual([]);
+  await readAndPress(inbox, 'Approve');
+  await seen(chatOf(chat), /Paid: Papierhaus Nord \(R-0001\)/);
+  expect(await at.done('2041')).toMatchObject([{ toolName: 'payInvoice', receipt: 'R-0001' }]);
+  expect((await at.list('bob', 'decided')).entries).toMatchObject([
+    { state: 'approved', decidedBy: 'bob' },
+  ]);
+  expect(at.complaints).toEqual([]);
+  return [inbox, chat];
+}
+
 describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromium'})`, () => {
+  let browser: Browser;
   let world: InboxWorld;
   beforeAll(async () => {
-    world = await InboxWorld.make();
+    browser = await launchChromium();
+    world = await InboxWorld.make(browser);
+  }, 120_000);
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
+    await browser.close();
   }, 60_000);
-  afterAll(async () => world[Symbol.asyncDispose]());
 
-  test('a call arrives in the inbox with all it would do, and runs once it is approved', async () => {
-    const { page, name } = await asking('Write to Bob: the tea is ready.');
-    const card = cardOf(page, 'May I send this mail to bob@office.example?');
-    await card.waitFor();
-    expect(await card.getByRole('row').allInnerTexts()).toEqual([
-      'to\tbob@office.example',
-      'subject\tthe tea is ready',
-      'body\tthe tea is ready.',
-    ]);
-    await seen(card, 'The mail leaves the office.');
-    await seen(chatOf(page), 'waits for you');
-    expect(await page.title()).toBe('(1) Office assistant');
-    expect(await world.done('the tea is ready')).toEqual([]);
+  test('a payment arrives at the manager with all that it would do, and is made once after the approval', async () => {
+    for (const page of await playPayment(world)) {
+      await page.evaluate(axe.source);
+      const barriers = 'axe.run().then(({ violations }) => violations.map(({ id }) => id))';
+      expect(await page.evaluate(barriers)).toEqual([]);
+    }
+  });
 
-    await card.getByRole('button', { name: 'Approve', exact: true }).click();
-    await seen(chatOf(page), 'The mail is sent (R-');
-    expect(await world.done('the tea is ready')).toHaveLength(1);
-    const ended = endedOf(page, 'May I send this mail to bob@office.example?');
-    await seen(ended, `Approved by ${name}`);
-    await seen(ended, 'receipt');
-    await statusSays(page, 'Nothing waits for you');
-    expect(await page.title()).toBe('Office assistant');
+  test('on Postgres too, with the address of a database', async () => {
+    await using databases = sharedPostgres();
+    const database = await databases.createDatabase();
+    const settings = { DATABASE_URL: databases.connectionString(database) };
+    await using other = await InboxWorld.make(browser, settings);
+    await playPayment(other);
+    const { rows } = await databases
+      .pool(database)
+      .query('select 1 from holdpoint_entries limit 1');
+    expect(rows).toHaveLength(1);
   });
 
   test('a rejection and its reason reach the assistant', async () => {
-    const { page, name } = await asking('Write to Bob: no more biscuits.');
-    const card = cardOf(page, 'May I send this mail');
-    await card.getByRole('button', { name: 'Reject with a reason' }).click();
-    await page.getByRole('textbox', { name: 'Why not?' }).fill('Bob is on holiday');
-    await pressSubmitKeys(page.getByRole('textbox', { name: 'Why not?' }));
-    expect(await card.getAttribute('aria-busy')).toBe('false');
-    await card.getByRole('button', { name: 'Reject', exact: true }).click();
-    await seen(chatOf(page), 'The mail was not sent. You said: Bob is on holiday');
-    await seen(endedOf(page, 'May I send this mail'), `Rejected by ${name}`);
-    await seen(endedOf(page, 'May I send this mail'), 'Bob is on holiday');
-    expect(await world.done('no more biscuits')).toEqual([]);
+    const { chat } = await world.says('ada', 'Pay invoice 2044');
+    const inbox = await world.open('bob');
+    await openRequest(inbox, /Lumen Hosting/);
+    await inbox.keyboard.press('r');
+    await inbox.getByRole('textbox', { name: /Why do you reject it\?/ }).fill('Paid last week');
+    for (const key of ['Enter', 'Control+Enter', 'Meta+Enter']) await inbox.keyboard.press(key);
+    expect((await world.list('bob')).entries).toHaveLength(1);
+    await button(inbox, 'Reject').press('Enter');
+    await seen(chatOf(chat), 'Not paid: Lumen Hosting. You said: Paid last week');
+    expect(await world.done('2044')).toEqual([]);
   });
 
-  test('arguments can not be edited: there is no field for it, and an edited call sent by hand is refused', async () => {
-    const visitor = await asking('Write to Bob: the rent is 900.');
-    const card = cardOf(visitor.page, 'May I send this mail');
-    await card.waitFor();
-    expect(await card.getByRole('textbox').count()).toBe(0);
-
-    const request = await openApproval(visitor);
-    const { toolCall } = request;
-    const edited = { ...toolCall, input: { to: 'eve@example.com', subject: 'x', body: 'x' } };
-    const refused = await visitor.posts(request.threadId, {
-      ...approve(request),
-      toolCall: { toolCallId: '', toolName: 'sendMail', ...edited },
-    });
-    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'answer-mismatch' } } });
-    expect(await world.done('eve@example.com')).toEqual([]);
-    await card.getByRole('button', { name: 'Approve', exact: true }).click();
-    await seen(chatOf(visitor.page), 'The mail is sent');
-    expect(await world.done('the rent is 900')).toHaveLength(1);
+  test('questions are answered by who was asked, and nobody else has them', async () => {
+    const { chat, threadId } = await world.says('ada', 'Plan a team lunch');
+    const asked = await world.find('ada', threadId);
+    const inbox = await world.open('ada');
+    await openRequest(inbox, 'On which day?');
+    await inbox.getByRole('radio', { name: /^Friday/ }).check();
+    await inbox.getByRole('radio', { name: /^A picnic/ }).check();
+    await inbox.getByRole('checkbox', { name: /^vegetarians/ }).check();
+    await inbox.getByRole('checkbox', { name: /^vegans/ }).check();
+    expect((await world.list('bob')).entries).toEqual([]);
+    const dismissal = {
+      type: 'question-response',
+      requestId: asked.requestId,
+      status: 'dismissed',
+    };
+    expect(await world.answer('bob', asked, dismissal)).toMatchObject({ status: 'refused' });
+    await button(inbox, 'Answer').press('Enter');
+    await openRequest(inbox, 'May I send this mail to team@office.example?');
+    const mail = 'lunch is on Friday: A picnic. There will be something for: vegetarians, vegans.';
+    await seen(inbox.locator('.detail-scroll'), mail);
+    await readAndPress(inbox, 'Approve');
+    await seen(chatOf(chat), /The team is informed \(R-/);
+    expect(await world.done('picnic')).toHaveLength(1);
   });
 
-  test('a question is answered with one pick, several picks and a text', async () => {
-    const { page, name } = await asking('Plan a team lunch');
-    const card = cardOf(page, '3 questions');
-    await card.getByRole('radio', { name: /^Friday/ }).check();
-    await card.getByRole('button', { name: 'Answer' }).click();
-    await seen(card.getByRole('group', { name: 'Where?' }), 'Pick one, please.');
-    await card.getByRole('radio', { name: /^A picnic/ }).check();
-    await card.getByRole('checkbox', { name: /^vegetarians/ }).check();
-    await card.getByRole('checkbox', { name: /^vegans/ }).check();
-    for (const field of await card.getByRole('checkbox').all()) await pressSubmitKeys(field);
-    await pressSubmitKeys(card.getByRole('radio', { name: /^A picnic/ }));
-    expect(await card.getAttribute('aria-busy')).toBe('false');
-    await card.getByRole('button', { name: 'Answer' }).click();
-    const mail = cardOf(page, 'May I send this mail to team@office.example?');
-    await seen(
-      mail,
-      'lunch is on Friday: A picnic. There will be something for: vegetarians, vegans.',
-    );
-    await seen(endedOf(page, '3 questions'), `Answered by ${name}`);
-    await mail.getByRole('button', { name: 'Reject', exact: true }).click();
-    await seen(chatOf(page), 'The team was not informed.');
+  test('whoever asks for a payment does not approve it, not even as a manager', async () => {
+    const { threadId } = await world.says('bob', 'Pay invoice 2047');
+    const entry = await world.find('bob', threadId, 'all');
+    const inbox = await world.open('bob');
+    await inbox.getByRole('button', { name: /^All open/ }).click();
+    await openRequest(inbox, /Café Morgenrot/);
+    await seen(inbox.locator('.detail-scroll'), 'Until');
+    await inbox.keyboard.press('a');
+    expect(await button(inbox, 'Approve').count()).toBe(0);
+    const answer = approval(entry.requestId);
+    const outcome = await world.answer('bob', entry, answer);
+    expect(outcome).toMatchObject({ status: 'refused', error: { code: 'not-allowed' } });
+    expect((await world.list('ada', 'all')).entries).toEqual([]);
+    const outcomeOfAda = await world.answer('ada', entry, answer);
+    expect(outcomeOfAda).toMatchObject({ status: 'refused', error: { code: 'not-found' } });
+    expect(await world.done('2047')).toEqual([]);
   });
 
-  test('arguments that are a list show every item', async () => {
-    const { page } = await asking('Delete old backups');
-    const card = cardOf(page, 'Which backups can go?');
-    await card.getByRole('button', { name: 'Answer' }).click();
-    await seen(card, 'Pick one, please.');
-    await card.getByRole('checkbox', { name: /week-02/ }).check();
-    await card.getByRole('checkbox', { name: /week-03/ }).check();
-    await card.getByRole('button', { name: 'Answer' }).click();
-    const deletion = cardOf(page, 'May I delete these 2 files?');
-    await deletion.waitFor();
-    expect(await deletion.getByRole('listitem').allInnerTexts()).toEqual([
-      'backups/week-02.zip',
-      'backups/week-03.zip',
-    ]);
-    await deletion.getByRole('button', { name: 'Approve', exact: true }).click();
-    await seen(chatOf(page), 'The backups are deleted (R-');
-    expect(await world.done('week-02')).toHaveLength(1);
-    expect(await world.done('week-01')).toEqual([]);
+  test('who may not approve a call sees it, and no answer of theirs, page of another site or wrong field does anything', async () => {
+    const { threadId } = await world.says('ada', 'Pay invoice 2044');
+    const entry = await world.find('bob', threadId);
+    const { requestId, digest } = entry;
+    const inbox = await world.open('ada');
+    await seen(inbox.locator('.list-pane'), 'Nothing waits for you.');
+    await inbox.getByRole('button', { name: /^All open/ }).click();
+    await openRequest(inbox, /Lumen Hosting/);
+    await inbox.keyboard.press('a');
+    expect(await button(inbox, 'Approve').count()).toBe(0);
+    expect(await button(inbox, 'Reject …').count()).toBe(0);
+
+    const answer = approval(requestId);
+    const outcome = await world.answer('ada', entry, answer);
+    expect(outcome).toMatchObject({ status: 'refused', error: { code: 'not-allowed' } });
+    const { viewer } = await world.list('bob');
+    const body = { viewer, answers: [{ requestId, threadId, digest, answer }] };
+    const { port } = new URL(world.urlOf('bob'));
+    const principal = { id: 'bob', roles: ['manager'] };
+    const refusals: [status: number, name: Name, sent: Sent][] = [
+      [403, 'ada', { body }],
+      [400, 'ada', { body: { ...body, principal } }],
+      [403, 'bob', { body, headers: { origin: 'https://evil.example' } }],
+      [403, 'bob', { body, headers: { origin: `http://localhost:${port}` } }],
+      [403, 'bob', { body, headers: { host: 'evil.example' } }],
+      [403, 'bob', { body, headers: { host: `bob.example:${port}` } }],
+      [415, 'bob', { body, headers: { 'content-type': 'text/plain' } }],
+      [400, 'bob', { body: { ...body, approved: true } }],
+      [400, 'bob', { body: { viewer, answers: [] } }],
+    ];
+    for (const [status, name, sent] of refusals) {
+      const got = await world.send(name, '/inbox/api/answers', { ...sent, method: 'POST' });
+      expect([got.status, name, sent]).toEqual([status, name, sent]);
+    }
+    const { input } = Object(Object(entry.request).toolCall);
+    const wrong: [code: string, entry: InboxEntry, more: object][] = [
+      ['answer-mismatch', { ...entry, digest: 'another' }, {}],
+      ['answer-mismatch', entry, { digest: 'another' }],
+      ['invalid-answer', entry, { input: { ...input, payee: 'Eve' } }],
+    ];
+    for (const [code, shown, more] of wrong) {
+      const refused = await world.answer('bob', shown, { ...answer, ...more });
+      expect(refused).toMatchObject({ status: 'refused', error: { code } });
+    }
+    expect(await world.done('2044')).toEqual([]);
+    expect(await world.find('bob', threadId)).toEqual(entry);
   });
 
-  test('a question is answered with a text, or with something that is not among its options, or skipped', async () => {
-    const visitor = await asking('Hello');
-    const { page } = visitor;
-    const choice = cardOf(page, 'What can I do for you?');
-    expect(await choice.locator(':checked').count()).toBe(0);
-    await choice.getByRole('textbox', { name: 'Something else' }).fill('Write to Bob');
-    await pressSubmitKeys(choice.getByRole('textbox', { name: 'Something else' }));
-    expect(await choice.getAttribute('aria-busy')).toBe('false');
-    await choice.getByRole('button', { name: 'Answer' }).click();
-    const text = cardOf(page, 'What shall I write to bob@office.example?');
-    await text.getByRole('button', { name: 'Answer' }).click();
-    await seen(text, 'Type an answer.');
-    await text.getByRole('textbox').fill('the cat is back');
-    await page.keyboard.press('Enter');
-    await seen(cardOf(page, 'May I send this mail'), 'the cat is back');
-    await cardOf(page, 'May I send this mail')
-      .getByRole('button', { name: 'Approve', exact: true })
-      .click();
-    await seen(chatOf(page), 'The mail is sent');
+  test('a conversation is read by who began it and by managers, and by nobody else', async () => {
+    const [bob, ada] = [await world.says('bob', 'Hello'), await world.says('ada', 'Hello')];
+    for (const { chat } of [bob, ada]) await seen(chatOf(chat), 'What can I do for you?');
+    const read = async (name: Name, threadId: string): Promise<number> =>
+      (await world.send(name, `/chat?id=${threadId}`)).status;
+    expect(await read('ada', ada.threadId)).toBe(200);
+    expect(await read('bob', ada.threadId)).toBe(200);
+    expect(await read('ada', bob.threadId)).toBe(403);
+    const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Pay.' }] };
+    const body = { id: bob.threadId, message };
+    expect((await world.send('ada', '/chat', { method: 'POST', body })).status).toBe(403);
+  });
 
-    await visitor.says('Hello again');
-    await choice.getByRole('button', { name: 'Skip' }).click();
-    await seen(chatOf(page), 'All right.');
-    await seen(endedOf(page, 'What can I do for you?').first(), 'Skipped by');
+  test('no key but the one for it approves, and none in a field', async () => {
+    const { chat, threadId } = await world.says('ada', 'Write to Bob: every key.');
+    await seen(chatOf(chat), 'May I send this mail');
+    const inbox = await world.open('ada', '/inbox', { viewport: { width: 1280, height: 1600 } });
+    await openRequest(inbox, 'May I send this mail to bob@office.example?');
+    await inbox.locator('button.yes:not([aria-disabled="true"])').waitFor();
+    const named = ['Enter', 'Space', 'Escape', 'Delete', 'F2', 'Control+Enter', 'Meta+Enter'];
+    const letters = 'bcdefghijklmnopqrstuvwxyz0123456789?'.split('');
+    for (const key of ['Control+a', 'Meta+a', 'Alt+a', ...named, ...letters]) {
+      await inbox.locator('#request-title').focus();
+      await inbox.keyboard.press(key);
+      await inbox.keyboard.press('Escape');
+    }
+    await inbox.getByRole('searchbox').pressSequentially('approve all');
+    await inbox.keyboard.press('Enter');
+    for (const field of await chat.getByRole('textbox').all()) {
+      for (const key of ['a', 'Enter', 'Control+Enter']) await field.press(key);
+    }
+    expect(await world.find('ada', threadId)).toMatchObject({ state: 'open' });
+    expect(await world.done('every key')).toEqual([]);
+    await inbox.getByRole('searchbox').fill('');
+    await openRequest(inbox, 'May I send this mail to bob@office.example?');
+    await inbox.locator('button.yes:not([aria-disabled="true"])').waitFor();
+    await inbox.keyboard.press('a');
+    await waitUntil(async () => (await world.done('every key')).length === 1);
   });
 
   test('markup, and characters that hide or turn, are shown and do nothing', async () => {
     const nasty =
       '<img src=x onerror="document.title=`owned`"><script>document.title=`owned`</script> ' +
-      'pay \u202E001\u202C not\u200B \u0007[click](javascript:alert(1)) 👩‍👧 \\u{202e} \\d';
-    const { page } = await asking(`Write to Bob: ${nasty}`);
-    const card = cardOf(page, 'May I send this mail');
-    await card.waitFor();
-    const shown =
-      'pay \\u{202e}001\\u{202c} not\\u{200b} \\u{7}[click](javascript:alert(1)) 👩‍👧 \\\\u{202e} \\d';
-    const marked = ['\\u{202e}', '\\u{202c}', '\\u{200b}', '\\u{7}'];
-    for (const place of [card, chatOf(page).getByRole('article', { name: 'You' })]) {
+      'pay \u202E001\u202C not\u200B [click](javascript:alert(1))';
+    const { chat } = await world.says('ada', `Write to Bob: ${nasty}`);
+    const inbox = await world.open('ada');
+    await openRequest(inbox, /May I send this mail to bob/);
+    for (const place of [inbox.locator('.detail-scroll'), chatOf(chat)]) {
+      await seen(place, /<img src=x onerror=/);
       const text = (await place.textContent()) ?? '';
-      expect(text).toContain('<img src=x onerror="document.title=`owned`"><script>');
-      expect(text).toContain(shown);
-      expect(text.replaceAll('👩‍👧', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-      expect(new Set(await place.locator('mark').allTextContents())).toEqual(new Set(marked));
+      expect(text).toContain('\\u{202e}001\\u{202c} not\\u{200b}');
+      expect(text).not.toMatch(/\p{Cf}/u);
       expect(await place.locator('img, script, a').count()).toBe(0);
     }
-    expect(await page.locator('body img, body a').count()).toBe(0);
-    expect(await page.title()).toBe('(1) Office assistant');
-    const { headers } = await fetch(world.url);
-    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await inbox.title()).not.toContain('owned');
+    expect(await chat.title()).not.toContain('owned');
   });
 
-  test('a second tab sees the request and the outcome without a reload', async () => {
-    const visitor = await asking('Write to Bob: two tabs.');
-    const tab = await visitor.secondTab();
-    await cardOf(tab, 'May I send this mail').waitFor();
-    await seen(chatOf(tab), 'waits for you');
-    const card = cardOf(visitor.page, 'May I send this mail');
-    await card.getByRole('button', { name: 'Approve', exact: true }).click();
-    await seen(endedOf(tab, 'May I send this mail'), `Approved by ${visitor.name}`);
-    await seen(chatOf(tab), 'The mail is sent');
-    await seen(chatOf(tab), 'approved, done');
+  test('the same requests wait when the server was killed and started again, and are answered once', async () => {
+    await using other = await InboxWorld.make(browser);
+    const { chat, threadId } = await other.says('ada', 'Pay invoice 2041');
+    const before = await other.find('bob', threadId);
+    const inbox = await other.open('bob');
+    await openRequest(inbox, /Papierhaus Nord/);
+    const worker = await other.findWorker();
+    await other.killServer();
+    await waitUntil(() => !isRunning(worker));
+    await seen(inbox.locator('body'), /can.t be reached/);
+    await other.startServer();
+    expect(await other.find('bob', threadId)).toEqual(before);
+    await readAndPress(inbox, 'Approve');
+    await seen(chatOf(chat), /Paid: Papierhaus Nord \(R-0001\)/);
+    expect(await other.done('2041')).toHaveLength(1);
   });
 
-  test.each(['chat', 'inbox'] as const)(
-    'a second, different answer through the %s is refused with 409, and the page says so',
-    async (channel) => {
-      const visitor = await asking(`Write to Bob: first come, through the ${channel}.`);
-      const { page } = visitor;
-      const tab = await visitor.secondTab();
-      const card = cardOf(tab, 'May I send this mail');
-      await card.waitFor();
-      await chatOf(tab).getByText('waits for you').waitFor();
-      if (channel === 'inbox') {
-        await tab.getByRole('button', { name: 'New conversation' }).click();
-        await tab.getByText('What can I do for the office?').waitFor();
-      }
-      /* The second tab hears nothing more of the first. */
-      await tab.route('**/api/inbox', (route) =>
-        route.request().method() === 'GET' ? route.abort() : route.continue(),
-      );
-      await tab.route('**/api/chat?*', (route) => route.abort());
-      await cardOf(page, 'May I send this mail')
-        .getByRole('button', { name: 'Approve', exact: true })
-        .click();
-      await seen(chatOf(page), 'The mail is sent');
-
-      const refused = tab.waitForResponse((response) => response.request().method() === 'POST');
-      await card.getByRole('button', { name: 'Reject', exact: true }).click();
-      expect((await refused).status()).toBe(409);
-      expect((await refused).url()).toContain(`/api/${channel}`);
-      await tab.unrouteAll();
-      await seen(tab.getByRole('alert'), 'The first answer counts.');
-      expect(await world.done(`through the ${channel}`)).toHaveLength(1);
-    },
-  );
-
-  test('the first answer stands also past the page, and another person is refused', async () => {
-    const visitor = await asking('Write to Bob: by hand.');
-    await cardOf(visitor.page, 'May I send this mail').waitFor();
-    const request = await openApproval(visitor);
-    expect(await visitor.posts(request.threadId, approve(request))).toMatchObject({ status: 200 });
-    expect(await visitor.posts(request.threadId, approve(request))).toMatchObject({ status: 200 });
-    expect(await visitor.posts(request.threadId, reject(request))).toMatchObject({
-      status: 409,
-      body: { error: { code: 'already-answered' } },
+  test('a worker that is killed is replaced, and runs what was approved meanwhile once', async () => {
+    await using other = await InboxWorld.make(browser);
+    const { threadId } = await other.says('ada', 'Pay the open invoices');
+    const entry = await other.find('bob', threadId);
+    const worker = await other.findWorker();
+    process.kill(worker, 'SIGKILL');
+    expect(await other.answer('bob', entry, approval(entry.requestId))).toMatchObject({
+      status: 'recorded',
     });
-    await seen(chatOf(visitor.page), 'The mail is sent');
+    await waitUntil(async () => (await other.done('')).length > 0);
+    expect(await other.findWorker()).not.toBe(worker);
+    const next = await other.find('bob', threadId);
+    await other.answer('bob', next, approval(next.requestId));
+    await waitUntil(async () => (await other.done('')).length > 1);
+    const keys = (await other.done('')).map(({ key }) => key);
+    expect(new Set(keys).size).toBe(2);
 
-    const other = await world.visit();
-    expect((await other.posts(request.threadId, reject(request))).status).toBe(403);
-    const path = `/api/chat?id=${encodeURIComponent(request.threadId)}`;
-    expect((await visitor.fetch(path)).status).toBe(200);
-    expect((await other.fetch(path)).status).toBeGreaterThanOrEqual(400);
-    expect((await other.board()).conversations).toEqual([]);
+    const last = await other.findWorker();
+    expect(await other.stopServer()).toBe(0);
+    await waitUntil(() => !isRunning(last));
   });
-
-  test('what waits in another conversation is answered from the inbox, and a worker goes on', async () => {
-    const { page } = await asking('Write to Bob: from afar.');
-    await cardOf(page, 'May I send this mail').waitFor();
-    await page.getByRole('button', { name: 'New conversation' }).click();
-    await page.getByText('What can I do for the office?').waitFor();
-    await cardOf(page, 'May I send this mail')
-      .getByRole('button', { name: 'Approve', exact: true })
-      .click();
-    await seen(endedOf(page, 'May I send this mail'), 'receipt');
-    expect(await world.done('from afar')).toHaveLength(1);
-    await page.getByRole('button', { name: 'Write to Bob: from afar.' }).click();
-    await seen(chatOf(page), 'The mail is sent');
-  });
-
-  test('what did not reach the server is not shown as if it had, and goes out by itself', async () => {
-    const visitor = await asking('Write to Bob: no net.');
-    const { page } = visitor;
-    const card = cardOf(page, 'May I send this mail');
-    await untilIdle(page);
-    await page.route('**/api/chat', (route) => route.abort());
-    await card.getByRole('button', { name: 'Approve', exact: true }).click();
-    await seen(page.getByRole('alert'), "The server can't be reached.");
-    await seen(chatOf(page), 'sending your answer');
-    expect(await chatOf(page).textContent()).not.toContain('approved');
-    await statusSays(page, '1 waits for you');
-    expect(await world.done('no net')).toEqual([]);
-    await page.unrouteAll();
-    await seen(chatOf(page), 'The mail is sent');
-    expect(await world.done('no net')).toHaveLength(1);
-  });
-
-  test('the same requests wait when the server was killed and started again', async () => {
-    const visitor = await asking('Write to Bob: after the night.');
-    const { page } = visitor;
-    await cardOf(page, 'May I send this mail').waitFor();
-    const before = await openApproval(visitor);
-    await world.killServer();
-    await page.getByText("The server can't be reached.").waitFor();
-    await world.startServer();
-    await page.getByText("The server can't be reached.").waitFor({ state: 'detached' });
-    await page.reload();
-    await seen(chatOf(page), 'waits for you');
-    expect(await openApproval(visitor)).toEqual(before);
-    await cardOf(page, 'May I send this mail')
-      .getByRole('button', { name: 'Approve', exact: true })
-      .click();
-    await seen(chatOf(page), 'The mail is sent');
-    expect(await world.done('after the night')).toHaveLength(1);
-  });
-
-  test('everything goes with the keyboard alone, and Enter on a card approves nothing', async () => {
-    const { page } = await world.visit();
-    await page.getByText('What can I do for the office?').waitFor();
-    await page.keyboard.type('Pay the open invoices');
-    await page.keyboard.press('Enter');
-    const cards = page.getByRole('article', { name: /^May I pay/ });
-    await cards.nth(1).waitFor();
-    await untilIdle(page);
-    await tabTo(page, cards.first());
-    await page.keyboard.press('j');
-    expect(await isFocused(cards.nth(1))).toBe(true);
-    await page.keyboard.press('ArrowUp');
-    expect(await isFocused(cards.first())).toBe(true);
-    await cards
-      .first()
-      .getByRole('button', { name: 'Approve', exact: true, disabled: false })
-      .waitFor();
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Space');
-    expect(await isFocused(cards.first())).toBe(true);
-    expect(await cards.count()).toBe(2);
-    for (const key of ['a', 'y', '1', 'Control+Enter']) await page.keyboard.press(key);
-    expect(await isFocused(cards.first())).toBe(true);
-    expect(await cards.count()).toBe(2);
-    await page.keyboard.press('Tab');
-    /* Held: it approves the one, and then is pressed on a heading. */
-    for (let held = 0; held < 10; held += 1) await page.keyboard.down('Enter');
-    await page.keyboard.up('Enter');
-    expect(await isFocused(page.getByRole('heading', { name: 'Inbox' }))).toBe(true);
-    await statusSays(page, '1 waits for you');
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('j');
-    await page.keyboard.press('r');
-    await page.keyboard.type('ask again in a year');
-    await page.keyboard.press('Escape');
-    expect(await isFocused(cards.first())).toBe(true);
-    await page.keyboard.press('r');
-    await page.keyboard.type('too dear');
-    await page.keyboard.press('Enter');
-    await tabTo(page, cards.first().getByRole('button', { name: 'Reject', exact: true }));
-    await page.keyboard.press('Enter');
-    await seen(chatOf(page), 'You said: too dear');
-    await statusSays(page, 'Nothing waits for you');
-    await seen(chatOf(page), 'Paid: ');
-  });
-
-  test('a click that comes while the cards move approves nothing', async () => {
-    const visitor = await world.visit();
-    const { page } = visitor;
-    /* Somebody who was about to press where the card now is. */
-    await page.evaluate(`new MutationObserver((_, observer) => {
-      const button = document.querySelector('.card.waiting button.yes');
-      if (button === null) return;
-      observer.disconnect();
-      button.click();
-      document.body.dataset.focused = document.activeElement.id;
-    }).observe(document.body, { childList: true, subtree: true })`);
-    await visitor.says('Write to Bob: not so fast.');
-    /* An answer takes the focus to the heading at once. */
-    await page.locator('body[data-focused]:not([data-focused=inbox-heading])').waitFor();
-    const card = cardOf(page, 'May I send this mail');
-    await card.getByRole('button', { name: 'Approve', exact: true, disabled: false }).waitFor();
-    await statusSays(page, '1 waits for you');
-    expect(await world.done('not so fast')).toEqual([]);
-  });
-
-  test('a card says when its request expires, as time goes by, and can not be answered after that', async () => {
-    const visitor = await world.visit();
-    const { page } = visitor;
-    await page.clock.install();
-    await visitor.says('Pay the open invoices');
-    const card = page.getByRole('article', { name: /^May I pay/ }).first();
-    /* The clock of the page may stand some seconds behind the server's. */
-    await seen(card, /expires in (59 minutes|1 hour)/);
-    await page.clock.fastForward('30:00');
-    await seen(card, /expires in (29|30) minutes/);
-    await page.clock.fastForward('32:00');
-    await seen(card, /expired \d minutes? ago/);
-    const button = card.getByRole('button', { name: 'Approve', exact: true });
-    expect(await button.getAttribute('aria-disabled')).toBe('true');
-    await card.focus();
-    await button.dispatchEvent('click');
-    await page.keyboard.press('a');
-    /* An answer takes the focus from its card at once. */
-    expect(await isFocused(card)).toBe(true);
-  });
-
-  test('at the width of a phone nothing scrolls sideways, and everything can be reached', async () => {
-    const { page } = await world.visit({ viewport: { width: 390, height: 800 }, hasTouch: true });
-    await page.getByRole('button', { name: 'Plan a team lunch' }).tap();
-    await seen(chatOf(page), 'waits for you');
-    await fitsInWidth(page);
-    await chatOf(page).getByRole('button', { name: 'Review' }).tap();
-    const card = cardOf(page, '3 questions');
-    expect(await isFocused(card)).toBe(true);
-    await fitsInWidth(page);
-    await card.getByRole('button', { name: 'Skip' }).tap();
-    await seen(endedOf(page, '3 questions'), 'Skipped by');
-    await page.getByRole('button', { name: 'Conversations' }).tap();
-    await fitsInWidth(page);
-    await page.getByRole('button', { name: 'New conversation' }).tap();
-    await page.getByText('What can I do for the office?').waitFor();
-  });
-
-  test('everything that can be pressed or filled in has a name, and the parts of the page have roles', async () => {
-    const visitor = await asking('Plan a team lunch');
-    const { page } = visitor;
-    for (const text of ['Hello', 'Write to Bob', 'Pay the open invoices']) {
-      await seen(chatOf(page), 'waits for you');
-      await page.getByRole('button', { name: 'New conversation' }).click();
-      await visitor.says(text);
-    }
-    await statusSays(page, '5 wait for you');
-    const nameless = await page.evaluate<string[]>(`
-      [...document.querySelectorAll('button, input, textarea, [tabindex="0"]')]
-        .filter((element) => {
-          const labels = [...(element.labels ?? [])].map((label) => label.textContent);
-          const by = document.getElementById(element.getAttribute('aria-labelledby'))?.textContent;
-          const own = element.matches('button') ? element.textContent : '';
-          return ![element.ariaLabel, by, own, ...labels].some((name) => name?.trim());
-        })
-        .map((element) => element.outerHTML)`);
-    expect(nameless).toEqual([]);
-    expect(await page.evaluate('document.documentElement.lang')).toBe('en');
-    expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
-    for (const [role, name] of [
-      ['navigation', 'Conversations'],
-      ['log', 'Messages'],
-      ['region', 'Inbox'],
-    ] as const) {
-      expect(await page.getByRole(role, { name }).count(), `${role} ${name}`).toBe(1);
-    }
-    const names = ['On which day?', 'Where?', 'What has to be on the menu?'];
-    for (const name of names) expect(await page.getByRole('group', { name }).count()).toBe(1);
-    await page.getByRole('button', { name: 'New conversation' }).focus();
-    await page.keyboard.press('Tab');
-    const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
-    expect(outline).toBe('solid');
-  });
-
-  test('requests that name another host, or come from another site, are refused', async () => {
-    const evil = { headers: { origin: 'http://evil.example', 'x-demo-name': 'Ada' } };
-    expect((await fetch(`${world.url}/api/inbox`, evil)).status).toBe(403);
-    expect((await fetch(`${world.url}/api/inbox`)).status).toBe(401);
-  });
-
-  async function asking(text: string): Promise<Visitor> {
-    const visitor = await world.visit();
-    await visitor.says(text);
-    return visitor;
-  }
 });
