@@ -36,13 +36,18 @@ const inbox = new Inbox(client, now);
 const letters = new StoredSetting('letters', true);
 const notifier = new Notifier(new StoredSetting('notify', false), title);
 
-let refreshTimer: number | undefined;
-/* Changes come in swarms. */
+const restMs = 200;
+let restTimer: number | undefined;
+let isChanged = false;
+/* Changes come in swarms: the first is read at once, those that follow it together. */
 const refreshSoon = (): void => {
-  refreshTimer ??= window.setTimeout(() => {
-    refreshTimer = undefined;
-    void inbox.refresh();
-  }, 200);
+  isChanged = restTimer !== undefined;
+  if (isChanged) return;
+  void inbox.refresh();
+  restTimer = window.setTimeout(() => {
+    restTimer = undefined;
+    if (isChanged) refreshSoon();
+  }, restMs);
 };
 const changes = new SharedChanges({
   api,
