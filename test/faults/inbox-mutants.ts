@@ -4,10 +4,12 @@ const failed = /AssertionError/;
 const answers = 'inbox/answers';
 const fields = 'inbox/shown-fields';
 const changes = 'inbox/changes';
+const bounds = 'inbox/bounds';
 const recording = 'channels/inbox/record-answers.ts';
 const context = 'channels/inbox/inbox-context.ts';
 const masking = 'channels/inbox/mask-secrets.ts';
 const streaming = 'channels/inbox/change-stream.ts';
+const shortening = 'channels/inbox/shorten-lists.ts';
 
 /** What holds of an inbox: who sees what, and what an answer is about. */
 export const inboxMutants: readonly SourceMutant[] = [
@@ -281,6 +283,46 @@ export const inboxMutants: readonly SourceMutant[] = [
     from: 'if (votes.some(',
     to: 'if ([][0] && votes.some(',
     suite: ['inbox/lists', 'only who asked for it, or answered it'],
+    sentence: failed,
+  },
+  {
+    promise: 'a list of an inbox leaves out what is long',
+    file: shortening,
+    from: 'length > longestEntry || length > left',
+    to: 'length > left',
+    suite: [bounds, 'leaves out long arguments'],
+    sentence: failed,
+  },
+  {
+    promise: 'a list of an inbox has an end, however many of its entries are nearly too long',
+    file: shortening,
+    from: 'length > longestEntry || length > left',
+    to: 'length > longestEntry',
+    suite: [bounds, 'has two million characters'],
+    sentence: failed,
+  },
+  {
+    promise: 'streams of changes share what they read',
+    file: 'channels/inbox/feed-reader.ts',
+    from: 'this.#asked.get(key) ?? ',
+    to: '',
+    suite: [bounds, 'shares what it reads'],
+    sentence: failed,
+  },
+  {
+    promise: 'no stream of changes shares a reading that has begun before it woke',
+    file: 'channels/inbox/feed-reader.ts',
+    from: '    this.#asked.delete(key);\n    return this.#requests.changes(query);',
+    to: '    return this.#requests.changes(query).finally(() => this.#asked.delete(key));',
+    suite: [bounds, 'no stream shares a reading'],
+    sentence: failed,
+  },
+  {
+    promise: 'an inbox keeps so many claims and no more',
+    file: 'channels/inbox/claims.ts',
+    from: 'this.#claims.size > mostClaims && ',
+    to: '',
+    suite: [bounds, 'are a thousand at most'],
     sentence: failed,
   },
 ];

@@ -18,20 +18,6 @@ import {
 import { maskRequest, Secrets } from './mask-secrets.ts';
 import { detailSchema, type FormattedPath, type InboxDetail } from './shown-fields.ts';
 
-/* A page of a list would be too long with longer ones, in characters of JSON: a page reads them one by one. */
-const longestListed = 100_000;
-
-/** An entry for a list: a long request is left out. */
-export async function describeListedEntry(
-  inbox: InboxContext,
-  user: InboxUser,
-  seen: SeenRequest,
-): Promise<InboxEntry> {
-  const { request, ...entry } = await describeEntry(inbox, user, seen);
-  const isLong = (seen.row.text?.length ?? 0) > longestListed;
-  return isLong || request === undefined ? entry : { ...entry, request };
-}
-
 /** What needs a person, as one person sees it: without secrets and principals, and with the digest of what is shown. */
 export async function describeEntry(
   inbox: InboxContext,

@@ -6,6 +6,8 @@ const firstStep = 64;
 /** The feed of changes of a store. */
 export class FeedReader {
   readonly #requests: Pick<ThreadStoreRequests, 'changes'>;
+  /* Readings that have not begun. */
+  readonly #asked = new Map<string, Promise<FeedChange[]>>();
   /* A position that the feed has reached. */
   #known = 0;
 
@@ -13,9 +15,21 @@ export class FeedReader {
     this.#requests = requests;
   }
 
-  /** The changes after a position, oldest first. */
+  /**
+   * The changes after a position, oldest first. All streams wake at each change, and most ask from the same position: those that ask at once share one
+   * reading. It begins after all of them have asked, so that it has what woke them.
+   */
   async read(after: number, limit: number): Promise<FeedChange[]> {
-    return this.#requests.changes({ after, limit });
+    const key = `${after} ${limit}`;
+    const asked = this.#asked.get(key) ?? this.#readNext(key, { after, limit });
+    this.#asked.set(key, asked);
+    return asked;
+  }
+
+  async #readNext(key: string, query: { after: number; limit: number }): Promise<FeedChange[]> {
+    await Promise.resolve();
+    this.#asked.delete(key);
+    return this.#requests.changes(query);
   }
 
   /**

@@ -67,8 +67,8 @@ export interface InboxEntry {
   /** Of everything that is shown of it. An answer repeats it, and is refused if the request has become another one. */
   digest: string;
   /**
-   * The request. Absent for a lost call and a stuck thread, where its text was erased or is damaged, and in lists where it is long: `GET requests/<id>` has
-   * it then.
+   * The request. Absent for a lost call and a stuck thread, where its text was erased or is damaged, and in lists where the entry is long. So are the
+   * `details` then, the input of a lost call and the errors: `GET requests/<id>` has them.
    */
   request?: UserInputRequest | undefined;
   /** Of a lost call: what was called, and why it counts as lost. */
@@ -118,7 +118,7 @@ const inboxEntrySchema: z.ZodType<InboxEntry> = z.object({
     .object({
       toolCallId: z.string(),
       toolName: z.string(),
-      input: z.unknown(),
+      input: z.unknown().optional(),
       error: z.string().optional(),
     })
     .optional(),
@@ -162,7 +162,7 @@ export type InboxCounts = z.infer<typeof inboxCountsSchema>;
 /** `GET requests/<requestId>` */
 export const inboxRequestSchema = z.object({
   entry: inboxEntrySchema,
-  /** Earlier decisions about calls of the same tool that the person may see, the latest first, at most ten. */
+  /** Earlier decisions about calls of the same tool that the person may see, the latest first, at most ten. Without an `input` that is long. */
   earlier: z.array(
     z.object({
       requestId: z.string(),
@@ -171,7 +171,7 @@ export const inboxRequestSchema = z.object({
       decidedBy: z.string().nullable(),
       decidedAt: z.number().optional(),
       reason: z.string().optional(),
-      input: z.unknown(),
+      input: z.unknown().optional(),
     }),
   ),
   /** The conversation, oldest message first. Absent where the app's `maySee` does not allow it. */

@@ -19,7 +19,8 @@ import {
 } from './inbox-api.ts';
 import { seeInboxRows, syncClock } from './inbox-agents.ts';
 import { type InboxContext, type InboxUser, isTrouble, maySeeRequest } from './inbox-context.ts';
-import { describeListedEntry } from './describe-entry.ts';
+import { describeEntry } from './describe-entry.ts';
+import { shortenEntries } from './shorten-lists.ts';
 
 /* So many pages of rows are read at most to fill one for a person, whose rights the store doesn't know. */
 const mostReads = 10;
@@ -39,7 +40,7 @@ const querySchema = z.strictObject({
   text: z.string().max(1_000).optional(),
   order: z.enum(['risk', 'expires', 'oldest', 'newest']).default('risk'),
   after: z.string().max(10_000).optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(50),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
 /** The query of a list. Throws `invalid-input`, also for a name that no query has. */
@@ -71,10 +72,10 @@ async function readEntries(
 ): Promise<{ entries: InboxEntry[]; next?: string }> {
   const wanted = query.text?.toLowerCase();
   const { found, next } = await readRows(inbox, user, query, async (seen) => {
-    const entry = await describeListedEntry(inbox, user, seen);
+    const entry = await describeEntry(inbox, user, seen);
     return wanted === undefined || hasText(entry, wanted) ? entry : undefined;
   });
-  return { entries: found, ...(next === undefined ? {} : { next }) };
+  return { entries: shortenEntries(found), ...(next === undefined ? {} : { next }) };
 }
 
 /* In what the person is shown: a search in what is masked would tell it letter by letter. */

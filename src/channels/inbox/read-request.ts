@@ -1,6 +1,7 @@
 import type { ModelMessage } from 'ai';
 import type { SeenRequest } from '../../agent/list-requests.ts';
 import { HoldpointError } from '../../errors.ts';
+import type { StoredRequest } from '../../thread/thread-store-requests.ts';
 import type { InboxRequest } from './inbox-api.ts';
 import { seeInboxRows, syncClock } from './inbox-agents.ts';
 import {
@@ -12,9 +13,12 @@ import {
   openThread,
 } from './inbox-context.ts';
 import { describeEntry, findSecrets, maskSecretsOf } from './describe-entry.ts';
+import { shortenEarlier } from './shorten-lists.ts';
 
 const mostEarlier = 10;
-const mostEarlierRows = 100;
+/* Earlier rows are read so many at once, as they may be long, and so often at most. */
+const earlierRows = 20;
+const mostEarlierReads = 5;
 const mostMessages = 100;
 const longestMessage = 20_000;
 
@@ -59,15 +63,20 @@ async function listEarlier(
 ): Promise<InboxRequest['earlier']> {
   const { agents } = inbox;
   if (toolName === null) return [];
-  const query = { state: 'decided', order: 'decided', limit: mostEarlierRows } as const;
-  const rows = await agents.requests.list({ ...query, kind: 'approval', agent, toolName });
+  const query = { state: 'decided', order: 'decided', kind: 'approval', agent, toolName } as const;
   const earlier: InboxRequest['earlier'] = [];
-  for (const each of await seeInboxRows(agents, rows, user.by)) {
-    if (earlier.length === mostEarlier) break;
-    if (each.row.requestId === requestId || !(await maySeeRequest(inbox, user, each))) continue;
-    earlier.push(await describeEarlier(inbox, each));
+  let after: StoredRequest | undefined;
+  for (let read = 0; read < mostEarlierReads; read += 1) {
+    const rows = await agents.requests.list({ ...query, limit: earlierRows, after });
+    for (const each of await seeInboxRows(agents, rows, user.by)) {
+      if (earlier.length === mostEarlier) return shortenEarlier(earlier);
+      if (each.row.requestId === requestId || !(await maySeeRequest(inbox, user, each))) continue;
+      earlier.push(await describeEarlier(inbox, each));
+    }
+    after = rows.at(-1);
+    if (rows.length < earlierRows) break;
   }
-  return earlier;
+  return shortenEarlier(earlier);
 }
 
 async function describeEarlier(

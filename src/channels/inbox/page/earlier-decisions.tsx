@@ -37,16 +37,20 @@ export function EarlierDecisions({ entry, earlier }: EarlierDecisionsProps) {
                     <Inert text={reason} />
                   </q>
                 )}
-                <Fold summary="What differs from this one" isOpen={false}>
-                  {() => (
-                    <Changes
-                      name={`earlier ${requestId}`}
-                      before={before}
-                      after={input}
-                      declared={entry}
-                    />
-                  )}
-                </Fold>
+                {before === undefined ? (
+                  <> Its arguments are not shown here: they are long, or were erased.</>
+                ) : (
+                  <Fold summary="What differs from this one" isOpen={false}>
+                    {() => (
+                      <Changes
+                        name={`earlier ${requestId}`}
+                        before={before}
+                        after={input}
+                        declared={entry}
+                      />
+                    )}
+                  </Fold>
+                )}
               </li>
             ),
           )}
