@@ -9,6 +9,7 @@ import type { InboxAnswers, InboxEntry, InboxOutcome } from './inbox-api.ts';
 import { seeInboxRows, syncClock } from './inbox-agents.ts';
 import { type InboxContext, type InboxUser, reportMistake } from './inbox-context.ts';
 import { describeEntry, findSecrets, makeShown } from './describe-entry.ts';
+import { maskRequest } from './mask-secrets.ts';
 import { findSeenRequest } from './read-request.ts';
 
 /** The request that somebody means. */
@@ -177,7 +178,7 @@ async function bindAnswer(
   const asked = request ?? listed;
   if (asked?.type !== 'approval-request') return answer;
   const { secrets } = await findSecrets(inbox, { row, request: asked });
-  const { masked } = secrets.maskInput(asked.toolCall?.input);
+  const { masked } = maskRequest(asked, secrets, '');
   if (masked.length === 0) return { ...answer, digest: answer.digest ?? asked.digest };
   if (answer.input !== undefined || answer.toolCall !== undefined) {
     throw new HoldpointError(
