@@ -472,6 +472,18 @@ describe('what needs settling', () => {
     await expect.poll(async () => (await agent.thread('t1')).status).toBe('idle');
   });
 
+  test('and if that fails too, the thread is still stuck and the error is reported', async () => {
+    const { agent } = await stuckThread();
+    const inbox = inboxOf(agent, { maySettle: () => true });
+    const entry = only((await inbox.list('dora', 'list=unsettled')).entries);
+    expect(await inbox.act('dora', entry, { type: 'retry' })).toMatchObject({ status: 'recorded' });
+    await expect.poll(() => inbox.errors.length).toBe(1);
+    expect((await agent.thread('t1')).status).toBe('stuck');
+    expect(only((await inbox.list('dora', 'list=unsettled')).entries)).toMatchObject({
+      stuck: { failures: 2 },
+    });
+  });
+
   test('but not where there is no model, which says what to do', async () => {
     const { agent, store, repair } = await stuckThread();
     repair();

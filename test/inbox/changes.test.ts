@@ -57,8 +57,10 @@ function parseBlock(block: string): SentEvent {
 /** A timer that a test lets run out. */
 function manualTimer() {
   const waits = new Set<() => void>();
-  const wait = async (_ms: number, signal: AbortSignal): Promise<void> =>
+  const delays: number[] = [];
+  const wait = async (ms: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
+      delays.push(ms);
       const end = (): void => {
         waits.delete(end);
         resolve();
@@ -72,7 +74,7 @@ function manualTimer() {
     during();
     for (const end of waits) end();
   };
-  return { wait, elapse, waits };
+  return { wait, elapse, waits, delays };
 }
 
 /** An office whose changes Ben, or somebody else, follows. */
@@ -204,6 +206,23 @@ describe('a stream of changes', () => {
     await timer.elapse();
     expect(await next).toMatchObject({ data: { threadId: 't1' } });
     await reader.leave();
+  });
+
+  test.each([
+    ['less and less often where the store has notices', memoryStore(), [500, 1_000, 1_500, 1_500]],
+    [
+      'steadily where it has none',
+      { ...memoryStore(), subscribe: undefined },
+      [500, 500, 500, 500],
+    ],
+  ])('polls a silent feed %s', async (_, store, expected) => {
+    const { follow, timer } = followed(0, store, { keepAliveMs: 60_000 });
+    const reader = await follow();
+    const next = reader.next();
+    for (let polls = 0; polls < expected.length; polls += 1) await timer.elapse();
+    expect(timer.delays.slice(0, 4)).toEqual(expected);
+    await reader.leave();
+    await next;
   });
 
   test('shows that it is alive, and moves the position along', async () => {

@@ -70,11 +70,17 @@ async function retry(inbox: InboxContext, user: InboxUser, given: Asked): Promis
     );
   }
   const { promise: begun, resolve } = Promise.withResolvers<void>();
+  let hasBegun = false;
   const stopListening = agent.on('run-started', ({ threadId }) => {
-    if (threadId === thread.id) resolve();
+    if (threadId !== thread.id) return;
+    hasBegun = true;
+    resolve();
   });
   const running = agent.run([], thread, user.by);
-  running.catch((error: unknown) => reportMistake(inbox, 'The retry of a thread', error));
+  /* Before it has begun, whoever wants it is told of the error. */
+  running.catch((error: unknown) => {
+    if (hasBegun) reportMistake(inbox, 'The retry of a thread', error);
+  });
   try {
     await Promise.race([begun, running]);
   } finally {

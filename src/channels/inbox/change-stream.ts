@@ -16,6 +16,9 @@ import {
 /* Whoever is further behind than this reads the lists again. */
 const mostChanges = 200;
 
+/* Between polls of a silent feed, in milliseconds, where the store has notices: they can fail. */
+const longestMs = 1_500;
+
 /* How soon a browser that was cut off comes again, in milliseconds. */
 const retryMs = 2_000;
 
@@ -87,7 +90,8 @@ async function* streamChanges(
 ): AsyncGenerator<string, void> {
   const { options, agents, feed, claims } = inbox;
   const { host, store } = agents;
-  const { keepAliveMs = 15_000 } = options;
+  const { keepAliveMs = 15_000, pollMs = 500 } = options;
+  const mostMs = store.subscribe === undefined ? pollMs : Math.max(pollMs, longestMs);
   const wakeUp = new WakeUp();
   const wake = (): void => wakeUp.wake();
   /* Before the first look, so that nothing is missed between the two. */
@@ -99,6 +103,7 @@ async function* streamChanges(
     let position = from ?? feedEnd;
     let claimed = claims.count;
     let saidAt = host.now();
+    let delayMs = pollMs;
     yield encode({ retry: retryMs });
     if (position > feedEnd) {
       /* Of a feed that was begun anew, as with a restored database, nobody knows what the client has missed. */
@@ -111,7 +116,8 @@ async function* streamChanges(
       position = news.next;
       const isDue = host.now() - saidAt >= keepAliveMs;
       if (!news.hasChanged && !isDue) {
-        await waitForNews(inbox, wakeUp, signal);
+        await waitForNews(inbox, { wakeUp, signal, delayMs: Math.min(delayMs, keepAliveMs) });
+        delayMs = Math.min(delayMs * 2, mostMs);
         continue;
       }
       /* With the rights that the person has now. */
@@ -120,6 +126,7 @@ async function* streamChanges(
       const changes = await nameNews(inbox, present, news);
       if (changes.length === 0 && !isDue) continue;
       saidAt = host.now();
+      delayMs = pollMs;
       yield writeChanges(changes, position);
     }
   } finally {
@@ -129,16 +136,13 @@ async function* streamChanges(
   }
 }
 
-/** Waits until something may have changed, or it is time to say that the stream is alive. */
+/** Waits until something may have changed, or it is time to look. */
 async function waitForNews(
-  { options }: InboxContext,
-  wakeUp: WakeUp,
-  signal: AbortSignal,
+  { options: { wait = waitForTimer } }: InboxContext,
+  { wakeUp, signal, delayMs }: { wakeUp: WakeUp; signal: AbortSignal; delayMs: number },
 ): Promise<void> {
-  const { pollMs = 500, keepAliveMs = 15_000, wait = waitForTimer } = options;
   const over = new AbortController();
-  const ends = AbortSignal.any([signal, over.signal]);
-  const timer = wait(Math.min(pollMs, keepAliveMs), ends);
+  const timer = wait(delayMs, AbortSignal.any([signal, over.signal]));
   await Promise.race([wakeUp.wait(), timer]).finally(() => over.abort());
 }
 
