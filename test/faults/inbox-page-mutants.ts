@@ -60,4 +60,20 @@ export const inboxPageMutants: readonly SourceMutant[] = [
     suite: ['inbox/page-answers', 'one of several that has changed'],
     sentence: failed,
   },
+  {
+    promise: 'one reason is for all requests of the inbox that are answered together',
+    file: 'channels/inbox/page/page-answers.ts',
+    from: "const { reason = '' } = this.#openedDraft;",
+    to: "const { reason = '' } = this.draft(first.requestId);",
+    suite: ['inbox/page-answers', 'one reason is for all'],
+    sentence: failed,
+  },
+  {
+    promise: 'what somebody else has changed is shown anew before it is approved',
+    file: 'channels/inbox/page/page-answers.ts',
+    from: "if (known.digest !== first.digest) return 'It has changed since it was shown.';",
+    to: '',
+    suite: ['inbox/page-answers', 'a request that has changed since it was shown'],
+    sentence: /AssertionError|expects to receive a string/,
+  },
 ];

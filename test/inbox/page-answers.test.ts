@@ -243,6 +243,7 @@ test('a suggested rule is made only when it is accepted', async () => {
   expect(route.posted).toHaveLength(1);
   inbox.answering.acceptSuggestion();
   await settle(inbox);
+  expect(inbox.answering.message?.text).toMatch(/^The rule is made/);
   const { remember } = suggestion;
   expect(route.posted[1]).toMatchObject({ requestId: 'x', action: { type: 'remember', remember } });
 });
@@ -353,6 +354,8 @@ test.each([
   inbox.answering.act(action, 'Sending');
   await settle(inbox);
   expect(route.posted).toMatchObject([{ requestId: 'x', digest: 'shown x', action }]);
+  expect(inbox.answering.alert).toBeUndefined();
+  expect(inbox.answering.message?.text).toMatch(/^Approved by Cy/);
 });
 
 test('what a question is answered with approves nothing, and is sent once', async () => {

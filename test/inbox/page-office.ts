@@ -6,7 +6,11 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { z } from 'zod';
 import { serveFetch } from '../../examples/serve-fetch.ts';
 
-const mail = z.object({ to: z.string(), body: z.string() });
+/* What no JSON Schema says, only the server finds out. */
+const mail = z.object({
+  to: z.string(),
+  body: z.string().refine((text) => !text.includes('cheap'), { error: 'must not say cheap' }),
+});
 
 /** What a request is asked on, beside its arguments. Requests with another `topic` are not alike. */
 interface Asked {
@@ -62,14 +66,14 @@ export async function openOffice(options: Partial<InboxHandlerOptions> = {}) {
   const readLog = async () => {
     const log = new Map<string, { status: string; by: unknown; input: unknown }>();
     for (const threadId of threads) {
-      const { events } = await agent.thread(threadId);
+      const { events, calls } = await agent.thread(threadId);
       const answered = events.find((event) => event.type === 'request-answered');
       const input = inputs.get(threadId);
       if (answered?.response.type !== 'approval-response' || input === undefined) continue;
       const { response } = answered;
       const { to } = input;
       const status = response.approved ? 'approved' : 'rejected';
-      log.set(to, { status, by: answered.principal, input: response.input ?? input });
+      log.set(to, { status, by: answered.principal, input: calls[0]?.input });
     }
     return log;
   };
@@ -81,13 +85,24 @@ export async function openOffice(options: Partial<InboxHandlerOptions> = {}) {
       if (request) await agent.respond(request.reject('No.'), thread, { principal: 'bo' });
     }
   };
-  /** What becomes of a response before the browser has it. */
-  const gate: { pass: (request: Request, response: Response) => Response } = {
-    pass: (_request, response) => response,
-  };
+  const gate: Gate = { pass: (_request, response) => response };
   const posted: unknown[] = [];
+  const site = await serveInbox({ agents: [agent], ...options }, posted, gate);
+  return { agent, ask, readLog, rejectElsewhere, gate, posted, ...site };
+}
+
+/** What becomes of a response before the browser has it. */
+interface Gate {
+  pass: (request: Request, response: Response) => Response;
+}
+
+/** An inbox on a real server, at which Ada is signed in unless the options say otherwise. */
+export async function serveInbox(
+  options: Partial<InboxHandlerOptions>,
+  posted: unknown[] = [],
+  gate: Gate = { pass: (_request, response) => response },
+) {
   const handle = createInboxHandler({
-    agents: [agent],
     authorize: () => ({ principal: 'ada' }),
     pollMs: 50,
     ...options,
@@ -105,7 +120,7 @@ export async function openOffice(options: Partial<InboxHandlerOptions> = {}) {
     server.closeAllConnections();
     server.close();
   };
-  return { agent, ask, readLog, rejectElsewhere, gate, posted, url, [Symbol.dispose]: close };
+  return { url, [Symbol.dispose]: close };
 }
 
 /** A page on the inbox, with its list read. */

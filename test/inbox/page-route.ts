@@ -63,12 +63,14 @@ export class FakeRoute {
     await this.hold;
     const posted = body.answers ?? [body];
     this.posted.push(...posted);
-    return Response.json({ outcomes: posted.map((each) => this.amend(this.#record(each))) });
+    const outcomes = posted.map((each) => this.amend(this.#record(each)));
+    return Response.json(body.answers === undefined ? outcomes[0] : { outcomes });
   }
 
-  #record({ requestId, digest }: Posted): InboxOutcome {
+  #record({ requestId, digest, action }: Posted): InboxOutcome {
     const entry = this.entries.find((each) => each.requestId === requestId);
-    if (entry === undefined || entry.state !== 'open' || entry.digest !== digest) {
+    const isOver = entry?.state !== 'open' && action === undefined;
+    if (entry === undefined || isOver || entry.digest !== digest) {
       const error = { code: 'already-answered', message: 'Bo has answered it.' };
       return { status: 'refused', requestId, error, ...(entry && { entry }) };
     }

@@ -2,8 +2,9 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { findChromium, launchChromium } from '../support/chromium.ts';
+import { lostCalls } from '../support/lost-call.ts';
 import { waitUntil } from '../support/waiting.ts';
-import { openInbox, openOffice, waitForApproval } from './page-office.ts';
+import { openInbox, openOffice, serveInbox, waitForApproval } from './page-office.ts';
 
 const { whyNot } = await findChromium();
 let browser: Browser;
@@ -428,5 +429,67 @@ describe.skipIf(whyNot !== undefined)(`the page of the inbox (${whyNot ?? 'in Ch
     await waitUntil(async () => (await countLog(office)) === 1);
     expect((await office.readLog()).get('x')?.by).toBe('bo');
     await page.locator('.ended', { hasText: 'Approved by bo' }).waitFor();
+  });
+
+  test('an edit that the server refuses is marked, kept, corrected and approved', async () => {
+    using office = await openOffice();
+    for (const to of ['x', 'y']) await office.ask({ to, topic: to });
+    const page = await openPage(office.url);
+    const edit = async (text: string): Promise<void> => {
+      await page.locator('.edit-form textarea').first().fill(text);
+      await page.getByRole('button', { name: 'Check the edit' }).click();
+      await page.locator('#request-title:focus').waitFor();
+      while (await page.locator('button.yes[aria-disabled="true"]').isVisible()) {
+        await page.keyboard.press('Space');
+        await page.waitForTimeout(50);
+      }
+      await page.keyboard.press('a');
+    };
+    await page.keyboard.press('j');
+    await waitForApproval(page, 'to x?');
+    await page.keyboard.press('e');
+    await edit('Buy it, it is cheap');
+    await page.getByRole('alert').getByText('Not recorded').waitFor();
+    await page.locator('#request-title', { hasText: 'to y?' }).waitFor();
+    await page.locator('.list-row.refused').click();
+    await page.locator('.refusal').first().waitFor();
+    await page.keyboard.press('e');
+    expect(await page.locator('.edit-form textarea').first().inputValue()).toMatch(/cheap$/);
+    expect(await page.locator('.edit-form').textContent()).toContain('must not say cheap');
+    await edit('Buy it');
+    await waitUntil(async () => (await countLog(office)) === 1);
+    expect((await office.readLog()).get('x')?.input).toEqual({ to: 'x', body: 'Buy it' });
+  });
+
+  test('a lost call is settled by whoever may, with what became of it', async () => {
+    const lost = await lostCalls(['t1'], { name: 'office' });
+    const { agent } = lost.agent();
+    await agent.thread('t1');
+    using site = await serveInbox({ agents: [agent], maySettle: () => true, maySee: () => true });
+    const page = await openInbox(browser, `${site.url}#list=unsettled`);
+    onTestFinished(async () => page.close());
+    await page.keyboard.press('j');
+    await page.getByRole('button', { name: 'Settle …' }).click();
+    await page.locator('legend:focus').waitFor();
+    await page.getByLabel('It did not happen; this is why:').check();
+    await page.getByRole('textbox', { name: 'Why' }).fill('The airline was closed.');
+    await page.waitForTimeout(600);
+    await page.getByRole('button', { name: 'Settle', exact: true }).click();
+    await page.getByRole('status').getByText('Settled').waitFor();
+    const [call] = (await agent.thread('t1')).calls;
+    expect(call).toMatchObject({ status: 'failed', outcome: { error: 'The airline was closed.' } });
+  });
+
+  test('a search shows what it finds, and Escape leaves it without an answer', async () => {
+    using office = await openOffice();
+    for (const to of ['x', 'y', 'z']) await office.ask({ to, topic: to });
+    const page = await openPage(office.url);
+    await page.keyboard.press('/');
+    await page.keyboard.type('to y');
+    await page.keyboard.press('Enter');
+    await waitUntil(async () => (await page.getByRole('row').count()) === 1);
+    await page.keyboard.press('Escape');
+    await page.locator('[role=row]:focus', { hasText: 'to y?' }).waitFor();
+    expect(office.posted).toEqual([]);
   });
 });

@@ -66,14 +66,15 @@ export function isCounts(value: unknown): value is InboxCounts {
   return counted.every((each) => isObject(each) && typeof each['count'] === 'number');
 }
 
-function isOutcome(value: unknown): value is InboxOutcome {
+/** Whether it is the response to `POST actions`. */
+export function isOutcome(value: unknown): value is InboxOutcome {
   if (!isObject(value) || !hasTexts(value, ['requestId'])) return false;
   const { status, entry, error } = value;
   if (status === 'recorded') return isEntry(entry);
   return status === 'refused' && isRefusal(error) && (entry === undefined || isEntry(entry));
 }
 
-/** Whether it is the response to a POST. */
+/** Whether it is the response to `POST answers`. */
 export function isOutcomes(value: unknown): value is { outcomes: InboxOutcome[] } {
   if (!isObject(value)) return false;
   const { outcomes } = value;

@@ -135,15 +135,13 @@ function Content({ inbox, opened, onHandle }: ContentProps) {
   if (inbox.isReading) return <p class="about">Reading …</p>;
   if (step === 'edit') {
     return (
-      <div class="edit-form">
-        <EditForm
-          key={shownKey}
-          entry={entry}
-          refusal={answering.findRefusal(entry.requestId)}
-          draft={draft.edit}
-          onDraft={(edit) => answering.setDraft(entry.requestId, { edit })}
-        />
-      </div>
+      <EditForm
+        key={shownKey}
+        entry={entry}
+        refusal={answering.findRefusal(entry.requestId)}
+        draft={draft.edit}
+        onDraft={(edit) => answering.setDraft(entry.requestId, { edit })}
+      />
     );
   }
   const edited = step === 'check' ? readEditDraft(draft.edit)?.input : undefined;

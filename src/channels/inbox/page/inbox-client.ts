@@ -11,6 +11,7 @@ import {
   findRefusal,
   type InboxRefusal,
   isCounts,
+  isOutcome,
   isOutcomes,
   isPage,
   isRequest,
@@ -89,23 +90,28 @@ export class InboxClient {
 
   /** Sends answers; gives one outcome for each, in order. Rejects with a `RefusedError` if none was looked at. */
   async answer(answers: readonly Answer[]): Promise<InboxOutcome[]> {
-    return this.#post('answers', { viewer: this.#viewer, answers });
+    const { outcomes } = await this.#post('answers', { answers }, isOutcomes);
+    return outcomes;
   }
 
-  async act(action: Omit<InboxAction, 'viewer'>): Promise<InboxOutcome | undefined> {
-    const [outcome] = await this.#post('actions', { viewer: this.#viewer, ...action });
-    return outcome;
+  /** Does something else with one request. */
+  async act(action: Omit<InboxAction, 'viewer'>): Promise<InboxOutcome> {
+    return this.#post('actions', action, isOutcome);
   }
 
-  async #post(path: string, body: unknown): Promise<InboxOutcome[]> {
+  async #post<RESULT>(
+    path: string,
+    body: object,
+    isResult: (value: unknown) => value is RESULT,
+  ): Promise<RESULT> {
     const response = await this.#send(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      body: JSON.stringify({ viewer: this.#viewer, ...body }),
     });
     const result: unknown = await response.json();
-    if (!isOutcomes(result)) throw new TypeError(foreign);
-    return result.outcomes;
+    if (!isResult(result)) throw new TypeError(foreign);
+    return result;
   }
 
   async #get<RESULT extends { viewer: string; at: number }>(

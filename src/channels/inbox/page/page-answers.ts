@@ -316,8 +316,7 @@ export class PageAnswers {
   }
 
   async #act({ requestId, threadId, digest }: InboxEntry, action: Action) {
-    const outcome = await this.#host.client.act({ requestId, threadId, digest, action });
-    return outcome === undefined ? [] : [outcome];
+    return [await this.#host.client.act({ requestId, threadId, digest, action })];
   }
 
   closeAlert(): void {
