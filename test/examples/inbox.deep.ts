@@ -185,6 +185,10 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
       const got = await world.send(name, '/inbox/api/answers', { ...sent, method: 'POST' });
       expect([got.status, name, sent]).toEqual([status, name, sent]);
     }
+    for (const given of [answer, { ...answer, approved: false, reason: 'No.' }]) {
+      const sent = { method: 'POST', body: { id: threadId, answers: [given] } };
+      expect((await world.send('ada', '/chat', sent)).status).toBe(403);
+    }
     const { input } = Object(Object(entry.request).toolCall);
     const wrong: [code: string, entry: InboxEntry, more: object][] = [
       ['answer-mismatch', { ...entry, digest: 'another' }, {}],
@@ -233,6 +237,7 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     expect(await world.find('ada', threadId)).toMatchObject({ state: 'open' });
     expect(await world.done('every key')).toEqual([]);
     await inbox.getByRole('searchbox').fill('');
+    await inbox.keyboard.press('Enter');
     await openRequest(inbox, 'May I send this mail to bob@office.example?');
     await inbox.locator('button.yes:not([aria-disabled="true"])').waitFor();
     await inbox.keyboard.press('a');
