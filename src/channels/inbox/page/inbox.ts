@@ -149,21 +149,20 @@ export class Inbox {
     const opened = this.#opened;
     const begun = this.freshness.begin(this.#now());
     const limit = Math.min(200, Math.max(50, this.list.entries.length));
-    const [page, counts] = await Promise.all([
-      this.client.readList(query, { limit }),
-      this.client.readCounts(),
-      this.#readOpened(opened),
-    ]);
-    this.#counts = counts;
+    const page = await this.client.readList(query, { limit });
     if (query !== this.#query) {
       this.#isRefreshWanted = true;
       return;
     }
     this.list.update(page.entries);
     this.#next = page.next;
-    if (!this.isRead || !this.#isFrozen) this.showNew();
-    else await this.#readGone(page.entries, page.next !== undefined);
+    const isShown = !this.isRead || !this.#isFrozen;
     this.isRead = true;
+    /* Before the counts: they take longer to read than a page of the list. */
+    if (isShown) this.showNew();
+    else await this.#readGone(page.entries, page.next !== undefined);
+    const [counts] = await Promise.all([this.client.readCounts(), this.#readOpened(opened)]);
+    this.#counts = counts;
     this.freshness.confirm(begun, this.#now());
   }
 
