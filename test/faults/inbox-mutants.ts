@@ -325,4 +325,12 @@ export const inboxMutants: readonly SourceMutant[] = [
     suite: [bounds, 'are a thousand at most'],
     sentence: failed,
   },
+  {
+    promise: 'what is settled in an inbox is the call in the log',
+    file: 'channels/inbox/act.ts',
+    from: 'if (!isLogged) throw',
+    to: 'if (isLogged === undefined) throw',
+    suite: [answers, 'is the call in the log, and no row'],
+    sentence: failed,
+  },
 ];

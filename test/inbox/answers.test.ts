@@ -450,6 +450,22 @@ describe('what needs settling', () => {
     expect([status, ran]).toMatchObject(['completed', [{ name: 'book' }]]);
   });
 
+  test('is the call in the log, and no row that somebody changed', async () => {
+    const watched = watchRows();
+    const lost = await lostCalls(['t1'], { name: 'office' }, watched.store);
+    const { agent } = lost.agent();
+    await agent.thread('t1');
+    const inbox = inboxOf(agent, { maySettle: () => true });
+    watched.forge = (row) => ({ ...row, text: row.text?.replace('Paris', 'Rome') ?? null });
+    const forged = only((await inbox.list('dora', 'list=unsettled')).entries);
+    expect(forged.lostCall?.input).toEqual({ city: 'Rome' });
+    expect(await inbox.act('dora', forged, succeeded)).toMatchObject({
+      status: 'refused',
+      error: { code: 'answer-mismatch' },
+    });
+    expect((await agent.thread('t1')).calls).toMatchObject([{ status: 'indeterminate' }]);
+  });
+
   test('is what was shown, and not another one', async () => {
     const { agent, inbox, entry } = await lostCall();
     const other = { ...entry, digest: 'other' };

@@ -174,10 +174,10 @@ test('only who asked for it, or answered it, sees what a sub-agent asked, once i
     toolApproval: quorum,
     mayAnswer: ({ principal }) => ['ben', 'cleo'].includes(String(principal)),
   });
-  const asked = { id: 'd1', name: 'payer', input: { prompt: 'Pay.' } };
+  const call = { id: 'd1', name: 'payer', input: { prompt: 'Pay.' } };
   const boss = createAgent({
     name: 'boss',
-    model: scriptedModel([{ calls: [asked] }, done]).model,
+    model: scriptedModel([{ calls: [call] }, done]).model,
     store: payer.store,
     tools: { payer: agentTool(payer.agent, { description: 'Pays.' }) },
   });

@@ -1,11 +1,13 @@
 import type { Agent } from '../../agent/agent.ts';
 import type { SeenRequest } from '../../agent/list-requests.ts';
+import { pickToolCall, type ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { stringifySorted } from '../../thread/thread-snapshot.ts';
 import type { InboxAction, InboxOutcome } from './inbox-api.ts';
 import { type InboxContext, type InboxUser, maySettle, reportMistake } from './inbox-context.ts';
 import { parseTrouble } from './describe-entry.ts';
-import { describeOutcome, findShown } from './record-answers.ts';
+import { describeOutcome, findShown, makeUnshownError } from './record-answers.ts';
 
 /** Does what a person wants with one request, apart from answering it. */
 export async function act(
@@ -57,6 +59,11 @@ async function settle(
 ): Promise<void> {
   const { agent, thread, call } = await findTrouble(inbox, user, given, 'lost-call');
   if (call === undefined) throw makeNothingError(given.asked.requestId);
+  /* They were shown a row, which somebody may have changed: what is settled is the call in the log. */
+  const isLogged = thread.calls.some(
+    (each) => stringifySorted(pickToolCall(each)) === stringifySorted(pickToolCall(call)),
+  );
+  if (!isLogged) throw makeUnshownError(given.asked.requestId);
   await agent.settle(thread, call.toolCallId, outcome, user.by);
 }
 
@@ -94,7 +101,7 @@ async function findTrouble(
   user: InboxUser,
   { asked, seen }: Asked,
   kind: 'lost-call' | 'stuck-thread',
-): Promise<{ agent: Agent; thread: AgentThread; call?: { toolCallId: string } | undefined }> {
+): Promise<{ agent: Agent; thread: AgentThread; call?: ToolCall | undefined }> {
   const { row } = seen;
   const { agent, thread } = await findShown(inbox, seen, asked.digest);
   if (row.kind !== kind) {

@@ -142,13 +142,15 @@ export async function findShown(
   if (isOver) return { agent, thread };
   const shown = await makeShown(inbox, request === undefined ? seen : { row, request });
   if (shown.digest !== digest) {
-    throw new HoldpointError(
-      'answer-mismatch',
-      `Request ${row.requestId} is no longer what was shown. Read it again.`,
-      { requestId: row.requestId },
-    );
+    throw makeUnshownError(row.requestId);
   }
   return { agent, thread, ...(request && { request }) };
+}
+
+/** For something that is not what the person was shown. */
+export function makeUnshownError(requestId: string): HoldpointError {
+  const message = `Request ${requestId} is no longer what was shown. Read it again.`;
+  return new HoldpointError('answer-mismatch', message, { requestId });
 }
 
 async function recordAnswer(
