@@ -6,6 +6,7 @@ import type { Agent } from '../agent/agent.ts';
 import { makeAnsweringAgent } from '../agent/answering-agent.ts';
 import { parseJson } from '../content/json-value.ts';
 import { HoldpointError } from '../errors.ts';
+import { whyNobody } from '../policy/same-person.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import { readRulesFile } from './rules-file.ts';
 import { UsageError } from './run-command.ts';
@@ -72,13 +73,20 @@ export async function readAnsweringRules(
   return rulesFile === undefined ? {} : readRulesFile(rulesFile, rulesSchema, '{ mayAnswer }');
 }
 
-/** An agent that records answers to the requests of the agent of this name, by the rules of the app. */
+/** Throws for a principal that names nobody: what they answer would be recorded as nobody's. */
+export function refuseNobody(principal: unknown, { principalId }: Pick<Rules, 'principalId'>) {
+  const why = whyNobody(principal, principalId);
+  if (why !== undefined) throw new UsageError(`--as names nobody: ${why}.`);
+}
+
+/** An agent that records the answers of a person to the requests of the agent of this name, by the rules of the app. */
 export async function openAnsweringAgent(
   store: ThreadStore,
   name: string | undefined,
-  rulesFile: string | undefined,
+  { as: principal, rules: rulesFile }: { as: unknown; rules: string | undefined },
 ): Promise<Agent<unknown>> {
   const { runtimeContext: _unused, ...rules } = await readAnsweringRules(rulesFile);
+  refuseNobody(principal, rules);
   return makeAnsweringAgent({ ...rules, ...(name === undefined ? {} : { name }), store });
 }
 

@@ -1,7 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { makeRandomId } from '../content/crypto.ts';
-import { channel, parsePrincipal, readAnsweringRules, rulesOption } from './answering-agent.ts';
+import {
+  channel,
+  parsePrincipal,
+  readAnsweringRules,
+  refuseNobody,
+  rulesOption,
+} from './answering-agent.ts';
 import { addStoreOptions, storeFields, withStore } from './command-store.ts';
 import { guardLocalPage, type LocalPage } from './local-guard.ts';
 import { serveLocally } from './local-server.ts';
@@ -36,7 +42,9 @@ export const addInboxCommand = planCommand({
   }),
   async run({ as: principal, rules: rulesFile, port, json, ...named }, world) {
     const { createInboxHandler } = await import('../channels/inbox.ts');
-    const { mayAnswer, principalId } = await readAnsweringRules(rulesFile);
+    const answering = await readAnsweringRules(rulesFile);
+    refuseNobody(principal, answering);
+    const { mayAnswer, principalId } = answering;
     return withStore(named, world, async (store) => {
       /* Not a name that the pages of other ports know: see `guardLocalPage`. */
       const path = `/inbox-${makeRandomId()}`;

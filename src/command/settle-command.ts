@@ -44,7 +44,7 @@ export const addSettleCommand = planCommand({
       refuseOther(shown, digest);
       const { row, log } = shown;
       const toolCallId = requireLostCall(shown);
-      const agent = await openAnsweringAgent(store, log.state.head.agent, rules);
+      const agent = await openAnsweringAgent(store, log.state.head.agent, { as: principal, rules });
       const { requestId, threadId } = row;
       try {
         const thread = await agent.thread(threadId);

@@ -141,6 +141,19 @@ test('an approval of several says how many there are, and the same person counts
   });
 });
 
+test.each(['{}', '{"id":" "}', '{"roles":["finance"]}'])(
+  'an approval by %s, who is nobody, is not recorded',
+  async (principal) => {
+    await inStore(file, async (store) => askTwo(store));
+    expect(await record('answer', principal, '--approve')).toMatchObject({
+      status: 2,
+      error: expect.stringContaining('--as names nobody: it is an object without'),
+    });
+    const { output } = await holdpoint('list', '--json');
+    expect(JSON.parse(output).requests).toMatchObject([{ state: 'open', votes: 0 }]);
+  },
+);
+
 test('a request that somebody has edited since it was shown is refused with the digest of before', async () => {
   await inStore(file, async (store) => askTwo(store));
   const { output } = await holdpoint('list', '--json');

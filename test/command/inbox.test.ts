@@ -210,6 +210,7 @@ test('with --json the address is a JSON value', async () => {
 
 test.each([
   ['nobody', ['--store', 'x'], "required option '--as <principal>' not specified"],
+  ['a person without an id', ['--store', 'x', '--as', '{}'], '--as names nobody'],
   ['a port that is none', ['--store', 'x', '--as', 'ben', '--port', '70000'], 'It must be a port'],
   ['no store', ['--as', 'ben'], 'Name the store'],
 ])('%s is refused with the status 2', async (_what, args, message) => {

@@ -110,4 +110,12 @@ export const commandMutants: readonly SourceMutant[] = [
     suite: [requests, 'what a model wrote can hide nothing'],
     sentence: failed,
   },
+  {
+    promise: 'nobody answers by the command',
+    file: 'command/answering-agent.ts',
+    from: 'if (why !== undefined) throw',
+    to: "if (why === '') throw",
+    suite: ['command/answers', 'who is nobody'],
+    sentence: failed,
+  },
 ];
