@@ -67,7 +67,7 @@ function replaced(text: string, old: string, by: string): string {
 
 /* What a reader writes in the place that the docs leave open. */
 const signIn = `
-  const name = request.headers.get('x-name');
+  const name = arguments[0].headers.get('x-name');
   const threads = name === 'ada' || name === 'ben' ? ['trip-42', 'trip-43'] : [];
   return name ? { email: name + '@example.com', threads } : undefined; //`;
 
