@@ -18,6 +18,7 @@ interface Asked {
   body?: string;
   topic?: string;
   risk?: 'high' | 'critical';
+  mayBeRemembered?: true;
 }
 
 /**
@@ -29,13 +30,14 @@ export async function openOffice(options: Partial<InboxHandlerOptions> = {}) {
   const topics = new Map<string, Asked>();
   const rule: NonNullable<AgentOptions['toolApproval']> = {
     send_mail: ({ to }: z.infer<typeof mail>) => {
-      const { topic = 'news', risk } = topics.get(to) ?? {};
+      const { topic = 'news', risk, mayBeRemembered } = topics.get(to) ?? {};
       return {
         type: 'user-approval',
         text: `Send a mail to ${to}?`,
         editable: ['body'],
         metadata: { topic },
         ...(risk && { risk }),
+        ...(mayBeRemembered && { remember: { scope: 'everyone', match: 'any' } }),
       };
     },
   };

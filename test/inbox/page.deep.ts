@@ -492,4 +492,35 @@ describe.skipIf(whyNot !== undefined)(`the page of the inbox (${whyNot ?? 'in Ch
     await page.locator('[role=row]:focus', { hasText: 'to y?' }).waitFor();
     expect(office.posted).toEqual([]);
   });
+
+  test('a rule that was earned is suggested away from Approve, and made by a dialog alone', async () => {
+    using office = await openOffice();
+    const { agent } = office;
+    for (let each = 1; each <= 8; each += 1) {
+      await office.ask({ to: `p${each}`, mayBeRemembered: true });
+      const thread = await agent.thread(`thread ${each}`);
+      const answers = thread.activeApprovalRequests.map((request) => request.approve());
+      await agent.respond(answers, thread, { principal: 'ada' });
+    }
+    await office.ask({ to: 'x', mayBeRemembered: true });
+    const page = await openPage(office.url);
+    await page.keyboard.press('j');
+    await page.locator('#request-title', { hasText: 'to x?' }).waitFor();
+    await page.keyboard.press('Space');
+    await waitForApproval(page, 'to x?');
+    await page.keyboard.press('a');
+    const rule = page.getByRole('button', { name: /make a rule/ });
+    await rule.waitFor();
+    expect(await page.locator('.answers').getByText('rule').count()).toBe(0);
+    const before = office.posted.length;
+    await rule.click();
+    await page.locator('dialog h2:focus').waitFor();
+    await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
+    expect(office.posted).toHaveLength(before);
+    expect(await agent.grants()).toEqual([]);
+    await page.getByRole('button', { name: 'Make the rule' }).click();
+    await page.getByRole('status').getByText('The rule is made').waitFor();
+    expect(await agent.grants()).toMatchObject([{ toolName: 'send_mail' }]);
+  });
 });
