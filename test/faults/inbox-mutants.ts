@@ -224,7 +224,7 @@ export const inboxMutants: readonly SourceMutant[] = [
   {
     promise: 'the path of what is masked quotes no secret',
     file: masking,
-    from: '[...path, this.maskText(key)]',
+    from: '[...path, name]',
     to: '[...path, key]',
     suite: [fields, 'whose value quotes it'],
     sentence: failed,
@@ -331,6 +331,14 @@ export const inboxMutants: readonly SourceMutant[] = [
     from: 'if (!isLogged) throw',
     to: 'if (isLogged === undefined) throw',
     suite: [answers, 'is the call in the log, and no row'],
+    sentence: failed,
+  },
+  {
+    promise: 'no name that is masked hides another',
+    file: masking,
+    from: 'taken.has(own)',
+    to: 'taken.size < 0',
+    suite: [fields, 'a name beside another secret'],
     sentence: failed,
   },
 ];

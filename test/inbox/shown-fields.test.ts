@@ -228,6 +228,16 @@ const masks: [
     [['key'], ['map', '••••••']],
   ],
   [
+    'that is a name beside another secret',
+    z.object({ keys: z.array(secret), map: z.record(z.string(), z.number()) }),
+    { keys: ['hunter2', 'hunter3'], map: { hunter2: 1, hunter3: 2, '••••••': 3 } },
+    { keys: ['••••••', '••••••'], map: { '•••••• 2': 1, '•••••• 3': 2, '••••••': 3 } },
+    [
+      ['keys', '0'],
+      ['keys', '1'],
+    ],
+  ],
+  [
     'in what a schema that refers to itself has within itself',
     nested,
     { pin: 'hunter2', parts: [{ pin: 'hunter3' }] },

@@ -62,8 +62,9 @@ export class Secrets {
 
   /** The same for an object. */
   maskRecord(record: object): Record<string, unknown> {
+    const names = this.#maskNames(record);
     return Object.fromEntries(
-      Object.entries(record).map(([key, part]) => [this.maskText(key), this.maskTexts(part)]),
+      Object.entries(record).map(([key, part]) => [names.get(key) ?? mask, this.maskTexts(part)]),
     );
   }
 
@@ -84,12 +85,33 @@ export class Secrets {
       if (shown !== value) masked.push(path);
       return shown === value ? value : mask;
     }
-    const maskPart = (key: string, part: unknown): unknown =>
-      this.#maskAt(part, [...path, this.maskText(key)], stepInto(secret, key), masked);
-    if (Array.isArray(value)) return value.map((part, index) => maskPart(String(index), part));
+    if (Array.isArray(value)) {
+      return value.map((part, at) => {
+        const key = String(at);
+        return this.#maskAt(part, [...path, key], stepInto(secret, key), masked);
+      });
+    }
+    const names = this.#maskNames(value);
     return Object.fromEntries(
-      Object.entries(value).map(([key, part]) => [this.maskText(key), maskPart(key, part)]),
+      Object.entries(value).map(([key, part]) => {
+        const name = names.get(key) ?? mask;
+        return [name, this.#maskAt(part, [...path, name], stepInto(secret, key), masked)];
+      }),
     );
+  }
+
+  /** What stands for the names in an object. Two that are masked stay two, or one would hide the other. */
+  #maskNames(record: object): Map<string, string> {
+    const names = new Map(Object.keys(record).map((key) => [key, this.maskText(key)]));
+    const taken = new Set([...names.keys()].filter((key) => names.get(key) === key));
+    for (const [key, name] of names) {
+      if (name === key) continue;
+      let own = name;
+      for (let count = 2; taken.has(own); count += 1) own = `${name} ${count}`;
+      taken.add(own);
+      names.set(key, own);
+    }
+    return names;
   }
 }
 
