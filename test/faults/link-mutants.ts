@@ -151,4 +151,12 @@ export const linkMutants: readonly SourceMutant[] = [
     suite: [links, 'the first was faster'],
     sentence: failed,
   },
+  {
+    promise: 'what names no option of a question picks none',
+    file: 'channels/links/answer-form.ts',
+    from: 'String(index) === at',
+    to: 'index === Number(at)',
+    suite: [links, 'a question is answered with options'],
+    sentence: failed,
+  },
 ];

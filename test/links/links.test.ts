@@ -209,8 +209,9 @@ test('a question is answered with options and text, and what does not fit is sai
   expect(lacking.status).toBe(400);
   expect(lacking.text).toContain('needs at least 1 option(s)');
   expect(lacking.markup).toContain('value="1" checked');
-  for (const place of ['7', '-1', 'x', '1.0'])
-    expect((await ada.post({ code, action: 'answer', 'option.0': place })).status).toBe(400);
+  const others = { code, action: 'answer', 'option.1': '0' };
+  for (const place of ['7', '-1', 'x', '1.0', '', ' ', '0x1'])
+    expect((await ada.post({ ...others, 'option.0': place })).status).toBe(400);
   expect(await answers()).toEqual([]);
   const told = await ada.post([
     ['code', code],

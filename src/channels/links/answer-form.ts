@@ -46,7 +46,9 @@ export function parseForm(text: string, request: UserInputRequest): FilledForm |
     answers: fields.map(({ key, options }, place) => {
       /* By their places: browsers change the line breaks of an id. */
       const picked = posted.getAll(optionName(place));
-      const optionIds = picked.map((at) => options[Number(at)]?.id ?? '');
+      const optionIds = picked.map(
+        (at) => options.find((_option, index) => String(index) === at)?.id ?? '',
+      );
       const answer = { key, optionIds };
       const typed = readText(posted, textName(place));
       return typed === undefined ? answer : { ...answer, text: typed };
