@@ -176,8 +176,8 @@ export const inboxMutants: readonly SourceMutant[] = [
   {
     promise: 'an inbox sends no principal',
     file: 'channels/inbox/describe-entry.ts',
-    from: 'const request = hidePrincipals(asked);',
-    to: 'const request = { ...asked }; void hidePrincipals;',
+    from: 'nameAskers(hidePrincipals(asked))',
+    to: 'nameAskers(asked); void hidePrincipals',
     suite: [fields, 'people are named without'],
     sentence: failed,
   },
@@ -248,8 +248,8 @@ export const inboxMutants: readonly SourceMutant[] = [
   {
     promise: 'whoever decided a request is named without their principal',
     file: context,
-    from: 'if (principal === undefined) return decidedBy;',
-    to: 'if (principal !== null) return decidedBy;',
+    from: 'if (principal === undefined) return name;',
+    to: 'if (principal !== null) return name;',
     suite: [fields, 'whoever looks at a request'],
     sentence: failed,
   },
@@ -339,6 +339,14 @@ export const inboxMutants: readonly SourceMutant[] = [
     from: 'taken.has(own)',
     to: 'taken.size < 0',
     suite: [fields, 'a name beside another secret'],
+    sentence: failed,
+  },
+  {
+    promise: 'whoever asked is named by name and id alone',
+    file: 'channels/inbox/describe-entry.ts',
+    from: 'nameAskers(hidePrincipals(asked))',
+    to: 'hidePrincipals(asked); void nameAskers',
+    suite: [fields, 'whoever asked is named'],
     sentence: failed,
   },
 ];

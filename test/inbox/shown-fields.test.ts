@@ -403,7 +403,7 @@ test('whoever looks at a request, or has decided it, is named without the rest o
     principalId: (principal) => String(Reflect.get(Object(principal), 'account')),
     mayAnswer: () => true,
   });
-  await at.ask('t1', { account: 'eve' });
+  await at.ask('t1', { account: 'eve', token: 'top-secret' });
   const inbox = inboxOf(at.agent, {
     authorize: ({ request }) => ({
       principal: { account: request.headers.get('cookie'), token: 'top-secret' },
@@ -411,9 +411,21 @@ test('whoever looks at a request, or has decided it, is named without the rest o
   });
   const entry = only((await inbox.list('ben')).entries);
   await inbox.act('ben', entry, { type: 'claim' });
-  expect(only((await inbox.list('cleo')).entries).claim).toMatchObject({ by: 'ben' });
+  const open = only((await inbox.list('cleo')).entries);
+  expect(open).toMatchObject({ claim: { by: 'ben' }, requesters: ['eve'] });
+  expect(JSON.stringify(open)).not.toContain('top-secret');
   await inbox.answer('ben', [{ entry, answer: yes(entry) }]);
   const decided = only((await inbox.list('cleo', 'list=decided')).entries);
   expect(decided.decidedBy).toBe('ben');
   expect(JSON.stringify(decided)).not.toContain('top-secret');
+});
+
+test('whoever asked is named by name and id', async () => {
+  const at = office([{ calls: [pay('c1', { to: 'ACME', euros: 1 })] }], { mayAnswer: () => true });
+  await at.ask('t1', { id: 'u7', name: 'Eve', token: 'top-secret' });
+  const inbox = inboxOf(at.agent);
+  const entry = only((await inbox.list('ben')).entries);
+  expect(entry.request).toMatchObject({ requestedBy: { id: 'u7', name: 'Eve' } });
+  expect(JSON.stringify(entry)).not.toContain('top-secret');
+  expect(only(await inbox.answer('ben', [{ entry, answer: yes(entry) }])).status).toBe('recorded');
 });

@@ -3,6 +3,7 @@ import { readInputSchemas } from '../../agent/input-schemas.ts';
 import type { SeenRequest } from '../../agent/list-requests.ts';
 import { hashText } from '../../content/crypto.ts';
 import { isObject, parseJson } from '../../content/json-value.ts';
+import { idFields } from '../../content/request-text.ts';
 import { hidePrincipals, type UserInputRequest } from '../../content/user-input.ts';
 import { stringifySorted } from '../../thread/thread-snapshot.ts';
 import type { StoredRequest } from '../../thread/thread-store-requests.ts';
@@ -12,7 +13,7 @@ import {
   type InboxContext,
   type InboxUser,
   maySettle,
-  nameDecider,
+  nameStored,
   reportMistake,
 } from './inbox-context.ts';
 import { maskRequest, Secrets } from './mask-secrets.ts';
@@ -31,7 +32,8 @@ export async function describeEntry(
   const sourceUrl = findSourceUrl(inbox, row);
   return {
     ...pickRow(row, now),
-    decidedBy: nameDecider(inbox, row),
+    requesters: row.requesters.map((name) => nameStored(inbox, row, name)),
+    decidedBy: row.decidedBy === null ? null : nameStored(inbox, row, row.decidedBy),
     ...shown,
     digest,
     masked,
@@ -114,13 +116,32 @@ async function maskShown(
   secrets: Secrets,
   details: readonly InboxDetail[],
 ): Promise<{ digest: string; value: UserInputRequest; masked: string[][] }> {
-  const request = hidePrincipals(asked);
+  const request = nameAskers(hidePrincipals(asked));
   const { value, masked } = maskRequest(request, secrets, '');
   if (masked.length === 0) {
     return { digest: await digestRequest(request, details), value: request, masked };
   }
   const digest = await digestRequest(value, details);
   return { digest, ...maskRequest(request, secrets, digest) };
+}
+
+/* Who asked, by name and id: what their principal has besides may be theirs alone, such as a token. */
+function nameAskers(request: UserInputRequest): UserInputRequest {
+  const { requestedBy, requesters } = request;
+  return {
+    ...request,
+    ...(requestedBy === undefined ? {} : { requestedBy: pickName(requestedBy) }),
+    ...(requesters && { requesters: requesters.map(pickName) }),
+  };
+}
+
+function pickName(principal: unknown): unknown {
+  if (!isObject(principal)) return principal;
+  const named = ['name', ...idFields].flatMap((field): [string, unknown][] => {
+    const value = Object.hasOwn(principal, field) ? principal[field] : undefined;
+    return typeof value === 'string' || typeof value === 'number' ? [[field, value]] : [];
+  });
+  return named.length === 0 ? 'somebody' : Object.fromEntries(named);
 }
 
 async function digestRequest(
@@ -141,7 +162,7 @@ function pickRow(
   now: number,
 ): Omit<
   InboxEntry,
-  'decidedBy' | 'digest' | 'rights' | 'maySettle' | 'formats' | 'details' | 'masked'
+  'requesters' | 'decidedBy' | 'digest' | 'rights' | 'maySettle' | 'formats' | 'details' | 'masked'
 > {
   const { requestId, threadId, agent, tenant, kind, toolName, risk, createdAt, expiresAt } = row;
   const { votes, quorum, decidedAt, state } = row;
@@ -154,7 +175,6 @@ function pickRow(
     kind,
     state: isExpired ? 'expired' : state,
     toolName,
-    requesters: [...row.requesters],
     approvers: [...row.approvers],
     risk,
     createdAt,

@@ -57,14 +57,15 @@ export async function authorizeUser(
   return { by: { principal, channel }, as, viewer, name };
 }
 
-/** Who has decided a request, as others read it; `null` for nobody. */
-export function nameDecider(
+/** A person in a row, as others read them. */
+export function nameStored(
   { agents }: InboxContext,
-  { decidedBy, agent }: StoredRequest,
-): string | null {
+  { agent }: Pick<StoredRequest, 'agent'>,
+  name: string,
+): string {
   /* Of a principal without an id the row has the JSON, which may hold what is only that person's. */
-  const principal = decidedBy?.startsWith('{') === true ? parseJson(decidedBy) : undefined;
-  if (principal === undefined) return decidedBy;
+  const principal = name.startsWith('{') ? parseJson(name) : undefined;
+  if (principal === undefined) return name;
   const known = agents.findPeople(agent)?.identify(principal);
   return renderNamedPerson(principal) ?? known ?? 'somebody';
 }

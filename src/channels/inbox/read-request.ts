@@ -9,7 +9,7 @@ import {
   type InboxUser,
   maySeeConversation,
   maySeeRequest,
-  nameDecider,
+  nameStored,
   openThread,
 } from './inbox-context.ts';
 import { describeEntry, findSecrets, maskSecretsOf } from './describe-entry.ts';
@@ -83,7 +83,7 @@ async function describeEarlier(
   inbox: InboxContext,
   seen: SeenRequest,
 ): Promise<InboxRequest['earlier'][number]> {
-  const { requestId, threadId, agent, state, decidedAt } = seen.row;
+  const { requestId, threadId, agent, state, decidedAt, decidedBy } = seen.row;
   const thread = await openThread(inbox.agents.find(agent), threadId);
   const decision = thread?.decisions.find(({ request }) => request.requestId === requestId);
   const { response } = decision ?? {};
@@ -93,7 +93,7 @@ async function describeEarlier(
     requestId,
     threadId,
     state,
-    decidedBy: nameDecider(inbox, seen.row),
+    decidedBy: decidedBy === null ? null : nameStored(inbox, seen.row, decidedBy),
     ...(decidedAt === undefined ? {} : { decidedAt }),
     ...(given === undefined ? {} : { reason: secrets.maskText(given) }),
     input: secrets.maskInput(seen.request?.toolCall?.input).value,
