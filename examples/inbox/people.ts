@@ -20,6 +20,11 @@ export function personOf(request: Request): Person | undefined {
 
 const personSchema = z.object({ id: z.string(), roles: z.array(z.string()) });
 
+/** Who a principal is: the same person with other roles is still the same. */
+export function identify(principal: unknown): string {
+  return personSchema.parse(principal).id;
+}
+
 /** Whether a principal is a manager. */
 export function isManager(principal: unknown): boolean {
   return personSchema.safeParse(principal).data?.roles.includes('manager') ?? false;

@@ -9,7 +9,7 @@ import {
 } from './standing-approval.ts';
 import { toCanonicalText } from '../policy/digest.ts';
 import { coversInput, whyTooWide } from '../policy/match-grant.ts';
-import type { PrincipalId } from '../policy/same-person.ts';
+import { identifyStrictly, type PrincipalId } from '../policy/same-person.ts';
 import type { StoredRequest, ThreadStoreRequests } from '../thread/thread-store-requests.ts';
 
 /** So many decisions about a tool are looked at, the latest first. */
@@ -21,6 +21,8 @@ const fewestSaved = 4;
 interface Approved {
   requests: Pick<ThreadStoreRequests, 'list'>;
   principalId: PrincipalId;
+  /** Who has approved it. */
+  principal: unknown;
   /** The row of the request, which is decided. */
   row: StoredRequest;
 }
@@ -54,6 +56,7 @@ interface DecidedRequest {
 export async function suggestStandingApproval({
   requests,
   principalId,
+  principal,
   row,
 }: Approved): Promise<SuggestedApproval | undefined> {
   const request = parseRequest(row);
@@ -62,6 +65,8 @@ export async function suggestStandingApproval({
   if (request === undefined || toolCall === undefined || toolName === null || allowed === undefined)
     return undefined;
   if (row.state !== 'approved' || decidedBy === null || !mayBeRemembered(request)) return undefined;
+  /* Rows name people without the agent's `principalId`: two people may have one name. */
+  if (identifyStrictly(principal, principalId) !== decidedBy) return undefined;
   const rows = await requests.list({
     state: 'decided',
     kind: 'approval',

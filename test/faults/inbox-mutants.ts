@@ -349,4 +349,12 @@ export const inboxMutants: readonly SourceMutant[] = [
     suite: [fields, 'whoever asked is named'],
     sentence: failed,
   },
+  {
+    promise: 'a suggestion counts the decisions of one person, as the app tells people apart',
+    file: 'backtest/suggest-standing-approval.ts',
+    from: 'identifyStrictly(principal, principalId) !== decidedBy',
+    to: 'principal === decidedBy.length',
+    suite: ['inbox/suggested-approvals', 'do not tell people apart'],
+    sentence: failed,
+  },
 ];

@@ -70,7 +70,8 @@ function makeOffice(rule: object = {}, name: string | null = 'office') {
   /** What is suggested after a payment that was approved. */
   const suggest = async (payment: Payment, decision?: Decision) => {
     const row = await decide(payment, decision);
-    return suggestStandingApproval({ requests, principalId: undefined, row });
+    const { by: principal = 'ada' } = decision ?? {};
+    return suggestStandingApproval({ requests, principalId: undefined, principal, row });
   };
   return { decide, suggest, requests };
 }
@@ -162,6 +163,17 @@ test('for an agent without a name, one that reaches its thread', async () => {
   });
 });
 
+test('nothing where the rows do not tell people apart whom the app does', async () => {
+  const office = makeOffice();
+  await decideAll(office, [10, 20, 30, 40, 50].map(acme));
+  const row = await office.decide(acme(60));
+  const { requests } = office;
+  const principalId = (principal: unknown) => `north/${String(principal)}`;
+  const approved = { requests, principalId, principal: 'ada', row };
+  expect(await suggestStandingApproval(approved)).toBeUndefined();
+  expect(await suggestStandingApproval({ ...approved, principalId: undefined })).toBeDefined();
+});
+
 test('nothing after a rejection, and nothing once the text of the request was erased', async () => {
   const office = makeOffice();
   await decideAll(office, [10, 20, 30, 40, 50].map(acme));
@@ -171,5 +183,6 @@ test('nothing after a rejection, and nothing once the text of the request was er
   await requests.erase(requestId);
   const row = await requests.get(requestId);
   if (row === undefined) throw new Error('The row is gone.');
-  expect(await suggestStandingApproval({ requests, principalId: undefined, row })).toBeUndefined();
+  const approved = { requests, principalId: undefined, principal: 'ada', row };
+  expect(await suggestStandingApproval(approved)).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAgent } from 'holdpoint';
 import { openStore } from '../open-store.ts';
-import { mayAnswer } from '../people.ts';
+import { identify, mayAnswer } from '../people.ts';
 import { approvalRules } from './approval-rules.ts';
 import { Ledger } from './ledger.ts';
 import { officeModel } from './office-model.ts';
@@ -25,6 +25,7 @@ export async function openOffice() {
     tools: officeTools(new Ledger(join(folder, 'ledger.jsonl'))),
     toolApproval: approvalRules,
     mayAnswer,
+    principalId: identify,
     /* The ledger does each thing once per key, so a call that was interrupted by a crash can be started again. */
     toolRecovery: {
       payInvoice: { idempotent: true },

@@ -28,7 +28,7 @@ export async function recordAnswers(
   for (const given of answers) {
     const work = async (seen: SeenRequest) => recordAnswer(inbox, user, { given, seen });
     const outcome = await describeOutcome(inbox, user, given, work);
-    outcomes.push(isApproval(given.answer) ? await addSuggestion(inbox, outcome) : outcome);
+    outcomes.push(isApproval(given.answer) ? await addSuggestion(inbox, user, outcome) : outcome);
   }
   return outcomes;
 }
@@ -38,7 +38,11 @@ function isApproval(answer: UserInputResponseContent): boolean {
 }
 
 /** After an approval: the standing approval that would have spared the person such questions. Not where it can't be made. */
-async function addSuggestion(inbox: InboxContext, outcome: InboxOutcome): Promise<InboxOutcome> {
+async function addSuggestion(
+  inbox: InboxContext,
+  user: InboxUser,
+  outcome: InboxOutcome,
+): Promise<InboxOutcome> {
   const { agents } = inbox;
   if (outcome.status !== 'recorded' || !agents.canRun) return outcome;
   try {
@@ -47,7 +51,12 @@ async function addSuggestion(inbox: InboxContext, outcome: InboxOutcome): Promis
     if (row?.state !== 'approved' || people === undefined) return outcome;
     const { requests } = agents;
     const { principalId } = people;
-    const suggestion = await suggestStandingApproval({ requests, principalId, row });
+    const suggestion = await suggestStandingApproval({
+      requests,
+      principalId,
+      principal: user.by.principal,
+      row,
+    });
     return suggestion === undefined ? outcome : { ...outcome, suggestion };
   } catch (error) {
     reportMistake(inbox, 'A suggestion', error);
