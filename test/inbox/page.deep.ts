@@ -378,7 +378,7 @@ describe.skipIf(whyNot !== undefined)(`the page of the inbox (${whyNot ?? 'in Ch
     await pages[0]?.getByRole('button', { name: 'Notify me' }).click();
     await pages[1]?.reload();
     await office.ask({ to: 'seen', topic: 'seen' });
-    await waitUntil(async () => (await pages[1]?.title()) === '(2) Inbox');
+    for (const page of pages) await waitUntil(async () => (await page.title()) === '(2) Inbox');
     expect(shown).toEqual([]);
     for (const page of pages) await page.evaluate('hide()');
     await pages[0]?.waitForTimeout(11_000);
