@@ -1,21 +1,16 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { build, defaultClientConditions, preview, type PreviewServer } from 'vite';
 import { launchChromium } from '../support/chromium.ts';
+import { freePort } from '../support/free-port.ts';
+import { readNamedBlocks } from '../support/named-blocks.ts';
+import { installPacked, linkPackages, replaceOnce } from '../support/packed-package.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-
-/** The files that the docs' page about a chat page has in its code blocks, by their names. */
-async function documentedFiles(): Promise<Map<string, string>> {
-  const page = await readFile(join(root, 'docs/channels/page.md'), 'utf8');
-  const blocks = [...page.matchAll(/```(?:tsx?|js)\n\/\/ (\S+)\n(.*?)```/gs)];
-  return new Map(blocks.map(([, name = '', code = '']) => [name, code]));
-}
 
 /** The files that `npm create vite` adds. */
 const template = {
@@ -116,16 +111,16 @@ export class ReadmePageSite implements AsyncDisposable {
 }
 
 async function writeApp(folder: string, port: number, isPacked: boolean): Promise<void> {
-  const files = await documentedFiles();
+  const files = await readNamedBlocks('channels/page.md');
   const server = files.get('server.ts') ?? '';
   const serve = files.get('serve.js') ?? '';
-  const modelled = replaced(server, "model: 'openai/gpt-5-mini'", 'model: globalThis.model');
-  const ruled = replaced(
+  const modelled = replaceOnce(server, "model: 'openai/gpt-5-mini'", 'model: globalThis.model');
+  const ruled = replaceOnce(
     modelled,
     "toolApproval: { bookFlight: 'user-approval' }",
     'toolApproval: globalThis.toolApproval, mayAnswer: globalThis.mayAnswer',
   );
-  const signedIn = replaced(
+  const signedIn = replaceOnce(
     ruled,
     'return undefined; //',
     'return globalThis.userOf(_request); //',
@@ -134,44 +129,11 @@ async function writeApp(folder: string, port: number, isPacked: boolean): Promis
     ...Object.entries(template),
     ...files,
     ['server.ts', signedIn],
-    ['serve.js', replaced(serve, '3001', String(port))],
+    ['serve.js', replaceOnce(serve, '3001', String(port))],
   ]);
   await mkdir(join(folder, 'src'));
-  await mkdir(join(folder, 'node_modules/@ai-sdk'), { recursive: true });
   for (const [name, content] of own) await writeFile(join(folder, name), content);
-  for (const name of ['ai', 'zod', 'react', 'react-dom', '@ai-sdk/react']) {
-    await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
-  }
+  await linkPackages(folder, ['ai', 'zod', 'react', 'react-dom', '@ai-sdk/react']);
   if (isPacked) await installPacked(folder);
   else await symlink(root, join(folder, 'node_modules/holdpoint'));
-}
-
-/** Unpacks what `npm pack` makes, beside the packages that it depends on. */
-async function installPacked(folder: string): Promise<void> {
-  const run = (program: string, ...parameters: string[]): unknown =>
-    execFileSync(program, parameters, { cwd: root, stdio: 'pipe' });
-  const { version, dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  run('npm', 'pack', '--pack-destination', folder);
-  const place = join(folder, 'node_modules/holdpoint');
-  await mkdir(place);
-  run('tar', 'xzf', join(folder, `holdpoint-${version}.tgz`), '-C', place, '--strip-components=1');
-  for (const name of Object.keys(dependencies)) {
-    const link = join(folder, 'node_modules', name);
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(join(root, 'node_modules', name), link);
-  }
-}
-
-function replaced(text: string, old: string, by: string): string {
-  if (!text.includes(old)) throw new Error(`docs/channels/page.md does not contain ${old}.`);
-  return text.replace(old, by);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (typeof address !== 'object' || address === null) throw new Error('There is no port.');
-  return address.port;
 }
