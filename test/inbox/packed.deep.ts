@@ -26,6 +26,14 @@ async function readToApprove(page: Page, to: string): Promise<void> {
   await waitForApproval(page, `to ${to}?`);
 }
 
+/** Reads what is open, screen by screen, until it could be approved. */
+async function readToEnd(page: Page): Promise<void> {
+  while (await page.locator('button.yes[aria-disabled="true"]').isVisible()) {
+    await page.keyboard.press('Space');
+    await page.waitForTimeout(50);
+  }
+}
+
 async function reject(page: Page, reason: string): Promise<void> {
   await page.keyboard.press('r');
   await page.locator('textarea.step:focus').fill(reason);
@@ -199,5 +207,53 @@ describe.skipIf(whyNot !== undefined)(`the packed inbox (${whyNot ?? 'in Chromiu
     await waitUntil(async () => (await office.findPaid('Killed')).length > 0);
     expect(await office.readAnswers(threadId)).toHaveLength(1);
     expect(await office.findPaid('Killed')).toHaveLength(1);
+  });
+
+  test('an edit that the schema refuses is corrected, and runs as corrected', async () => {
+    const { threadId } = await office.ask('eve', { to: 'Edited', euros: 60 });
+    const page = await open('ben');
+    const approveAs = async (euros: string): Promise<void> => {
+      await page.keyboard.press('e');
+      await page.getByLabel('euros').fill(euros);
+      await page.getByRole('button', { name: 'Check the edit' }).click();
+      await page.getByRole('heading', { name: 'This will run' }).waitFor();
+      await readToEnd(page);
+      await page.waitForTimeout(600);
+      await page.getByRole('button', { name: 'Approve as edited' }).click();
+    };
+    await readToApprove(page, 'Edited');
+    await approveAs('5000');
+    await alert(page).getByText('At most 500 EUR.').waitFor();
+    expect(await office.readAnswers(threadId)).toEqual([]);
+    await read(page, 'Edited');
+    await readToEnd(page);
+    await approveAs('450');
+    await spoken(page, 'Approved by ben').waitFor();
+    await waitUntil(async () => (await office.findPaid('Edited')).length > 0);
+    expect(await office.findPaid('Edited')).toEqual([{ to: 'Edited', euros: 450 }]);
+  });
+
+  test('whoever loses the right while the page is open is refused, and sees nothing more', async () => {
+    const { threadId } = await office.ask('eve', { to: 'Lost', euros: 70 });
+    const [dora, ben] = [await open('dora'), await open('ben')];
+    await readToApprove(dora, 'Lost');
+    await office.changeTeams({ finance: ['ben'] });
+    onTestFinished(async () => office.changeTeams());
+    let received = '';
+    dora.on('response', async (response) => {
+      if (response.url().includes('/changes')) return;
+      received += await response.text().catch(() => '');
+    });
+    await dora.keyboard.press('a');
+    await alert(dora).getByText('Not recorded').waitFor();
+    await office.ask('eve', { to: 'Hidden', euros: 80 });
+    await row(ben, 'Hidden').waitFor();
+    await dora.getByRole('button', { name: /^All open/ }).click();
+    await dora.reload();
+    await dora.getByText(/^Nothing waits for/).waitFor();
+    expect(await dora.locator('body').textContent()).not.toMatch(/Lost|Hidden/);
+    expect(received).not.toMatch(/EUR/);
+    expect(await office.readAnswers(threadId)).toEqual([]);
+    expect(await office.findPaid('Lost')).toEqual([]);
   });
 });

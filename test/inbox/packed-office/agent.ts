@@ -21,13 +21,16 @@ const pay = tool({
   },
 });
 
-const rule = {
-  type: 'user-approval',
-  text: ({ to, euros }: z.infer<typeof payment>) => `Pay ${euros} EUR to ${to}?`,
+/* Requests with other metadata are not alike: each test has a row of its own, whatever another one has left. */
+const ask = ({ to, euros }: z.infer<typeof payment>, quorum: number) => ({
+  type: 'user-approval' as const,
+  text: `Pay ${euros} EUR to ${to}?`,
   approvers: ['finance'],
   notRequester: true,
   editable: ['euros'],
-} as const;
+  metadata: { to },
+  quorum,
+});
 
 const file = sqliteStore('threads.sqlite');
 
@@ -53,7 +56,10 @@ export const agent = createAgent({
   }).model,
   store,
   tools: { pay, payTogether: pay },
-  toolApproval: { pay: rule, payTogether: { ...rule, quorum: 2 } },
+  toolApproval: {
+    pay: (input: z.infer<typeof payment>) => ask(input, 1),
+    payTogether: (input: z.infer<typeof payment>) => ask(input, 2),
+  },
   mayAnswer: ({ principal, request }) =>
     typeof principal === 'string' &&
     request.type === 'approval-request' &&
