@@ -11,6 +11,8 @@ export class FakeRoute {
   /** What was posted, in order. */
   readonly posted: Posted[] = [];
   now = 10_000;
+  /** How far the server's clock is ahead of the page's. */
+  ahead = 0;
   /** Changes an outcome before it is sent. */
   amend: (outcome: InboxOutcome) => InboxOutcome = (outcome) => outcome;
   /** An entry as lists have it. */
@@ -43,7 +45,7 @@ export class FakeRoute {
   }
 
   async #respond({ pathname }: URL, init: RequestInit = {}): Promise<Response> {
-    const read = { viewer: 'Cy', at: this.now };
+    const read = { viewer: 'Cy', at: this.now + this.ahead };
     const open = this.entries.filter(({ state }) => state === 'open');
     const count = { count: open.length, hasMore: false };
     if (init.method === 'POST')

@@ -241,8 +241,17 @@ export function enterValue(
   draft: EditDraft | undefined,
   change: { name: string; entered: EnteredValue },
 ): EditDraft {
+  return makeDraft(entry, new Map(draft?.entered).set(change.name, change.entered));
+}
+
+/** A draft for the request as it is now: what was entered stays, and what was not is as the request has it. */
+export function renewDraft(entry: InboxEntry, draft: unknown): EditDraft | undefined {
+  const known = readEditDraft(draft);
+  return known && makeDraft(entry, known.entered);
+}
+
+function makeDraft(entry: InboxEntry, entered: EditDraft['entered']): EditDraft {
   const fields = listEditFields(entry);
-  const entered = new Map(draft?.entered).set(change.name, change.entered);
   const changed = fields.flatMap((field) => {
     const value = entered.get(field.name);
     const isSame = value === undefined || isSameJson(value, showCurrent(field));

@@ -63,6 +63,7 @@ export class Inbox {
     this.marks = new Marks(this.list, this.needsPerson, () => this.changed());
     this.answering = new PageAnswers({
       client,
+      clock: now,
       opened: () => this.#opened,
       whyNotCurrent: () => this.#whyNotCurrent(),
       findKnown: (entry) => this.findKnown(entry),
@@ -310,7 +311,11 @@ export class Inbox {
     const key = from === 'detail' ? this.#opened?.row.key : this.activeKey;
     const place = rows.findIndex((row) => row.key === key);
     const isFirst = from === 'list' && this.#activeKey === undefined;
+    const begun = this.answering.step;
+    const openKey = this.#opened?.key;
     if (step === 1 && place === rows.length - 1 && this.hasMore) await this.loadMore();
+    /* The person may have gone on meanwhile. */
+    if (openKey !== this.#opened?.key || begun !== this.answering.step) return;
     const row = this.list.rows[isFirst ? 0 : place + step];
     if (row === undefined) return;
     this.#activeKey = row.key;
@@ -360,7 +365,7 @@ export class Inbox {
 
   /** Opens what is marked as one row, if it can be answered together: it must be about one tool of one agent. */
   openMarked(): void {
-    const entries = this.list.entries.filter(({ requestId }) => this.marks.has(requestId));
+    const { entries } = this.marks;
     const [first] = entries;
     if (first === undefined) return;
     const isOne = entries.every(

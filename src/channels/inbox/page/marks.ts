@@ -15,8 +15,13 @@ export class Marks {
     this.#changed = changed;
   }
 
+  /** What is marked and still needs the person. */
+  get entries(): InboxEntry[] {
+    return this.#list.entries.filter((each) => this.has(each.requestId) && this.#mayBeMarked(each));
+  }
+
   get count(): number {
-    return this.#ids.size;
+    return this.entries.length;
   }
 
   has(requestId: string): boolean {

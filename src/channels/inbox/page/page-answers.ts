@@ -1,7 +1,7 @@
 import type { QuestionAnswer } from '../../../content/question.ts';
 import type { InboxAction, InboxEntry, InboxOutcome } from '../inbox-api.ts';
 import { type Answer, type Draft, makeAnswer, needsSecondStep } from './answers.ts';
-import { readEditDraft } from './edit-draft.ts';
+import { readEditDraft, renewDraft } from './edit-draft.ts';
 import type { InboxRefusal } from './decode-responses.ts';
 import { explainWhyNot } from './entry-words.ts';
 import type { InboxClient } from './inbox-client.ts';
@@ -40,8 +40,10 @@ const most = 200;
 /** What answering needs of the page around it. */
 export interface AnswersHost {
   client: Pick<InboxClient, 'answer' | 'act' | 'now'>;
+  /** The page's own clock: that of the server may be corrected at any time. */
+  clock: () => number;
   /** What is open, as it was shown. */
-  opened: () => { row: Row; key: string; shownAt: number } | undefined;
+  opened: () => { row: Row; key: string } | undefined;
   /** Why nothing of what is open may be answered now, apart from what the person has seen of it. */
   whyNotCurrent: () => string | undefined;
   /** An entry that was shown, as it is now. */
@@ -81,20 +83,19 @@ export class PageAnswers {
   /** Something else is open: the steps begin anew. Drafts are kept. */
   reset(): void {
     this.#step = 'read';
-    this.#stepAt = this.#host.client.now;
+    this.#stepAt = this.#host.clock();
   }
 
   setStep(step: Step): void {
     this.#step = step;
-    this.#stepAt = this.#host.client.now;
+    this.#stepAt = this.#host.clock();
     this.#host.focusStep();
     this.#host.changed();
   }
 
   /** Whether what is shown was there for as long as a double click takes. */
   get isRested(): boolean {
-    const { now } = this.#host.client;
-    return now - Math.max(this.#stepAt, this.#host.opened()?.shownAt ?? 0) >= restMs;
+    return this.#host.clock() - this.#stepAt >= restMs;
   }
 
   /** One level back; false at the first. */
@@ -189,18 +190,18 @@ export class PageAnswers {
   approve(): void {
     const why = this.whyNotApprove;
     if (why !== undefined) return this.say(why);
-    const [first] = this.answerable;
-    if (first === undefined) return;
     const { reason = '' } = this.#openedDraft;
-    const lacksReason = pickApproval(first)?.requireReason === true && reason.trim() === '';
+    const needsReason = this.answerable.some((each) => pickApproval(each)?.requireReason === true);
+    const lacksReason = needsReason && reason.trim() === '';
+    const isCritical = this.answerable.some(needsSecondStep);
     switch (this.#step) {
       case 'read':
         if (lacksReason) return this.setStep('give-reason');
-        if (needsSecondStep(first)) return this.setStep('confirm');
+        if (isCritical) return this.setStep('confirm');
         return this.#sendApproval();
       case 'give-reason':
         if (lacksReason) return this.say('Give a reason to approve this.');
-        if (needsSecondStep(first)) return this.setStep('confirm');
+        if (isCritical) return this.setStep('confirm');
         return this.#sendApproval();
       case 'check':
         if (lacksReason) return this.say('Give a reason to approve this.');
@@ -224,7 +225,7 @@ export class PageAnswers {
       const { mayRemember } = entry.rights;
       return makeAnswer(entry, true, {
         reason,
-        ...(isRemembered === true && entries.length === 1 ? { remember: mayRemember } : {}),
+        ...(isRemembered === true && this.#isAlone ? { remember: mayRemember } : {}),
         ...(isEdited ? { input: readEditDraft(edit)?.input } : {}),
       });
     });
@@ -254,23 +255,33 @@ export class PageAnswers {
     return first === undefined ? {} : this.draft(first.requestId);
   }
 
+  /* What was filled in for one request is not for another that is the last of several to wait. */
+  get #isAlone(): boolean {
+    return this.#host.opened()?.row.entries.length === 1;
+  }
+
   startEdit(): void {
     const why = this.whyNot;
     if (why !== undefined) return this.say(why);
-    const [entry, ...others] = this.answerable;
-    if (entry === undefined || others.length > 0) return;
+    const [entry] = this.answerable;
+    if (entry === undefined || !this.#isAlone) return;
     if (!entry.rights.mayEdit) return this.say('You may not edit this.');
     /* What is masked would be sent as its mask. */
     if (entry.masked.length > 0) return this.say('It has a secret, so it can’t be edited here.');
+    const draft = this.draft(entry.requestId);
+    /* The request may have changed since the draft was made. */
+    this.#drafts.set(entry.requestId, { ...draft, edit: renewDraft(entry, draft.edit) });
     this.setStep('edit');
   }
 
   /** Shows what would run, before it is approved. */
   checkEdit(): void {
     const [entry] = this.answerable;
-    if (entry === undefined) return;
+    if (entry === undefined || !this.#isAlone) return;
     const { faults = [] } = readEditDraft(this.draft(entry.requestId).edit) ?? {};
     if (faults.length > 0) return this.say(`Correct this first: ${faults.join(', ')}.`);
+    /* What was read of the edit before is not this one. */
+    this.#seen = undefined;
     this.setStep('check');
   }
 
@@ -281,7 +292,7 @@ export class PageAnswers {
       answers === undefined
         ? { status: 'dismissed' as const }
         : { status: 'answered' as const, answers: [...answers] };
-    const words = answers === undefined ? 'Dismissing' : 'PageAnswers';
+    const words = answers === undefined ? 'Dismissing' : 'Answering';
     this.#send(words, this.answerable, ({ requestId, threadId, digest }) => ({
       requestId,
       threadId,

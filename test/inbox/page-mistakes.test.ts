@@ -1,0 +1,208 @@
+import { expect, test, vi } from 'vitest';
+import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
+import { enterValue, readEditDraft } from '../../src/channels/inbox/page/edit-draft.ts';
+import type { Inbox } from '../../src/channels/inbox/page/inbox.ts';
+import { decide, makeEntry } from './page-entries.ts';
+import { FakeRoute } from './page-route.ts';
+
+const other = (requestId: string, parts: Parameters<typeof makeEntry>[1] = {}): InboxEntry =>
+  makeEntry(requestId, { toolName: requestId, ...parts });
+
+const rowOf = (inbox: Inbox, requestId: string) => {
+  const row = inbox.list.findRow(requestId);
+  if (row === undefined) throw new Error(`${requestId} is not in the list.`);
+  return row;
+};
+
+/** The person has read what is open to its end. */
+const readWhole = ({ answering }: Inbox): void =>
+  answering.setSeen(answering.shownKey, { isWhole: true, missing: [], hidden: 0 });
+
+const settle = async (inbox: Inbox): Promise<void> =>
+  vi.waitFor(() => {
+    if (inbox.answering.sendingCount > 0) throw new Error('An answer is on its way.');
+  });
+
+/** Opens two that are alike together, of which somebody else has decided the first. */
+const openOneOfTwo = async (route: FakeRoute): Promise<Inbox> => {
+  const inbox = await route.open();
+  inbox.answering.setDraft('a', {
+    isRemembered: true,
+    edit: { entered: new Map(), input: { to: 'what a is to be' }, faults: [] },
+  });
+  inbox.open(rowOf(inbox, 'a'));
+  route.replace(decide(makeEntry('a'), 'rejected', 'Bo'));
+  await inbox.refresh();
+  return inbox;
+};
+
+const both = ['a', 'b'].map((id) =>
+  makeEntry(id, { rights: { mayEdit: true, mayRemember: { scope: 'everyone', match: 'any' } } }),
+);
+
+test('an edit of one request is never sent for another, also where it is the last of several that waits', async () => {
+  const route = new FakeRoute(...both);
+  const inbox = await openOneOfTwo(route);
+  const { answering } = inbox;
+  answering.startEdit();
+  answering.checkEdit();
+  readWhole(inbox);
+  answering.approve();
+  await settle(inbox);
+  expect(route.posted.filter(({ answer }) => JSON.stringify(answer).includes('"input"'))).toEqual(
+    [],
+  );
+});
+
+test('what was ticked for one request makes no rule of another, also where it is the last of several that waits', async () => {
+  const route = new FakeRoute(...both);
+  const inbox = await openOneOfTwo(route);
+  readWhole(inbox);
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted).toMatchObject([{ requestId: 'b', answer: { approved: true } }]);
+  expect(route.posted[0]?.['answer']).not.toHaveProperty('remember');
+});
+
+test('one critical request among several takes the second step for all, wherever it stands', async () => {
+  const route = new FakeRoute(
+    makeEntry('a'),
+    makeEntry('b', { risk: 'critical', request: { risk: 'critical' } }),
+  );
+  const inbox = await route.open();
+  inbox.marks.toggle(rowOf(inbox, 'a'));
+  inbox.marks.toggle(rowOf(inbox, 'b'));
+  inbox.openMarked();
+  readWhole(inbox);
+  inbox.answering.approve();
+  expect(inbox.answering.step).toBe('confirm');
+  expect(inbox.answering.sendingCount).toBe(0);
+});
+
+test('where one of several needs a reason, it is asked for', async () => {
+  const route = new FakeRoute(makeEntry('a'), makeEntry('b', { request: { requireReason: true } }));
+  const inbox = await route.open();
+  inbox.marks.toggle(rowOf(inbox, 'a'));
+  inbox.marks.toggle(rowOf(inbox, 'b'));
+  inbox.openMarked();
+  readWhole(inbox);
+  inbox.answering.approve();
+  expect(inbox.answering.step).toBe('give-reason');
+  expect(inbox.answering.sendingCount).toBe(0);
+});
+
+test('what was read of one edit does not count for the next one', async () => {
+  const route = new FakeRoute(other('x', { rights: { mayEdit: true } }));
+  const inbox = await route.open();
+  const { answering } = inbox;
+  inbox.open(rowOf(inbox, 'x'));
+  readWhole(inbox);
+  answering.startEdit();
+  answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'y' }, faults: [] } });
+  answering.checkEdit();
+  readWhole(inbox);
+  answering.goBack();
+  answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'z' }, faults: [] } });
+  answering.checkEdit();
+  answering.approve();
+  await settle(inbox);
+  expect(route.posted).toEqual([]);
+});
+
+test('an edit keeps what somebody else has changed meanwhile in what it does not touch', async () => {
+  const input = { to: 'Ada', body: 'Hello' };
+  const entry = other('x', { input, rights: { mayEdit: true }, request: { editable: true } });
+  const route = new FakeRoute(entry);
+  const inbox = await route.open();
+  const { answering } = inbox;
+  inbox.open(rowOf(inbox, 'x'));
+  answering.startEdit();
+  const change = { name: 'body', entered: { is: 'value' as const, text: 'Bye' } };
+  answering.setDraft('x', { edit: enterValue(entry, undefined, change) });
+  const { request } = entry;
+  if (request?.type !== 'approval-request' || request.toolCall === undefined) return;
+  const toolCall = { ...request.toolCall, input: { to: 'Bo', body: 'Hello' } };
+  route.replace({ ...entry, digest: 'edited x', request: { ...request, toolCall } });
+  await inbox.refresh();
+  inbox.reopen();
+  answering.startEdit();
+  answering.checkEdit();
+  expect(readEditDraft(answering.draft('x').edit)?.input).toEqual({ to: 'Bo', body: 'Bye' });
+});
+
+test('what was answered is no longer marked; what was refused is', async () => {
+  const route = new FakeRoute(other('a'), other('b', { toolName: 'a' }));
+  route.entries = route.entries.map((each, index) => ({ ...each, tenant: `${index}` }));
+  const inbox = await route.open();
+  inbox.marks.toggle(rowOf(inbox, 'a'));
+  inbox.marks.toggle(rowOf(inbox, 'b'));
+  inbox.openMarked();
+  readWhole(inbox);
+  route.amend = (outcome) => {
+    if (outcome.requestId !== 'b') return outcome;
+    const error = { code: 'busy', message: 'Try again.' };
+    return { status: 'refused', requestId: 'b', error };
+  };
+  inbox.answering.approve();
+  route.entries = route.entries.map((each) =>
+    each.requestId === 'b' ? other('b', { toolName: 'a' }) : each,
+  );
+  await settle(inbox);
+  route.replace(other('b', { toolName: 'a', tenant: '1' }));
+  await inbox.refresh();
+  expect(inbox.marks.count).toBe(1);
+  inbox.openMarked();
+  expect(inbox.opened?.row.entries.map(({ requestId }) => requestId)).toEqual(['b']);
+});
+
+test('what is read late takes nobody away from what they have begun meanwhile', async () => {
+  const route = new FakeRoute(other('x'), other('y'));
+  const inbox = await route.open();
+  inbox.open(rowOf(inbox, 'y'));
+  const more = Promise.withResolvers<unknown>();
+  Object.defineProperty(inbox, 'hasMore', { value: true });
+  Object.defineProperty(inbox, 'loadMore', {
+    value: async () => {
+      await more.promise;
+      inbox.list.append([other('z')]);
+    },
+  });
+  const moving = inbox.move(1, 'detail');
+  inbox.answering.startReject();
+  more.resolve(undefined);
+  await moving;
+  expect(inbox.opened?.row.key).toBe('y');
+  expect(inbox.answering.step).toBe('reject');
+});
+
+test('an answer on its way is called what it is', async () => {
+  const question = {
+    type: 'question-request' as const,
+    kind: 'choice' as const,
+    requestId: 'q',
+    threadId: 'thread of q',
+    text: 'Which room?',
+    fields: [],
+    allowDismiss: true,
+    createdAt: 1_000,
+  };
+  const route = new FakeRoute({ ...other('q', { kind: 'question' }), request: question });
+  const inbox = await route.open();
+  inbox.open(rowOf(inbox, 'q'));
+  inbox.answering.answerQuestion([{ key: 'room', optionIds: ['blue'] }]);
+  expect(inbox.answering.describeSending('q')).toBe('Answering');
+  await settle(inbox);
+});
+
+test('a double press is one yes, also when the server’s clock is corrected between', async () => {
+  const route = new FakeRoute(other('x', { risk: 'critical' }));
+  const inbox = await route.open();
+  inbox.open(rowOf(inbox, 'x'));
+  readWhole(inbox);
+  inbox.answering.approve();
+  route.ahead = 5_000;
+  await inbox.refresh();
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted).toEqual([]);
+});
