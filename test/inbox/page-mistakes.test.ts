@@ -206,3 +206,11 @@ test('a double press is one yes, also when the server’s clock is corrected bet
   await settle(inbox);
   expect(route.posted).toEqual([]);
 });
+
+test('an edit keeps the line ends of a text, of which a field of a page knows one alone', () => {
+  const entry = other('x', { input: { body: 'Dear Ada,\r\nBest' }, request: { editable: true } });
+  const enter = (text: string) =>
+    enterValue(entry, undefined, { name: 'body', entered: { is: 'value', text } }).input;
+  expect(enter('Dear Bo,\nBest')).toEqual({ body: 'Dear Bo,\r\nBest' });
+  expect(enter('Dear Ada,\nBest')).toBeUndefined();
+});

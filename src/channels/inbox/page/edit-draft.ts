@@ -181,7 +181,7 @@ export function parseEntered(
   if (is === 'null') return { value: null };
   switch (field.kind) {
     case 'text':
-      return { value: text };
+      return { value: restoreLineEnds(text, field.current?.value) };
     case 'boolean':
       return text === 'true' || text === 'false'
         ? { value: text === 'true' }
@@ -198,6 +198,13 @@ export function parseEntered(
     case 'json':
       return parseJsonText(text);
   }
+}
+
+/* A text area gives each line end as a line feed. */
+function restoreLineEnds(text: string, current: unknown): string {
+  const isWindows =
+    typeof current === 'string' && /\r\n/.test(current) && !/\r(?!\n)|(?<!\r)\n/.test(current);
+  return isWindows ? text.replaceAll(/\r?\n/g, '\r\n') : text;
 }
 
 function parseNumber(
