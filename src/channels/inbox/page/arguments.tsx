@@ -266,7 +266,9 @@ const mostRows = 100;
 /** Whether a list is one of objects that fit into a table. */
 function isTable(value: unknown): value is TableRow[] {
   if (!Array.isArray(value) || value.length < 2 || value.length > mostRows) return false;
-  return value.every(isNamed) && listColumns(value).length <= mostColumns;
+  if (!value.every(isNamed)) return false;
+  const { length } = listColumns(value);
+  return length > 0 && length <= mostColumns;
 }
 
 function listColumns(rows: readonly TableRow[]): string[] {

@@ -54,7 +54,7 @@ export function AskerFacts({ entries }: { entries: readonly InboxEntry[] }) {
               {expiresAt !== undefined && (
                 <>
                   <Time at={expiresAt} />
-                  {approval && `, then ${describeDeadlineAction(approval.onExpiry).text}`}
+                  {approval && isSame(describeEnd) && `, then ${describeEnd(entry)}`}
                 </>
               )}
             </Fact>
@@ -69,14 +69,15 @@ export function AskerFacts({ entries }: { entries: readonly InboxEntry[] }) {
               </Fact>
             </>
           )}
-          <Fact name="Answered by">{describeApprovers(entry)}</Fact>
+          {isSame(describeApprovers) && <Fact name="Answered by">{describeApprovers(entry)}</Fact>}
           <Fact name="Approvals">
-            {entry.quorum > 1 &&
+            {isSame((each) => each.quorum) &&
+              entry.quorum > 1 &&
               (isOne ? `${entry.votes} of ${entry.quorum}` : `${entry.quorum} each`)}
           </Fact>
           {approval && isOne && <Votes request={approval} />}
           <Fact name="Metadata">
-            {request?.metadata !== undefined && (
+            {request?.metadata !== undefined && isSame((each) => each.request?.metadata) && (
               <ValuesOf name="metadata" root={request.metadata} declared={noDeclared}>
                 <Value value={request.metadata} path={[]} />
               </ValuesOf>
@@ -106,12 +107,21 @@ export function AskerFacts({ entries }: { entries: readonly InboxEntry[] }) {
 
 const noDeclared = { formats: [], masked: [] };
 
-function describeApprovers(entry: InboxEntry): string {
+/** Who may answer, as one line that is safe to show. */
+export function describeApprovers(entry: InboxEntry): string {
   const names = entry.approvers.map((each) => inertLine(each)).join(', ');
   const isExcluded = pickApproval(entry)?.notRequester === true;
   return [names, ...(isExcluded ? ['not by those for whom it is asked'] : [])]
     .filter(Boolean)
     .join(', ');
+}
+
+/** What happens at the deadline of an approval that has one. */
+export function describeEnd(entry: InboxEntry): string | undefined {
+  const approval = pickApproval(entry);
+  return entry.expiresAt === undefined || approval === undefined
+    ? undefined
+    : describeDeadlineAction(approval.onExpiry).text;
 }
 
 function State({ entry: { state, decidedBy, decidedAt } }: { entry: InboxEntry }) {

@@ -9,9 +9,10 @@ import { Detail } from './details.tsx';
 import { compareInputs, findUsual, type DifferingField } from './differing-fields.ts';
 import { Escaped, Inert } from './inert.tsx';
 import { Tag } from './literal.tsx';
+import { LongText } from './long-text.tsx';
 import { isAbsent } from './effect.tsx';
 import { Field, MissingField, Reading } from './reading.tsx';
-import { AskerFacts } from './asker-facts.tsx';
+import { AskerFacts, describeApprovers, describeEnd } from './asker-facts.tsx';
 import { describeAskers, describeRights, pickApproval } from './request-words.ts';
 import { Time } from './relative.tsx';
 import { diffWords } from './text-diff.ts';
@@ -51,12 +52,14 @@ function Differences({ entries }: { entries: readonly InboxEntry[] }) {
   const [first] = entries;
   const { shared, columns } = useMemo(() => listColumns(entries), [entries]);
   if (first === undefined) return null;
+  const why = pickApproval(first)?.reason;
   const rows = entries.map((entry, index) => ({
     name: index + 1,
-    cells: columns.map(({ name, render }) => (
+    /* An argument may be named like another column. */
+    cells: columns.map(({ name, render }, place) => (
       <Field
-        key={name}
-        name={`${entry.threadId} ${entry.requestId} ${name}`}
+        key={place}
+        name={`${entry.threadId} ${entry.requestId} ${place} ${name}`}
         label={`row ${index + 1}: ${name}`}
       >
         {render(index)}
@@ -70,6 +73,14 @@ function Differences({ entries }: { entries: readonly InboxEntry[] }) {
           <p className="effect">
             {first.toolName !== null && <span className="code">{inertLine(first.toolName)}</span>}
           </p>
+          {entries.every(({ request }) => request?.text === first.request?.text) && (
+            <LongText text={first.request?.text ?? ''} />
+          )}
+          {why !== undefined && entries.every((each) => pickApproval(each)?.reason === why) && (
+            <p>
+              Needs approval: <Inert text={why} />
+            </p>
+          )}
           <Warnings of={entries} />
           {entries.some(isAbsent) && (
             <MissingField name="requests" label="what some of them ask">
@@ -220,6 +231,12 @@ function listFactColumns(entries: readonly InboxEntry[]): Column[] {
   const texts: [string, (entry: InboxEntry) => string | undefined][] = [
     ['asked as', ({ request }) => request?.text],
     ['why', (entry) => pickApproval(entry)?.reason],
+    ['risk', ({ risk }) => risk ?? undefined],
+    ['answered by', describeApprovers],
+    ['approvals', ({ quorum }) => String(quorum)],
+    ['metadata', ({ request }) => request?.metadata && JSON.stringify(request.metadata)],
+    ['through', ({ request }) => request?.path?.map(({ agent }) => agent).join(' > ')],
+    ['then', describeEnd],
     ['edited by', (entry) => nameEditor(pickApproval(entry))],
     ['asked for by', describeAskers],
     ['agent', ({ agent }) => agent ?? undefined],

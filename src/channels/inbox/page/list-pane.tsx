@@ -2,6 +2,7 @@ import { inertLine } from '../../../content/inert-text.ts';
 import { Button } from './button.tsx';
 import { describeClaim, countEnded, describeRow, describeState } from './entry-words.ts';
 import type { Inbox } from './inbox.ts';
+import { pageReader } from './reading.tsx';
 import type { Row } from './shown-list.ts';
 import { describeRelative } from './format-value.ts';
 
@@ -169,8 +170,7 @@ function describeHow(row: Row, { answering, client }: Inbox): string {
   const claim = describeClaim(entry, client.now);
   if (claim !== undefined) return claim;
   const { expiresAt, createdAt } = entry;
-  if (expiresAt === undefined)
-    return describeRelative(createdAt, client.now, { locale: navigator.language });
+  if (expiresAt === undefined) return describeRelative(createdAt, client.now, pageReader);
   if (expiresAt <= client.now) return 'Expired';
-  return `expires ${describeRelative(expiresAt, client.now, { locale: navigator.language })}`;
+  return `expires ${describeRelative(expiresAt, client.now, pageReader)}`;
 }

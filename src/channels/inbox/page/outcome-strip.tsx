@@ -3,6 +3,7 @@ import { Button } from './button.tsx';
 import { openDialog } from './open-dialog.ts';
 import { countWords, describeRule } from './entry-words.ts';
 import type { Inbox } from './inbox.ts';
+import { pageReader } from './reading.tsx';
 import type { InboxSuggestion } from '../inbox-api.ts';
 import { inertLine } from '../../../content/inert-text.ts';
 import { describeRelative } from './format-value.ts';
@@ -33,7 +34,7 @@ function Suggestion({ inbox, terms }: { inbox: Inbox; terms: InboxSuggestion }) 
   const last =
     rejectedAt === undefined
       ? 'You have never rejected one.'
-      : `You last rejected one ${describeRelative(rejectedAt, inbox.client.now, { locale: navigator.language })}.`;
+      : `You last rejected one ${describeRelative(rejectedAt, inbox.client.now, pageReader)}.`;
   const close = (): void => {
     dialog.current?.close();
     inbox.moveFocusTo('heading');

@@ -53,11 +53,21 @@ export function useNow(): number {
   return useContext(Now);
 }
 
-const reader: ValueReader = { locale: navigator.language };
+/** Who reads, for what is no component. */
+export const pageReader: ValueReader = { locale: readLocale() };
+
+/* Some browsers have a language such as `en-US@posix`, for which nothing can be formatted. */
+function readLocale(): string {
+  try {
+    return Intl.getCanonicalLocales(navigator.language)[0] ?? 'en';
+  } catch {
+    return 'en';
+  }
+}
 
 /** Who reads. */
 export function useReader(): ValueReader {
-  return reader;
+  return pageReader;
 }
 
 /** A field, which a person has to reach the end of. */
