@@ -166,7 +166,7 @@ async function writeProject(folder: string, port: number): Promise<void> {
   const signedIn = replaceOnce(
     inbox,
     'return undefined; //',
-    `const email = /person=(\\w+)/.exec(request.headers.get('cookie') ?? '')?.[1];
+    `const email = /person=(\\w+)/.exec(_request.headers.get('cookie') ?? '')?.[1];
   return email === undefined ? undefined : { email, teams: teamsOf(email) }; //`,
   );
   const imports = "import { agent } from './agent.ts';\nimport { teamsOf } from './teams.ts';\n";
