@@ -163,12 +163,14 @@ test('for an agent without a name, one that reaches its thread', async () => {
   });
 });
 
+/** An app that tells the people of two branches apart. */
+const principalId = (principal: unknown) => `north/${String(principal)}`;
+
 test('nothing where the rows do not tell people apart whom the app does', async () => {
   const office = makeOffice();
   await decideAll(office, [10, 20, 30, 40, 50].map(acme));
   const row = await office.decide(acme(60));
   const { requests } = office;
-  const principalId = (principal: unknown) => `north/${String(principal)}`;
   const approved = { requests, principalId, principal: 'ada', row };
   expect(await suggestStandingApproval(approved)).toBeUndefined();
   expect(await suggestStandingApproval({ ...approved, principalId: undefined })).toBeDefined();
