@@ -1,6 +1,8 @@
 import type { SourceMutant } from './source-mutants.ts';
 
 const failed = /AssertionError/;
+/* What is not refused is no refusal to parse. */
+const unparsed = /ZodError/;
 const answers = 'inbox/answers';
 const fields = 'inbox/shown-fields';
 const changes = 'inbox/changes';
@@ -67,7 +69,7 @@ export const inboxMutants: readonly SourceMutant[] = [
     from: 'claimed === undefined || claimed === user.viewer',
     to: 'claimed !== null',
     suite: ['inbox/route', 'with the viewer of the person'],
-    sentence: failed,
+    sentence: unparsed,
   },
   {
     promise: 'a page of another site uses no inbox',
@@ -75,7 +77,7 @@ export const inboxMutants: readonly SourceMutant[] = [
     from: 'if (foreign !== undefined) return foreign;',
     to: '',
     suite: ['inbox/route', 'a page of another site that posts'],
-    sentence: failed,
+    sentence: unparsed,
   },
   {
     promise: 'whoever may not see a request does nothing with it',

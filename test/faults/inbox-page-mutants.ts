@@ -29,14 +29,6 @@ export const inboxPageMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
-    promise: 'what was seen of a call does not count for its edit',
-    file: 'channels/inbox/page/page-answers.ts',
-    from: "${this.#step === 'check' ? ' check' : ''}",
-    to: '',
-    suite: ['inbox/page-answers', 'an edit is checked before it runs'],
-    sentence: failed,
-  },
-  {
     promise: 'a page of the inbox that slept reads the log before an answer counts',
     file: 'channels/inbox/page/freshness.ts',
     from: 'return this.#settled === this.#doubts && !this.#hasGap(now);',
@@ -64,7 +56,7 @@ export const inboxPageMutants: readonly SourceMutant[] = [
     promise: 'one reason is for all requests of the inbox that are answered together',
     file: 'channels/inbox/page/page-answers.ts',
     from: "const { reason = '' } = this.#openedDraft;",
-    to: "const { reason = '' } = this.draft(first.requestId);",
+    to: "const { reason = '' } = this.draft(this.answerable[0]?.requestId ?? '');",
     suite: ['inbox/page-answers', 'one reason is for all'],
     sentence: failed,
   },
