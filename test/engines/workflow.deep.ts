@@ -16,7 +16,7 @@ const cronSecret = 's3cret';
 function filesWithSignIn(): ShownFile[] {
   const open = '\n  return undefined; //';
   const filled =
-    "\n  return { email: request.headers.get('x-name') ?? '', threads: { includes: () => true } as never }; //";
+    "\n  return { email: _request.headers.get('x-name') ?? '', threads: { includes: () => true } as never }; //";
   const files = filesIn(page);
   expect(files.filter(({ code }) => code.includes(open))).toHaveLength(1);
   return files.map(({ name, code }) => ({ name, code: code.replace(open, filled) }));
