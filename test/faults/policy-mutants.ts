@@ -258,8 +258,8 @@ export const grantMutants: readonly SourceMutant[] = [
     file: 'agent/input/answer-grant.ts',
     from: 'whyTooWide(remember, request.remember) ??',
     to: '',
-    suite: plays,
-    sentence: anyFault,
+    suite: ['policy/remembered-later', 'where its rule allows less'],
+    sentence: failed,
   },
   {
     promise: 'an expired standing approval decides nothing',
