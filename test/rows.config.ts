@@ -10,6 +10,8 @@ const { inSharedProcess, inOwnProcess } = testFiles('test.ts');
 /* Here rows are changed behind the back of their log. */
 const exclude = [
   'test/agent/agent-requests.test.ts',
+  'test/inbox/answers.test.ts',
+  'test/inbox/bounds.test.ts',
   'test/policy/edits-elsewhere.test.ts',
   'test/thread/stored-requests.test.ts',
 ];
