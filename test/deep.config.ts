@@ -52,6 +52,8 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     testTimeout: 1_800_000,
+    /* To remove the copies of a whole project takes a while on a busy machine. */
+    hookTimeout: 120_000,
     maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
     projects: [
