@@ -101,8 +101,8 @@ export interface Agent<
   ): Promise<RequestRights[]>;
   /**
    * Lists the requests of all threads of this agent for one person: by default the open ones that wait for them, the oldest first. It is
-   * `store.requests.list` with the person's rights applied: at most ten times `limit` rows are read, so that a page may be short, or empty,
-   * and still have a `next`. `limit` is 100 by default.
+   * `store.requests.list` with the person's rights applied: a page with something in it is short, and still has a `next`, once ten times
+   * `limit` rows were read for it. `limit` is 100 by default.
    *
    * Rights are found out from the rows, which may be a moment older than the threads; only for requests of sub-agents are threads read. Whoever
    * lists is not checked: the query says whose list it is.

@@ -51,11 +51,12 @@ export interface ListedRequest<CALL extends ToolCall = ToolCall> {
 
 /** A page of requests for one person. */
 export interface RequestList<CALL extends ToolCall = ToolCall> {
-  /** In the order of the query. There may be fewer than `limit`, even none, although more follow: see `next`. */
+  /** In the order of the query. There may be fewer than `limit` although more follow: see `next`. */
   requests: ListedRequest<CALL>[];
   /**
-   * Where the list continues: `after` of the next query, or `before` for a query with `before`. Absent at its end. It may be sent to a client:
-   * of what comes back, the place is read, and anything else is refused with `invalid-input`.
+   * Where the list continues: `after` of the next query, or `before` for a query with `before`. Absent at its end. It is the place of the last
+   * request of this page, so that it says nothing of others, and may be sent to a client: of what comes back, the place is read, and anything
+   * else is refused with `invalid-input`.
    */
   next?: RequestPlace;
 }
@@ -97,7 +98,7 @@ const settings = {
   limit: true,
 } satisfies Record<keyof RequestListQuery, true>;
 
-/* So many pages of rows are read to fill one page for a person. */
+/* So many pages of rows are read to fill one page for a person, and more only to find a first request: a place to go on may name no other. */
 const mostReads = 10;
 
 /** Lists requests of the agent's threads for a person: see `Agent.requests`. */
@@ -132,7 +133,7 @@ export async function listRequests(
   };
   const found: ListedRequest[] = [];
   let last: StoredRequest | undefined;
-  for (let read = 0; read < mostReads; read += 1) {
+  for (let read = 0; read < mostReads || found.length === 0; read += 1) {
     const rows = await store.list(
       last === undefined ? filter : { ...filter, ...follow(query, last) },
     );
@@ -142,15 +143,15 @@ export async function listRequests(
       ordered.map(async (row) => listRow(context, threads, row, by)),
     );
     for (const [index, each] of listed.entries()) {
-      last = each.row;
       if (!isMine || each.rights.mayAnswer) found.push(each);
       if (found.length < limit) continue;
       const isEnd = rows.length < limit && index === listed.length - 1;
-      return makePage(query, found, isEnd ? undefined : last);
+      return makePage(query, found, !isEnd);
     }
-    if (rows.length < limit) return makePage(query, found, undefined);
+    if (rows.length < limit) return makePage(query, found, false);
+    last = ordered.at(-1);
   }
-  return makePage(query, found, last);
+  return makePage(query, found, true);
 }
 
 /** What continues a query behind a row. */
@@ -161,10 +162,11 @@ function follow({ before }: RequestListQuery, row: StoredRequest): Partial<Reque
 function makePage(
   { before }: RequestListQuery,
   found: readonly ListedRequest[],
-  last: StoredRequest | undefined,
+  hasMore: boolean,
 ): RequestList {
   const requests = before === undefined ? [...found] : found.toReversed();
-  return { requests, ...(last === undefined ? {} : { next: pickPlace(last) }) };
+  const last = hasMore ? found.at(-1) : undefined;
+  return { requests, ...(last === undefined ? {} : { next: pickPlace(last.row) }) };
 }
 
 function pickPlace({

@@ -96,15 +96,29 @@ describe('a page', () => {
     expect((await list({ principal: 'bob', limit: 2, before: before.next })).texts).toEqual(['0']);
   });
 
-  test('reads at most ten times its limit, and is then short with a place to go on', async () => {
-    const { list, watched } = await inbox(60, (index) => (index === 55 ? ['owners'] : ['dee']));
-    const first = await list({ principal: 'bob', limit: 5 });
-    expect(first.texts).toEqual([]);
+  test('is short after ten times its limit of rows, and its place to go on is that of its last request', async () => {
+    const { list, watched } = await inbox(60, (index) =>
+      [3, 55].includes(index) ? ['owners'] : ['dee'],
+    );
+    const query: RequestListQuery = { principal: 'bob', limit: 5 };
+    const first = await list(query);
+    expect(first.texts).toEqual(['3']);
     expect(watched.read).toBe(50);
-    expect(await list({ principal: 'bob', limit: 5, after: first.next })).toEqual({
-      texts: ['55'],
-      next: undefined,
+    const [, , , shown] = (await watched.store.requests?.list({})) ?? [];
+    expect(first.next).toEqual({
+      requestId: shown?.requestId,
+      createdAt: shown?.createdAt,
+      risk: null,
     });
+    expect(await list({ ...query, after: first.next })).toMatchObject({ texts: ['55'] });
+  });
+
+  test('has something in it if the list has, behind however many rows', async () => {
+    const { list } = await inbox(60, (index) => (index === 55 ? ['owners'] : ['dee']));
+    const query: RequestListQuery = { principal: 'bob', limit: 2 };
+    expect(await list(query)).toMatchObject({ texts: ['55'] });
+    expect(await list({ ...query, order: 'newest' })).toMatchObject({ texts: ['55'] });
+    expect(await list({ principal: 'amy', limit: 2 })).toEqual({ texts: [], next: undefined });
   });
 
   test('of one row, and of none', async () => {

@@ -112,6 +112,14 @@ export const inboxMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a place to go on in a list of an inbox names no request that the person may not see',
+    file: 'channels/inbox/read-lists.ts',
+    from: 'if (each === undefined) continue;\n      seen = { section, row };',
+    to: 'seen = { section, row };\n      if (each === undefined) continue;',
+    suite: ['inbox/lists', 'says nothing of a request'],
+    sentence: failed,
+  },
+  {
     promise: 'two people of one name see nothing of each other in an inbox',
     file: context,
     from: '? hasDecided(inbox, row, isUser)',

@@ -232,3 +232,18 @@ describe('claims', () => {
     expect(claims.changesAfter(100)).toBeUndefined();
   });
 });
+
+test('a count reads at most ten pages of rows', async () => {
+  const watched = watchRows();
+  const inbox = inboxOf((await askedFor(['ACME'], watched.store)).agent);
+  const { requests } = watched.store;
+  const [row] = (await requests?.list({})) ?? [];
+  if (requests === undefined || row === undefined) throw new Error('There are no rows.');
+  let read = 0;
+  requests.list = async ({ limit = 0 }) => {
+    read += 1;
+    return Array.from({ length: limit }, () => row);
+  };
+  expect((await inbox.counts('zed')).all).toEqual({ count: 0, hasMore: true });
+  expect(read).toBe(20);
+});

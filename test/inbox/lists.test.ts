@@ -211,14 +211,73 @@ test('filters by agent, tool, risk, requester and text, and by no secret', async
   expect(await found('text=47')).toEqual([]);
 });
 
-test('reads at most ten pages of rows for one, and is then short with a place to go on', async () => {
+const isZeds = ({ threadId }: { threadId: string }) => ['t0', 't24'].includes(threadId);
+
+/** All pages of a list for Zed, who sees only the first and the last of 25 requests. */
+async function zedsPages(query: string) {
   const watched = watchRows();
   const at = await manyRequests(25, watched.store);
-  watched.read = 0;
-  const page = await at.inbox.list('zed', 'list=all&limit=2');
-  expect(page.entries).toEqual([]);
-  expect(watched.read).toBe(20);
-  expect((await at.inbox.list('zed', `list=all&limit=2&after=${page.next}`)).next).toBeUndefined();
+  if (query.includes('decided')) {
+    for (let index = 0; index < 25; index += 1) {
+      const thread = await at.agent.thread(`t${index}`);
+      const answers = thread.activeApprovalRequests.map((each) => each.reject());
+      await at.agent.respond(answers, thread, { principal: 'ben' });
+    }
+  }
+  const inboxes = [0, 1].map(() => inboxOf(at.agent, { maySee: ({ row }) => isZeds(row) }));
+  const rows = (await watched.store.requests?.list({})) ?? [];
+  const hidden = rows.filter((row) => !isZeds(row));
+  const pages: string[][] = [];
+  const places: string[] = [];
+  for (let after = ''; ;) {
+    /* Another process serves the next page. */
+    const inbox = inboxes[pages.length % 2];
+    const page = await inbox?.list('zed', `${query}&limit=2${after}`);
+    pages.push(page?.entries.map(({ threadId }) => threadId).toSorted() ?? []);
+    if (page?.next === undefined) return { pages, places, hidden };
+    places.push(Buffer.from(page.next, 'base64url').toString());
+    after = `&after=${page.next}`;
+  }
+}
+
+describe('a place to go on', () => {
+  test.each([
+    'list=all&order=risk',
+    'list=all&order=expires',
+    'list=all&order=oldest',
+    'list=all&order=newest',
+    'list=decided',
+  ])('says nothing of a request that the person may not see: %s', async (query) => {
+    const { pages, places, hidden } = await zedsPages(query);
+    expect(hidden).toHaveLength(23);
+    expect(pages.flat().toSorted()).toEqual(['t0', 't24']);
+    for (const { requestId, createdAt, decidedAt } of hidden) {
+      for (const secret of [
+        requestId,
+        createdAt,
+        ...(decidedAt === undefined ? [] : [decidedAt]),
+      ]) {
+        expect(places.join(' ')).not.toContain(String(secret));
+      }
+    }
+  });
+
+  test('is there after ten pages of rows, and the next page begins with what is seen', async () => {
+    const { pages } = await zedsPages('list=all&order=oldest');
+    expect(pages).toEqual([['t0'], ['t24']]);
+  });
+
+  test('is missing where somebody sees nothing, however many requests there are', async () => {
+    const watched = watchRows();
+    const at = await manyRequests(25, watched.store);
+    watched.read = 0;
+    watched.queries.length = 0;
+    const page = await at.inbox.list('zed', 'list=all&limit=2');
+    expect(page.entries).toEqual([]);
+    expect(page.next).toBeUndefined();
+    expect(watched.read).toBe(25);
+    expect(watched.queries.length).toBeLessThanOrEqual(11);
+  });
 });
 
 test('selects by the names for which a person answers, and by the only agent', async () => {

@@ -22,8 +22,14 @@ import { type InboxContext, type InboxUser, isTrouble, maySeeRequest } from './i
 import { describeEntry } from './describe-entry.ts';
 import { shortenEntries } from './shorten-lists.ts';
 
-/* So many pages of rows are read at most to fill one for a person, whose rights the store doesn't know. */
+/*
+ * So many pages of rows are read to fill one for a person, whose rights the store doesn't know, and more only to find a first row that they see: a
+ * place to go on may name no other.
+ */
 const mostReads = 10;
+
+/* Rows that are read at once to find it. */
+const searchedRows = 200;
 
 /* A higher count says nothing more to a person. */
 const highestCount = 100;
@@ -71,11 +77,15 @@ async function readEntries(
   query: ListQuery,
 ): Promise<{ entries: InboxEntry[]; next?: string }> {
   const wanted = query.text?.toLowerCase();
-  const { found, next } = await readRows(inbox, user, query, async (seen) => {
+  const make = async (seen: SeenRequest): Promise<InboxEntry | undefined> => {
     const entry = await describeEntry(inbox, user, seen);
     return wanted === undefined || hasText(entry, wanted) ? entry : undefined;
-  });
-  return { entries: shortenEntries(found), ...(next === undefined ? {} : { next }) };
+  };
+  const { found, next } = await readRows(inbox, user, query, { make, goesOn: true });
+  return {
+    entries: shortenEntries(found),
+    ...(next === undefined ? {} : { next: formatPlace(next) }),
+  };
 }
 
 /* In what the person is shown: a search in what is masked would tell it letter by letter. */
@@ -94,7 +104,7 @@ export async function countLists(inbox: InboxContext, user: InboxUser): Promise<
   await syncClock(inbox.agents);
   const count = async (list: InboxList) => {
     const query = { list, order: 'oldest', limit: highestCount } as const;
-    const { found, next } = await readRows(inbox, user, query, async () => true);
+    const { found, next } = await readRows(inbox, user, query, countedRows);
     return { count: found.length, hasMore: next !== undefined };
   };
   const [mine, all, unsettled] = [
@@ -144,46 +154,69 @@ async function isListed(
   return maySeeRequest(inbox, user, seen);
 }
 
+/** What is made of the rows of a list. */
+interface Reading<MADE> {
+  /** Of a row that the person sees; `undefined` leaves it out. */
+  make: (seen: SeenRequest) => Promise<MADE | undefined>;
+  /** Whether somebody goes on where it ends. */
+  goesOn: boolean;
+}
+
+/* Nobody goes on behind a count. */
+const countedRows: Reading<true> = { make: async () => true, goesOn: false };
+
+/** Where a list goes on: in which section, and after which row. */
+interface ListPlace {
+  section: number;
+  row?: RequestPlace | undefined;
+}
+
 /**
- * What `make` makes of the rows of a list that a person may see, a page of it; `undefined` leaves one out. Reads at most ten pages of rows for it, so that
- * a page may be short, or empty, and still have a `next`.
+ * A page of what is made of the rows of a list that a person sees. It may be short, or empty, and still have a `next` where ten pages of rows were read. If
+ * somebody goes on there, it is the beginning of a section or a row that the person sees: it says nothing of the rows that they may not see.
  */
 async function readRows<MADE>(
   inbox: InboxContext,
   user: InboxUser,
   query: ListQuery,
-  make: (seen: SeenRequest) => Promise<MADE | undefined>,
-): Promise<{ found: MADE[]; next?: string }> {
+  { make, goesOn }: Reading<MADE>,
+): Promise<{ found: MADE[]; next?: ListPlace }> {
   const { agents } = inbox;
   const sections = listSections(inbox, user, query);
-  const { limit } = query;
   const at = agents.host.now();
   const found: MADE[] = [];
-  let { section, place } = parsePlace(query.after);
+  let { section, row: last } = parsePlace(query.after);
+  let seen: ListPlace | undefined;
   for (let read = 0; section < sections.length; read += 1) {
-    if (read === mostReads) return { found, next: formatPlace(section, place) };
+    const isLong = read >= mostReads;
+    if (isLong && seen !== undefined) return { found, next: seen };
+    if (isLong && !goesOn) return { found, next: { section, row: last } };
+    const limit = isLong ? Math.max(query.limit, searchedRows) : query.limit;
     const filter = { ...selectRows(query, agents.only), ...sections[section], at, limit };
-    const rows = await agents.requests.list({ ...filter, ...(place && { after: place }) });
-    const made = await makeAll(inbox, user, { rows, query, make });
+    const rows = await agents.requests.list({ ...filter, ...(last && { after: last }) });
+    const listed = await makeAll(inbox, user, { rows, query, make });
     const isEnd = rows.length < limit;
     for (const [index, row] of rows.entries()) {
-      place = row;
-      const each = made.get(row.requestId);
+      last = row;
+      const each = listed.get(row.requestId);
       if (each === undefined) continue;
-      found.push(each);
-      if (found.length < limit || (isEnd && index === rows.length - 1)) continue;
-      return { found, next: formatPlace(section, place) };
+      seen = { section, row };
+      if (each.made === undefined) continue;
+      found.push(each.made);
+      if (found.length < query.limit || (isEnd && index === rows.length - 1)) continue;
+      return { found, next: seen };
     }
     if (!isEnd) continue;
     section += 1;
-    place = undefined;
-    if (found.length < limit || section === sections.length) continue;
-    return { found, next: formatPlace(section, place) };
+    last = undefined;
+    seen = { section };
+    if (found.length < query.limit || section === sections.length) continue;
+    return { found, next: seen };
   }
   return { found };
 }
 
-/** What is made of rows, by request, together: the app's functions may take their time. */
+/** What is made of the rows that the person sees, by request, together: the app's functions may take their time. */
 async function makeAll<MADE>(
   inbox: InboxContext,
   user: InboxUser,
@@ -194,15 +227,16 @@ async function makeAll<MADE>(
   }: {
     rows: readonly StoredRequest[];
     query: ListQuery;
-    make: (seen: SeenRequest) => Promise<MADE | undefined>;
+    make: Reading<MADE>['make'];
   },
-): Promise<Map<string, MADE>> {
+): Promise<Map<string, { made: MADE | undefined }>> {
   const seen = await seeInboxRows(inbox.agents, rows, user.by);
   const made = await Promise.all(
-    seen.map(async (each): Promise<[string, MADE][]> => {
-      const result = (await isListed(inbox, user, query, each)) ? await make(each) : undefined;
-      return result === undefined ? [] : [[each.row.requestId, result]];
-    }),
+    seen.map(async (each): Promise<[string, { made: MADE | undefined }][]> =>
+      (await isListed(inbox, user, query, each))
+        ? [[each.row.requestId, { made: await make(each) }]]
+        : [],
+    ),
   );
   return new Map(made.flat());
 }
@@ -221,17 +255,26 @@ function selectRows(
   };
 }
 
-/** The next place of a list as a client sends it back: which section, and after which row. */
-function formatPlace(section: number, row: StoredRequest | RequestPlace | undefined): string {
-  const { requestId, createdAt, expiresAt, risk, decidedAt } = row ?? {};
-  const place =
-    row === undefined ? {} : { place: { requestId, createdAt, expiresAt, risk, decidedAt } };
+/** A place as a client sends it back. */
+function formatPlace({ section, row }: ListPlace): string {
+  const place = row === undefined ? {} : { row: pickPlace(row) };
   return toBase64url(new TextEncoder().encode(JSON.stringify({ section, ...place })));
 }
 
-const placeSchema: z.ZodType<{ section: number; place?: RequestPlace | undefined }> = z.object({
+/* A row of a page has more than its place. */
+function pickPlace({
+  requestId,
+  createdAt,
+  expiresAt,
+  risk,
+  decidedAt,
+}: RequestPlace): RequestPlace {
+  return { requestId, createdAt, expiresAt, risk, decidedAt };
+}
+
+const placeSchema: z.ZodType<ListPlace> = z.object({
   section: z.int().min(0).max(1),
-  place: z
+  row: z
     .object({
       requestId: z.string(),
       createdAt: z.number(),
@@ -242,10 +285,7 @@ const placeSchema: z.ZodType<{ section: number; place?: RequestPlace | undefined
     .optional(),
 });
 
-function parsePlace(text: string | undefined): {
-  section: number;
-  place?: RequestPlace | undefined;
-} {
+function parsePlace(text: string | undefined): ListPlace {
   if (text === undefined) return { section: 0 };
   const bytes = parseBase64url(text);
   const { data } = placeSchema.safeParse(bytes && parseJson(new TextDecoder().decode(bytes)));
