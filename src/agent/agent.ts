@@ -146,8 +146,8 @@ export interface Agent<
   /**
    * Makes a standing approval from an approval that the principal has given before, as if that answer had asked for it with `remember`: for a
    * page that offers it after the answer. It covers later calls alone, within what the request's `remember` allows, and is revoked like any other.
-   * Only the person who approved may, for a request that needed nobody else and was not edited; the tool must be the one that was shown, and
-   * `mayAnswer` is asked again.
+   * Only the person who approved may, for a request that needed nobody else, was not edited and is not of the highest risk (`critical`); the
+   * tool must be the one that was shown, and `mayAnswer` is asked again.
    *
    * @example
    * await agent.remember(thread, request.requestId, { scope: 'thread', match: ['channel'], uses: 10 }, { principal });

@@ -310,6 +310,14 @@ export const grantMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'an approval of the highest risk is not remembered later',
+    file: 'agent/input/remember-answer.ts',
+    from: "if (request.risk === 'critical')",
+    to: 'if (false)',
+    suite: ['policy/remembered-later', 'where it is of the highest risk'],
+    sentence: failed,
+  },
+  {
     promise: 'an approval by several is not remembered by one of them',
     file: 'agent/input/remember-answer.ts',
     from: 'if ((request.quorum ?? 1) > 1)',

@@ -156,6 +156,7 @@ const refusals: [
     'ada',
     'not-allowed',
   ],
+  ['it is of the highest risk', { rule: { risk: 'critical' } }, undefined, 'ada', 'not-allowed'],
   ['it is remembered already', {}, { remember: true }, 'ada', 'already-answered'],
   [
     'its rule lets nothing be remembered',

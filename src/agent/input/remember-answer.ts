@@ -75,6 +75,8 @@ function findOwnApproval(
     throw makeNotRememberableError(requestId, 'its input was edited by a person');
   if ((request.quorum ?? 1) > 1)
     throw makeNotRememberableError(requestId, 'it needed several people, who must all ask for it');
+  if (request.risk === 'critical')
+    throw makeNotRememberableError(requestId, 'its risk is critical');
   /* Strictly: two people may have the same id. */
   const isNamed = findPrincipalName(by.principal, principalId) !== undefined;
   if (!isNamed || !isSamePrincipal(by.principal, principal, principalId))
