@@ -4,7 +4,6 @@ import type { Agent } from '../agent/agent.ts';
 import { withQuestionAnswers } from '../content/answerable.ts';
 import { approve, reject } from '../content/approval.ts';
 import { readErrorText } from '../content/app-errors.ts';
-import { parseJson } from '../content/json-value.ts';
 import type { FieldAnswer, QuestionRequestContent } from '../content/question.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
@@ -16,6 +15,7 @@ import {
   openAnsweringAgent,
 } from './answering-agent.ts';
 import { addStoreOptions, storeFields, withStore } from './command-store.ts';
+import { parseJsonOption } from './json-option.ts';
 import { planCommand, UsageError } from './run-command.ts';
 import { findLogged, refuseOther, type LoggedContent } from './logged-request.ts';
 
@@ -87,12 +87,6 @@ function addAnswers(command: Command): Command {
       parseJsonOption,
     )
     .option('--dismiss', 'close a question without an answer');
-}
-
-function parseJsonOption(text: string): unknown {
-  const value = parseJson(text);
-  if (value !== undefined) return value;
-  throw new UsageError(`Not JSON: ${text}`);
 }
 
 type Given = Pick<

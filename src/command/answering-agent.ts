@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { SharedAgentOptions } from '../agent/agent-options.ts';
 import type { Agent } from '../agent/agent.ts';
 import { makeAnsweringAgent } from '../agent/answering-agent.ts';
-import { parseJson } from '../content/json-value.ts';
 import { HoldpointError } from '../errors.ts';
 import { whyNobody } from '../policy/same-person.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
+import { parseJsonOption } from './json-option.ts';
 import { readRulesFile } from './rules-file.ts';
 import { UsageError } from './run-command.ts';
 
@@ -41,8 +41,8 @@ export const answererFields = {
 
 /** Parses a principal: a text, or a JSON object. */
 export function parsePrincipal(text: string): unknown {
-  const parsed = text.startsWith('{') ? parseJson(text) : text;
-  if (parsed !== undefined && text.trim() !== '') return parsed;
+  if (text.startsWith('{')) return parseJsonOption(text);
+  if (text.trim() !== '') return text;
   throw new UsageError('--as must name somebody: a text, or a JSON object.');
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { SettledOutcome } from '../agent/input.ts';
-import { parseJson } from '../content/json-value.ts';
 import { HoldpointError } from '../errors.ts';
 import {
   addAnswererOptions,
@@ -10,6 +9,7 @@ import {
   openAnsweringAgent,
 } from './answering-agent.ts';
 import { addStoreOptions, storeFields, withStore } from './command-store.ts';
+import { parseJsonOption } from './json-option.ts';
 import { planCommand, UsageError } from './run-command.ts';
 import { findLogged, refuseOther, type LoggedRequest } from './logged-request.ts';
 
@@ -21,7 +21,11 @@ export const addSettleCommand = planCommand({
     'Record what came of a lost call, or approve it once more. The call is named by the id of its request, or by <threadId>/<toolCallId>. Look it up where it had its effect first: the model reads the outcome, and the first one stands.',
   addOptions: (command) =>
     addAnswererOptions(addStoreOptions(command))
-      .option('--succeeded <json>', 'it had its effect, and this is what it returned')
+      .option(
+        '--succeeded <json>',
+        'it had its effect, and this is what it returned',
+        parseJsonOption,
+      )
       .option('--failed <text>', 'it failed and can no longer happen, and this is why')
       .option('--retry', 'it did not happen: run it again, with --rules that has its tool'),
   statuses: [
@@ -33,7 +37,7 @@ export const addSettleCommand = planCommand({
     ...storeFields,
     ...answererFields,
     args: z.tuple([z.string()]),
-    succeeded: z.string().optional(),
+    succeeded: z.json().optional(),
     failed: z.string().optional(),
     retry: z.boolean().optional(),
   }),
@@ -63,7 +67,7 @@ function readOutcome({
   failed,
   retry,
 }: {
-  succeeded?: string | undefined;
+  succeeded?: unknown;
   failed?: string | undefined;
   retry?: boolean | undefined;
 }): SettledOutcome {
@@ -72,9 +76,7 @@ function readOutcome({
     throw new UsageError('Pass one outcome: --succeeded, --failed or --retry.');
   if (failed !== undefined) return { status: 'failed', error: failed };
   if (succeeded === undefined) return { status: 'retry' };
-  const output = parseJson(succeeded);
-  if (output === undefined) throw new UsageError(`Not JSON: ${succeeded}`);
-  return { status: 'succeeded', output };
+  return { status: 'succeeded', output: succeeded };
 }
 
 function requireLostCall({ content, row: { requestId } }: LoggedRequest): string {

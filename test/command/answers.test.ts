@@ -154,6 +154,45 @@ test.each(['{}', '{"id":" "}', '{"roles":["finance"]}'])(
   },
 );
 
+test.each([
+  ['{"city":"Rome","city":"Oslo"}', 'an object has the key "city" twice'],
+  [String.raw`{"city":{"a":1,"b":{"a":2},"\u0061":3}}`, 'an object has the key "a" twice'],
+  ['{"city":"Rome","price":9007199254740993}', 'the integer 9007199254740992 is outside'],
+  ['{"city":"Rome"', 'Not JSON'],
+])(
+  'an edit to %s, which readers may understand differently, is not recorded',
+  async (input, why) => {
+    await inStore(file, async (store) => askTwo(store));
+    expect(await record('answer', 'ben', '--approve', '--input', input)).toMatchObject({
+      status: 2,
+      error: expect.stringContaining(why),
+    });
+    const { output } = await holdpoint('list', '--json');
+    expect(JSON.parse(output).requests).toMatchObject([{ state: 'open', votes: 0 }]);
+  },
+);
+
+test.each([
+  [['--answers', '{"answer":"a","answer":"b"}']],
+  [['--option', 'a', '--as', '{"id":"ben","id":"olga"}']],
+])('an answer with a key twice is not recorded: %j', async (options) => {
+  const question = choice('Which?', ['a', 'b']);
+  await inStore(file, async (store) => askQuestion(store, question));
+  expect(await record('answer', 'ben', ...options)).toMatchObject({
+    status: 2,
+    error: expect.stringContaining('twice'),
+  });
+  expect(await answersTo(question)).toBeUndefined();
+});
+
+test('braces, quotes and colons in texts are no keys', async () => {
+  await inStore(file, async (store) => askTwo(store));
+  const city = String.raw`{"city":"a\":\\","b":[{"city":"}:{"},{"city":"\"city\":"}]}`;
+  expect(await record('answer', 'ben', '--approve', '--input', city)).toMatchObject({
+    error: expect.not.stringContaining('twice'),
+  });
+});
+
 test('a request that somebody has edited since it was shown is refused with the digest of before', async () => {
   await inStore(file, async (store) => askTwo(store));
   const { output } = await holdpoint('list', '--json');
@@ -213,6 +252,18 @@ test('a lost call is approved once more by rules that have its tool, and runs', 
     expect(world.ran).toMatchObject([{ name: 'book', input: { city: 'Paris' } }]);
     expect(thread.decisions.at(-1)).toMatchObject({ status: 'approved', principal: 'olga' });
   });
+});
+
+test('an outcome with a key twice settles nothing', async () => {
+  const { agent } = await lostCalls(['t']);
+  const lost = JSON.stringify(await agent().agent.thread('t'));
+  await inStore(file, async (store) => {
+    await createAgent({ model: scriptedModel([]).model, store }).restore(lost);
+  });
+  const settled = await record('settle', 'olga', '--succeeded', '{"seat":1,"seat":2}');
+  expect(settled).toMatchObject({ status: 2, error: expect.stringContaining('twice') });
+  const { output } = await holdpoint('list', '--json');
+  expect(JSON.parse(output).requests).toMatchObject([{ kind: 'lost-call', state: 'open' }]);
 });
 
 test('a stuck thread is shown with its last error, and is not settled', async () => {

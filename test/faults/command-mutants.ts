@@ -31,6 +31,14 @@ export const commandMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'an option of the command that has a key twice is refused',
+    file: 'command/json-option.ts',
+    from: 'if (keys?.has(key) === true) return key;',
+    to: '',
+    suite: ['command/answers', 'which readers may understand differently'],
+    sentence: failed,
+  },
+  {
     promise: 'the command shows what the log has, not its row',
     file: 'command/logged-request.ts',
     from: 'const row = replayRequests(log.state).get(requestId);',
