@@ -240,6 +240,22 @@ export const inboxMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'what a schema keeps secret too deep to be read is not shown',
+    file: 'channels/inbox/field-formats.ts',
+    from: 'return isSecret ? [',
+    to: 'return isSecret && index < 0 ? [',
+    suite: [fields, 'deeper than schemas are read'],
+    sentence: failed,
+  },
+  {
+    promise: 'what a schema keeps secret under a keyword that is not read is not shown',
+    file: 'channels/inbox/field-formats.ts',
+    from: 'if (hasUnreadSecret(schema, each, secretParts))',
+    to: 'if (hasUnreadSecret(schema, {}, secretParts))',
+    suite: [fields, 'under a keyword that is not read'],
+    sentence: failed,
+  },
+  {
     promise: 'a schema that refers to its root declares secrets within itself',
     file: 'channels/inbox/field-formats.ts',
     from: "if (start !== '#') return undefined;",

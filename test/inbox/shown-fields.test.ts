@@ -103,9 +103,16 @@ const secret = z.string().meta({ format: 'password' });
 
 /** Its JSON Schema refers to its root. */
 const nested = z.object({
-  pin: secret,
+  pin: secret.optional(),
   get parts() {
     return z.array(nested).optional();
+  },
+});
+
+const node = z.object({
+  note: z.string().optional(),
+  get parts() {
+    return z.array(node).optional();
   },
 });
 
@@ -253,6 +260,96 @@ test.each(masks)('a secret %s is masked', async (_, schema, given, expected, mas
   expect(entry.masked).toEqual(masked);
 });
 
+/** A list in a list, so many deep, around a value. */
+const wrap = (depth: number, value: unknown): unknown =>
+  Array.from({ length: depth }).reduce((inner: unknown) => ({ parts: [inner] }), value);
+
+/** Properties that nobody keeps secret. */
+const dates = (count: number) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_each, at) => [
+      `day${at}`,
+      z.string().optional().meta({ format: 'date' }),
+    ]),
+  );
+
+const wide = z.object({
+  pin: secret.optional(),
+  note: z.string().optional(),
+  get a(): z.ZodType {
+    return wide.optional();
+  },
+  get b(): z.ZodType {
+    return wide.optional();
+  },
+});
+
+/* What is shown where a schema is too deep, too large, or says it in words that are not read. */
+const beyond: [what: string, schema: z.ZodType, input: object, kept: string][] = [
+  ['deeper than schemas are read', nested, Object(wrap(20, { pin: 'hunter2' })), ''],
+  [
+    'after more formats than are read',
+    z.object({ ...dates(600), pin: secret }),
+    { pin: 'hunter2', day1: 'plain' },
+    '',
+  ],
+  [
+    'after more parts than are read',
+    z.object({
+      first: z.string(),
+      ...Object.fromEntries(
+        Array.from({ length: 11_000 }, (_each, at) => [`text${at}`, z.string().optional()]),
+      ),
+      pin: secret,
+    }),
+    { pin: 'hunter2', first: 'plain' },
+    '',
+  ],
+  [
+    'deep in a schema that has itself in two places',
+    wide,
+    { pin: 'hunter1', note: 'plain', a: { a: { b: { a: { b: { a: { pin: 'hunter2' } } } } } } },
+    'plain',
+  ],
+  [
+    'under a keyword that is not read',
+    z
+      .object({
+        keys: z.looseObject({}).meta({ patternProperties: { '^k': { writeOnly: true } } }),
+      })
+      .extend({ note: z.string() }),
+    { keys: { k1: 'hunter2' }, note: 'plain' },
+    'plain',
+  ],
+];
+
+test.each(beyond)(
+  'a secret %s is masked with what is around it',
+  async (_, schema, given, kept) => {
+    const { inbox, entry } = await shown(schema, given);
+    const sent = await (await inbox.send('ben', '/api/requests')).text();
+    expect(sent).not.toContain('hunter2');
+    expect(entry.masked).not.toEqual([]);
+    expect(sent).toContain(kept);
+  },
+);
+
+test.each([
+  ['deep', z.lazy(() => node), wrap(20, { note: 'plain' })],
+  ['large', z.object(dates(600)), { day599: 'plain' }],
+  [
+    'of somebody who has secrets elsewhere',
+    z
+      .looseObject({ note: z.string() })
+      .meta({ $defs: { user: { properties: { pin: { writeOnly: true } } } } }),
+    { note: 'plain' },
+  ],
+])('what is %s without a secret is shown', async (_, schema, given) => {
+  const { entry } = await shown(schema, Object(given));
+  expect(entry.masked).toEqual([]);
+  expect(JSON.stringify(entry.request)).toContain('plain');
+});
+
 test('a secret of a tool of a sub-agent is masked', async () => {
   const payer = office([secretive, done], {
     name: 'payer',
@@ -322,6 +419,32 @@ test.each([
 ])('a schema that %s has an end', (_, self) => {
   const formats = readSchemaFormats({ $defs: { self }, properties: { x: self } });
   expect(formats.length).toBeLessThanOrEqual(500);
+});
+
+const key = { properties: { key: { writeOnly: true } } };
+
+test.each<[what: string, schema: object, path: string[]]>([
+  [
+    'after too many alternatives',
+    { anyOf: [...Array.from({ length: 10_001 }, () => ({})), key] },
+    [],
+  ],
+  [
+    'where a condition holds',
+    JSON.parse('{"then":{"properties":{"key":{"writeOnly":true}}}}'),
+    ['key'],
+  ],
+  ['where a condition does not hold', { else: key }, ['key']],
+  ['in a tuple of an older draft', { items: [{}, key] }, ['*', 'key']],
+  ['beside another argument', { dependentSchemas: { other: key } }, []],
+  ['in a schema that is named', { not: { $ref: '#/$defs/k' }, $defs: { k: key } }, []],
+  [
+    'with a name that is a keyword',
+    { properties: { default: { oneOf: [key] } } },
+    ['default', 'key'],
+  ],
+])('a schema with a secret %s has one at its place, or around it', (_, schema, path) => {
+  expect(readSchemaFormats(schema)).toContainEqual({ path, format: { type: 'secret' } });
 });
 
 describe('details of the app', () => {

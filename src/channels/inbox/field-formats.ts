@@ -11,24 +11,33 @@ const keyword = 'x-holdpoint-format';
 
 /**
  * How the arguments of a tool are meant, as its input schema declares it. Nothing is guessed from names or values. Of several formats of one
- * path the first counts, except that a secret stays one.
+ * path the first counts, except that a secret stays one. Where a schema is not read and has a secret, everything there is one.
  */
 export function readSchemaFormats(schema: unknown): FormattedPath[] {
+  const secretParts = findSecretParts(schema);
   const found: FormattedPath[] = [];
   const parts: SchemaPart[] = [{ schemas: [schema], path: [] }];
   let read = 0;
   /* What is near the top first: a schema that refers to itself has no end. */
-  for (const { schemas, path } of parts) {
+  for (const [index, { schemas, path }] of parts.entries()) {
     for (const each of listBeside(schema, schemas)) {
       read += 1;
-      if (read > mostParts || found.length === most) return found;
+      const isLarge = read > mostParts || parts.length > mostParts || found.length >= most;
+      if (isLarge || path.length > deepest) {
+        const rest = parts.slice(index).flatMap((part) => part.schemas);
+        const isSecret = rest.some((part) => isObject(part) && secretParts.has(part));
+        return isSecret ? [...found, { path: path.map(() => '*'), format: secret }] : found;
+      }
       const format = readFormat(each);
       if (format !== undefined) found.push({ path, format });
-      if (path.length < deepest && parts.length < mostParts) parts.push(...listParts(each, path));
+      if (hasUnreadSecret(schema, each, secretParts)) found.push({ path, format: secret });
+      for (const part of listParts(each, path)) parts.push(part);
     }
   }
   return found;
 }
+
+const secret: FieldFormat = { type: 'secret' };
 
 /** What stands for one value in a schema, and the path of such values. */
 interface SchemaPart {
@@ -50,8 +59,10 @@ export function joinFormats(...sources: readonly (readonly FormattedPath[])[]): 
 function listParts(schema: Record<PropertyKey, unknown>, path: readonly string[]): SchemaPart[] {
   const { properties, items, prefixItems, additionalProperties } = schema;
   const named = isObject(properties) ? Object.entries(properties) : [];
-  const listed: unknown[] = Array.isArray(prefixItems) ? prefixItems : [];
-  const any = [items, additionalProperties, ...listed].filter(isObject);
+  const listed = [prefixItems, items].flatMap((each): unknown[] =>
+    Array.isArray(each) ? each : [],
+  );
+  const any = [items, additionalProperties, ...listed].filter(isSchema);
   return [
     ...named.map(([name, part]) => ({ schemas: [part], path: [...path, name] })),
     ...(any.length === 0 ? [] : [{ schemas: any, path: [...path, '*'] }]),
@@ -73,9 +84,9 @@ function* listBeside(
 
 /** The schemas that a value may or must fit beside this one. */
 function listAlternatives(root: unknown, schema: Record<PropertyKey, unknown>): unknown[] {
-  const { $ref: reference, anyOf, oneOf, allOf } = schema;
-  const parts = [anyOf, oneOf, allOf].flatMap((each): unknown[] =>
-    Array.isArray(each) ? each : [],
+  const { $ref: reference, anyOf, oneOf, allOf, then: holding, else: otherwise } = schema;
+  const parts = [anyOf, oneOf, allOf, holding, otherwise].flatMap((each): unknown[] =>
+    Array.isArray(each) ? each : [each],
   );
   return typeof reference === 'string' ? [...parts, resolve(root, reference)] : parts;
 }
@@ -90,9 +101,68 @@ function resolve(root: unknown, reference: string): unknown {
   }, root);
 }
 
+function isSchema(value: unknown): value is Record<PropertyKey, unknown> {
+  return isObject(value) && !Array.isArray(value);
+}
+
+/* What is read of a schema beside its own format. */
+const readKeywords = new Set(
+  '$ref allOf anyOf oneOf then else properties items prefixItems additionalProperties'.split(' '),
+);
+/* What is no schema of a value, unless something refers to it. */
+const otherKeywords = new Set('$defs definitions const default enum examples'.split(' '));
+/* What has schemas by names of its own. */
+const namedKeywords = new Set('properties patternProperties dependentSchemas'.split(' '));
+
+/** Whether a schema has a secret under a keyword that is not read. */
+function hasUnreadSecret(
+  root: unknown,
+  schema: Record<PropertyKey, unknown>,
+  secretParts: ReadonlySet<object>,
+): boolean {
+  const unread = Object.keys(schema).filter((key) => !readKeywords.has(key));
+  return listSchemas(root, schema, unread).some((each) => secretParts.has(each));
+}
+
+/** The parts of a schema that declare a secret, or have one somewhere below them, each of which is looked at once. */
+function findSecretParts(root: unknown): Set<object> {
+  const all = new Set(isSchema(root) ? [root] : []);
+  const above = new Map<object, object[]>();
+  for (const each of all) {
+    for (const part of listSchemas(root, each, Object.keys(each))) {
+      all.add(part);
+      const parents = above.get(part);
+      if (parents === undefined) above.set(part, [each]);
+      else parents.push(each);
+    }
+  }
+  const found = new Set<object>([...all].filter((each) => readFormat(each)?.type === 'secret'));
+  for (const each of found) for (const parent of above.get(each) ?? []) found.add(parent);
+  return found;
+}
+
+/** The schemas that a schema has under some of its keywords. */
+function listSchemas(
+  root: unknown,
+  schema: Record<PropertyKey, unknown>,
+  keywords: readonly string[],
+): Record<PropertyKey, unknown>[] {
+  return keywords
+    .filter((key) => !otherKeywords.has(key))
+    .flatMap((key): unknown[] => {
+      const part = schema[key];
+      if (key === '$ref') return typeof part === 'string' ? [resolve(root, part)] : [];
+      if (Array.isArray(part)) return part;
+      return namedKeywords.has(key) && isObject(part) ? Object.values(part) : [part];
+    })
+    .filter(isSchema);
+}
+
 function readFormat(schema: Record<PropertyKey, unknown>): FieldFormat | undefined {
-  const declared = fieldFormatSchema.safeParse(schema[keyword]);
-  if (declared.success) return declared.data;
+  const declared = Object.hasOwn(schema, keyword)
+    ? fieldFormatSchema.safeParse(schema[keyword]).data
+    : undefined;
+  if (declared !== undefined) return declared;
   const { format, writeOnly, contentEncoding, contentMediaType } = schema;
   if (format === 'password' || writeOnly === true) return { type: 'secret' };
   if (format === 'date-time') return { type: 'date-time', unit: 'iso' };
