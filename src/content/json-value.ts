@@ -42,6 +42,17 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** A value as JSON with its keys in order: the same value may have them in another. */
+export function stringifySorted(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    isObject(part) && !Array.isArray(part)
+      ? Object.fromEntries(
+          Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        )
+      : part,
+  );
+}
+
 /**
  * Freezes a value that is handed out, so that nothing outside changes the thread. Frozen values are not walked again, so each part of
  * a thread is frozen once, when it is first read. Bytes can't be frozen.

@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from '../content/approval.ts';
+import { stringifySorted } from '../content/json-value.ts';
 import { namePrincipal } from '../content/request-text.ts';
 import { listRequesters, type Requested } from '../content/requesters.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
@@ -14,7 +15,6 @@ import {
   type OpenRequest,
   type ThreadHead,
 } from './thread-head.ts';
-import { stringifySorted } from './thread-snapshot.ts';
 import { makeEmptyThread, type ThreadState } from './thread-state.ts';
 import type {
   RequestChange,

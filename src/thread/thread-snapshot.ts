@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hashText } from '../content/crypto.ts';
+import { stringifySorted } from '../content/json-value.ts';
 import { HoldpointError } from '../errors.ts';
 import { applyEntry } from './apply-events.ts';
 import { readEntryMark } from './log-entry.ts';
@@ -229,17 +230,6 @@ export async function verifySnapshot(
   throw new HoldpointError(
     'log-tampered',
     `The snapshot of thread ${threadId} at revision ${state.events.length} differs from the log before it. Restore the thread from a backup.`,
-  );
-}
-
-/** A value as JSON with its keys in order: the same value may have them in another. */
-export function stringifySorted(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(
-          Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)),
-        )
-      : part,
   );
 }
 

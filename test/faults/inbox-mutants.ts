@@ -9,7 +9,7 @@ const changes = 'inbox/changes';
 const bounds = 'inbox/bounds';
 const recording = 'channels/inbox/record-answers.ts';
 const context = 'channels/inbox/inbox-context.ts';
-const masking = 'channels/inbox/mask-secrets.ts';
+const masking = 'view/mask-secrets.ts';
 const streaming = 'channels/inbox/change-stream.ts';
 const shortening = 'channels/inbox/shorten-lists.ts';
 
@@ -241,7 +241,7 @@ export const inboxMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'what a schema keeps secret too deep to be read is not shown',
-    file: 'channels/inbox/field-formats.ts',
+    file: 'view/schema-formats.ts',
     from: 'return isSecret ? [',
     to: 'return isSecret && index < 0 ? [',
     suite: [fields, 'deeper than schemas are read'],
@@ -249,7 +249,7 @@ export const inboxMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'what a schema keeps secret under a keyword that is not read is not shown',
-    file: 'channels/inbox/field-formats.ts',
+    file: 'view/schema-formats.ts',
     from: 'if (hasUnreadSecret(schema, each, secretParts))',
     to: 'if (hasUnreadSecret(schema, {}, secretParts))',
     suite: [fields, 'under a keyword that is not read'],
@@ -257,7 +257,7 @@ export const inboxMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a schema that refers to its root declares secrets within itself',
-    file: 'channels/inbox/field-formats.ts',
+    file: 'view/schema-formats.ts',
     from: "if (start !== '#') return undefined;",
     to: "if (start !== '#' || keys.length === 0) return undefined;",
     suite: [fields, 'refers to itself has within itself'],
@@ -289,7 +289,7 @@ export const inboxMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a secret of a tool of a sub-agent is masked',
-    file: 'channels/inbox/describe-entry.ts',
+    file: 'view/call-secrets.ts',
     from: 'readInputSchemas(agent, request?.path)',
     to: 'readInputSchemas(agent)',
     suite: [fields, 'of a tool of a sub-agent'],

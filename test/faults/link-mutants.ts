@@ -159,4 +159,20 @@ export const linkMutants: readonly SourceMutant[] = [
     suite: [links, 'a question is answered with options'],
     sentence: failed,
   },
+  {
+    promise: 'a secret is on no page of a link',
+    file: 'channels/links/masked-request.ts',
+    from: 'request: isWhole ? asked : request,',
+    to: 'request: asked,',
+    suite: ['links/secrets', 'is on no page of a link'],
+    sentence: failed,
+  },
+  {
+    promise: 'a link says no digest that covers a secret',
+    file: 'channels/links/masked-request.ts',
+    from: 'if (isWhole) return request.digest;',
+    to: 'return request.digest;',
+    suite: ['links/secrets', 'is on no page of a link'],
+    sentence: failed,
+  },
 ];

@@ -4,7 +4,7 @@ import type { InboxHandlerOptions } from 'holdpoint/inbox';
 import { agentTool } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { readSchemaFormats } from '../../src/channels/inbox/field-formats.ts';
+import { readSchemaFormats } from '../../src/view/schema-formats.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { inboxOf, no, office, only, pay, yes } from './inbox-site.ts';
 

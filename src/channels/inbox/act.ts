@@ -1,9 +1,9 @@
 import type { Agent } from '../../agent/agent.ts';
 import type { SeenRequest } from '../../agent/list-requests.ts';
+import { stringifySorted } from '../../content/json-value.ts';
 import { pickToolCall, type ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { stringifySorted } from '../../thread/thread-snapshot.ts';
 import type { InboxAction, InboxOutcome } from './inbox-api.ts';
 import { type InboxContext, type InboxUser, maySettle, reportMistake } from './inbox-context.ts';
 import { parseTrouble } from './describe-entry.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { readInputSchemas } from '../../agent/input-schemas.ts';
 import type { SeenRequest } from '../../agent/list-requests.ts';
 import { hashText } from '../../content/crypto.ts';
-import { isObject, parseJson } from '../../content/json-value.ts';
+import { isObject, parseJson, stringifySorted } from '../../content/json-value.ts';
 import { idFields } from '../../content/request-text.ts';
 import { hidePrincipals, type UserInputRequest } from '../../content/user-input.ts';
-import { stringifySorted } from '../../thread/thread-snapshot.ts';
 import type { StoredRequest } from '../../thread/thread-store-requests.ts';
-import { joinFormats, readSchemaFormats } from './field-formats.ts';
+import { readFormats, readSecrets } from '../../view/call-secrets.ts';
+import type { FormattedPath } from '../../view/field-format.ts';
+import { maskRequest, Secrets } from '../../view/mask-secrets.ts';
 import type { InboxEntry } from './inbox-api.ts';
 import {
   type InboxContext,
@@ -16,8 +16,7 @@ import {
   nameStored,
   reportMistake,
 } from './inbox-context.ts';
-import { maskRequest, Secrets } from './mask-secrets.ts';
-import { detailSchema, type FormattedPath, type InboxDetail } from './shown-fields.ts';
+import { detailSchema, type InboxDetail } from './shown-fields.ts';
 
 /** What needs a person, as one person sees it: without secrets and principals, and with the digest of what is shown. */
 export async function describeEntry(
@@ -89,10 +88,11 @@ export async function findSecrets(
   inbox: InboxContext,
   { row, request }: RowContent,
 ): Promise<{ formats: FormattedPath[]; secrets: Secrets }> {
-  const call = request === undefined ? parseTrouble(row)?.call : request.toolCall;
-  const original = request?.type === 'approval-request' ? request.edit?.original.input : undefined;
-  const formats = await findFormats(inbox, row, request);
-  return { formats, secrets: new Secrets(formats, [call?.input, original]) };
+  const { agents, options } = inbox;
+  if (request !== undefined) return readSecrets(agents.find(row.agent), request, options.formats);
+  const call = parseTrouble(row)?.call;
+  const formats = call === undefined ? [] : await findFormats(inbox, row.agent, call.toolName);
+  return { formats, secrets: new Secrets(formats, [call?.input]) };
 }
 
 /** A function that masks what texts of a thread quote of the secrets of its calls. */
@@ -103,7 +103,7 @@ export async function maskSecretsOf(
 ): Promise<(text: string) => string> {
   const all = await Promise.all(
     calls.map(async ({ toolName, input }) => {
-      const formats = await findFormats(inbox, { agent, toolName }, undefined);
+      const formats = await findFormats(inbox, agent, toolName);
       return new Secrets(formats, [input]);
     }),
   );
@@ -203,28 +203,11 @@ export function parseTrouble({
 }
 
 async function findFormats(
-  { options, agents }: InboxContext,
-  { agent: name, toolName }: Pick<StoredRequest, 'agent' | 'toolName'>,
-  request: UserInputRequest | undefined,
+  { options: { formats }, agents }: InboxContext,
+  agent: string | null,
+  toolName: string,
 ): Promise<FormattedPath[]> {
-  if (toolName === null) return [];
-  const { formats = {} } = options;
-  const own = Object.hasOwn(formats, toolName) ? formats[toolName] : undefined;
-  const declared = (own ?? []).map(({ path, format }) => ({ path: [...path], format }));
-  const agent = agents.find(name);
-  const schema = agent && (await readInputSchemas(agent, request?.path)).get(toolName);
-  const asked = request?.type === 'approval-request' ? request.inputSchema : undefined;
-  return joinFormats(declared, findSchemaFormats(schema), readSchemaFormats(asked));
-}
-
-const formatsOf = new WeakMap<object, FormattedPath[]>();
-
-/* A tool has its schema as long as its agent, and it may be long. */
-function findSchemaFormats(schema: unknown): FormattedPath[] {
-  if (!isObject(schema)) return [];
-  const known = formatsOf.get(schema) ?? readSchemaFormats(schema);
-  formatsOf.set(schema, known);
-  return known;
+  return readFormats(agents.find(agent), toolName, { formats });
 }
 
 /** What the app says about a call. A mistake there must not hide the arguments, nor pass for an empty list. */

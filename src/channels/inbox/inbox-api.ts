@@ -8,14 +8,11 @@ import {
   userInputResponseSchema,
 } from '../../content/user-input.ts';
 import type { RequestKind, RequestState } from '../../thread/thread-store-requests.ts';
-import {
-  detailSchema,
-  type FormattedPath,
-  formattedPathSchema,
-  type InboxDetail,
-} from './shown-fields.ts';
+import { type FormattedPath, formattedPathSchema } from '../../view/field-format.ts';
+import { detailSchema, type InboxDetail } from './shown-fields.ts';
 
-export type { FieldFormat, InboxDetail } from './shown-fields.ts';
+export type { FieldFormat } from '../../view/field-format.ts';
+export type { InboxDetail } from './shown-fields.ts';
 
 /*
  * What the inbox's route and its clients say to each other, as JSON. Paths are below `<path>/api/`. Times are in milliseconds since 1970, by the

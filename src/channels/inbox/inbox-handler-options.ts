@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Agent } from '../../agent/agent.ts';
 import { checkPolling, type PollingOptions } from '../../agent/follow-thread.ts';
 import type { MayAnswer } from '../../agent/input.ts';
@@ -6,7 +5,8 @@ import { checkLimit, checkMs, refuseUnknown } from '../../content/check-settings
 import { checkOrigins, type OriginOptions } from '../../http/receive-request.ts';
 import type { StoredRequest } from '../../thread/thread-store-requests.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';
-import { type FieldFormat, formattedPathSchema, type InboxDetail } from './shown-fields.ts';
+import { checkFormats, type ToolFormats } from '../../view/field-format.ts';
+import type { InboxDetail } from './shown-fields.ts';
 
 /** Who uses an inbox, as the app's `authorize` says. */
 export interface InboxSignIn {
@@ -95,7 +95,7 @@ export interface InboxHandlerOptions extends OriginOptions, PollingOptions {
    * How arguments are meant, by tool: amounts, times, code, files, secrets. Beside what the tool's input schema declares: `format` `date-time`, `date`,
    * `duration` and `password`, and `x-holdpoint-format`.
    */
-  formats?: Readonly<Record<string, readonly { path: readonly string[]; format: FieldFormat }[]>>;
+  formats?: ToolFormats;
   /**
    * What you say about a call beside its arguments, by tool: texts, values, differences, links, made from the input that would run. What is shown is
    * part of what an answer is about, so return the same for the same state.
@@ -143,11 +143,8 @@ export function checkInboxOptions(options: InboxHandlerOptions): void {
     throw new TypeError('createInboxHandler needs a function `authorize`.');
   }
   checkPath(options.path ?? '/inbox');
-  const { success, error } = formatsSchema.safeParse(options.formats ?? {});
-  if (!success) throw new TypeError(`formats is not valid: ${z.prettifyError(error)}`);
+  checkFormats(options.formats);
 }
-
-const formatsSchema = z.record(z.string(), z.array(formattedPathSchema));
 
 function checkPath(path: string): void {
   if (/^(\/[\w.~-]+)+$/.test(path)) return;

@@ -5,11 +5,11 @@ import type { UserInputRequest, UserInputResponseContent } from '../../content/u
 import { HoldpointError } from '../../errors.ts';
 import { makeRefusal } from '../../http/error-response.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { maskRequest } from '../../view/mask-secrets.ts';
 import type { InboxAnswers, InboxEntry, InboxOutcome } from './inbox-api.ts';
 import { seeInboxRows, syncClock } from './inbox-agents.ts';
 import { type InboxContext, type InboxUser, reportMistake } from './inbox-context.ts';
 import { describeEntry, findSecrets, makeShown } from './describe-entry.ts';
-import { maskRequest } from './mask-secrets.ts';
 import { findSeenRequest } from './read-request.ts';
 
 /** The request that somebody means. */

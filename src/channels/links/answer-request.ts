@@ -45,11 +45,11 @@ export async function showState(
 
 async function showRequest(
   visit: LinkVisit,
-  { request, rights }: OpenState,
+  { shown: { request, masked }, rights }: OpenState,
   refused?: { filled: FilledForm; fault: FormFault },
 ): Promise<Response> {
   const code = await makeFormCode(visit.token, 'answer');
-  const body = renderRequestPage({ ...visit.shown, request, rights, code, ...refused });
+  const body = renderRequestPage({ ...visit.shown, request, masked, rights, code, ...refused });
   const title = refused === undefined ? waits : `Error: ${waits}`;
   return makePageResponse({ status: refused === undefined ? 200 : 400, title, body });
 }
@@ -58,12 +58,12 @@ const waits = 'A request waits for your answer';
 
 async function askOnceMore(
   visit: LinkVisit,
-  { request, rights }: OpenState,
+  { shown: { request, masked }, rights }: OpenState,
   filled: FilledForm,
   fault?: FormFault,
 ): Promise<Response> {
   const code = await makeFormCode(visit.token, 'confirm');
-  const shown = { ...visit.shown, request, rights, code, filled };
+  const shown = { ...visit.shown, request, masked, rights, code, filled };
   const body = renderConfirmPage(fault === undefined ? shown : { ...shown, fault });
   const title = 'Approve this?';
   return fault === undefined
@@ -118,7 +118,7 @@ async function record(visit: LinkVisit, state: OpenState, filled: FilledForm): P
   /* What is told is what the log says. */
   const found = await findLinkedRequest(agents, claims);
   if (found === undefined) return refuseLink();
-  const after = await readLinkState(found, claims, by);
+  const after = await readLinkState(found, claims, visit);
   if (!isRefused && after.type === 'decided') return tellOutcome(visit, after);
   if (!isRefused && after.type === 'closed-to-person' && after.refusal === 'already-voted') {
     return makeVoteNotice(after.request);
@@ -141,7 +141,10 @@ const outrun: readonly HoldpointErrorCode[] = [
   'thread-deleted',
 ];
 
-function describeFault({ request }: OpenState, { field, reason }: HoldpointError): FormFault {
+function describeFault(
+  { shown: { request } }: OpenState,
+  { field, reason }: HoldpointError,
+): FormFault {
   const fields = request.type === 'question-request' ? request.fields : [];
   const at = fields.find(({ key }) => key === field?.[0]);
   const why = reason ?? 'the answer does not fit';

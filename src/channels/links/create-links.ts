@@ -3,10 +3,12 @@ import { describeDeadline } from '../../content/deadline-words.ts';
 import { type UserInputRequest, userInputRequestSchema } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { type LinkKey, parseLinkKeys } from './link-keys.ts';
-import { digestLinkedRequest, type LinkTokens, signLink } from './link-token.ts';
+import { checkFormats, type ToolFormats } from '../../view/field-format.ts';
+import { type LinkTokens, signLink } from './link-token.ts';
 import type { LinkRoute, RequireSignIn } from './link-visit.ts';
-import type { LinkAgent } from './linked-request.ts';
+import { findLinkedRequest, type LinkAgent } from './linked-request.ts';
 import { serveLink } from './serve-link.ts';
+import { makeMaskedRequest } from './masked-request.ts';
 
 /** The options of `createLinks`. */
 export interface LinksOptions {
@@ -33,6 +35,11 @@ export interface LinksOptions {
   requireSignIn?: RequireSignIn;
   /** Where people sign in to edit a call before they approve it. The page says so, and has no edits itself. */
   inboxUrl?: string;
+  /**
+   * Which arguments are secrets, by tool, beside what the tools' input schemas declare, as in `createInboxHandler`: only `type: 'secret'` matters
+   * here. What makes a link and what serves it need the same.
+   */
+  formats?: ToolFormats;
   /** The IANA time zone in which times are written, as `Europe/Paris`. Default `UTC`. */
   timeZone?: string;
   /** Called with an error that is not the visitor's; returns the text that they get. Default: `An error occurred.` */
@@ -46,7 +53,8 @@ export interface Links {
    * send it to that person alone. `principal` is how the app identifies them, as with `agent.respond`: it can be read in the link, so give
    * an id, and no roles, which `mayAnswer` looks up.
    *
-   * Throws `invalid-input` for what is no request, `request-closed` for one that has expired, and a `TypeError` for a principal that
+   * Throws `invalid-input` for what is no request, `request-closed` for one that has expired, `not-found` for one that none of several agents
+   * has, and a `TypeError` for a principal that
    * names nobody or makes the link too long, for a time longer than the app's, and if no key can sign.
    *
    * @example
@@ -75,6 +83,7 @@ const settings = {
   expiresInMs: true,
   requireSignIn: true,
   inboxUrl: true,
+  formats: true,
   timeZone: true,
   onError: true,
 } satisfies Record<keyof LinksOptions, true>;
@@ -95,9 +104,10 @@ const defaultMs = 24 * 3_600_000;
  */
 export function createLinks(options: LinksOptions): Links {
   refuseUnknown('createLinks', options, settings);
-  const { agents, requireSignIn, inboxUrl, timeZone = 'UTC', onError } = options;
+  const { agents, requireSignIn, inboxUrl, formats, timeZone = 'UTC', onError } = options;
   const [agent] = agents;
   if (agent === undefined) throw new TypeError('createLinks needs at least one agent.');
+  checkFormats(formats);
   describeDeadline(0, { now: 0, timeZone });
   const tokens: LinkTokens = {
     audience: parseUrl(options.url),
@@ -105,10 +115,10 @@ export function createLinks(options: LinksOptions): Links {
     expiresInMs: checkMs(options.expiresInMs ?? defaultMs, 'expiresInMs', 1_000),
     now: () => agent.now(),
   };
-  const route: LinkRoute = { agents, tokens, requireSignIn, inboxUrl, timeZone, onError };
+  const route: LinkRoute = { agents, tokens, requireSignIn, inboxUrl, formats, timeZone, onError };
   return {
     create: async (request, { principal, expiresInMs = tokens.expiresInMs }) =>
-      createLink(tokens, { request, principal, expiresInMs }),
+      createLink(route, { request, principal, expiresInMs }),
     handler: async (request) => serveLink(route, request),
   };
 }
@@ -127,7 +137,7 @@ function parseUrl(text: string): string {
 }
 
 async function createLink(
-  tokens: LinkTokens,
+  { agents, tokens, formats }: LinkRoute,
   {
     request,
     principal,
@@ -154,9 +164,25 @@ async function createLink(
   if (exp * 1_000 <= now) {
     throw new HoldpointError('request-closed', `Request ${requestId} has expired.`, { requestId });
   }
-  const digest = await digestLinkedRequest(shown);
+  const agent = await findAgent(agents, shown);
+  const { digest } = await makeMaskedRequest(agent, shown, formats);
   const claims = { threadId, requestId, digest, principal, iat, exp };
   return `${tokens.audience}/${await signLink(tokens, claims)}`;
+}
+
+/* One is asked about its tools' schemas, which say what is secret: a wrong one would let the link say of a secret what nobody may read. */
+async function findAgent(
+  agents: readonly LinkAgent[],
+  request: UserInputRequest,
+): Promise<LinkAgent> {
+  const [only, ...others] = agents;
+  if (only !== undefined && others.length === 0) return only;
+  const linked = await findLinkedRequest(agents, request);
+  if (linked !== undefined) return linked.agent;
+  const { requestId } = request;
+  throw new HoldpointError('not-found', `No agent of these links has request ${requestId}.`, {
+    requestId,
+  });
 }
 
 function isSomebody(principal: unknown): boolean {

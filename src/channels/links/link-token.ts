@@ -2,7 +2,6 @@ import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { parseBase64url } from '../../content/base64.ts';
 import { hashText } from '../../content/crypto.ts';
-import type { UserInputRequest } from '../../content/user-input.ts';
 import type { LinkKeys } from './link-keys.ts';
 
 /** What a link says: who may answer which request, as it was shown, until when. */
@@ -102,25 +101,4 @@ function isCanonical(token: string): boolean {
  */
 export async function makeFormCode(token: string, step: 'answer' | 'confirm'): Promise<string> {
   return hashText(`holdpoint/link-form/v1\0${step}\0${token}`);
-}
-
-/** A digest of what a request shows: an approval has its own, which changes when somebody edits the call. */
-export async function digestLinkedRequest(request: UserInputRequest): Promise<string> {
-  if (request.type === 'approval-request') return request.digest;
-  const { kind, text, fields, allowDismiss, dismissAnswer, toolCall } = request;
-  const shown = [kind, text, fields.map(listShown), allowDismiss, dismissAnswer, toolCall];
-  return hashText(`holdpoint/link-question/v1\0${JSON.stringify(shown)}`);
-}
-
-/* In an order of ours: that of an object's keys depends on who made it. */
-function listShown({
-  key,
-  label,
-  options,
-  min,
-  max,
-  freeText,
-}: (UserInputRequest & { type: 'question-request' })['fields'][number]): unknown[] {
-  const offered = options.map(({ id, label: text, description }) => [id, text, description]);
-  return [key, label, offered, min, max, freeText];
 }

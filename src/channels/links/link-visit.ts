@@ -2,7 +2,7 @@ import { digestViewer, isSignedIn } from '../../agent/known-people.ts';
 import type { TimeReader } from '../../content/deadline-words.ts';
 import { renderNamedPerson } from '../../content/request-text.ts';
 import type { LinkClaims, LinkTokens } from './link-token.ts';
-import type { LinkAgent, LinkedRequest } from './linked-request.ts';
+import type { LinkAgent, LinkedRequest, LinkReading } from './linked-request.ts';
 import { makeNoticePage } from './page-response.ts';
 import type { LinkedPage } from './request-page.ts';
 
@@ -23,18 +23,17 @@ export interface LinkRoute {
   tokens: LinkTokens;
   requireSignIn: RequireSignIn | undefined;
   inboxUrl: string | undefined;
+  formats: LinkReading['formats'];
   timeZone: string;
   onError: ((error: unknown) => string) | undefined;
 }
 
 /** A visit of a link that is valid, by its person as far as that is known. */
-export interface LinkVisit {
+export interface LinkVisit extends LinkReading {
   token: string;
   claims: LinkClaims;
   agents: readonly LinkAgent[];
   linked: LinkedRequest;
-  /** Who answers. */
-  by: { principal: unknown; channel: string };
   reader: TimeReader;
   /** What the page shows besides the request. */
   shown: Pick<LinkedPage, 'person' | 'needsSignIn' | 'endsAt' | 'reader' | 'inboxUrl'>;
@@ -46,7 +45,7 @@ export async function openVisit(
   request: Request,
   valid: Pick<LinkVisit, 'token' | 'claims' | 'linked'>,
 ): Promise<LinkVisit | Response> {
-  const { agents, inboxUrl, timeZone } = route;
+  const { agents, inboxUrl, formats, timeZone } = route;
   const person = await findPerson(route, request, valid);
   if (person instanceof Response) return person;
   const { principal } = person;
@@ -54,7 +53,7 @@ export async function openVisit(
   const named = renderNamedPerson(principal) ?? 'you';
   const needsSignIn = route.requireSignIn !== undefined;
   const shown = { person: named, needsSignIn, endsAt: valid.claims.exp * 1_000, reader, inboxUrl };
-  return { ...valid, agents, by: { principal, channel: 'link' }, reader, shown };
+  return { ...valid, agents, by: { principal, channel: 'link' }, formats, reader, shown };
 }
 
 async function findPerson(

@@ -4,7 +4,9 @@ import { renderNamedPerson } from '../../content/request-text.ts';
 import type { AnswerRefusal, RequestRights } from '../../content/request-rights.ts';
 import type { RequestDecision, UserInputRequest } from '../../content/user-input.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { digestLinkedRequest, type LinkClaims } from './link-token.ts';
+import type { ToolFormats } from '../../view/field-format.ts';
+import type { LinkClaims } from './link-token.ts';
+import { makeMaskedRequest, type MaskedRequest } from './masked-request.ts';
 
 /** What links need of an agent. */
 export type LinkAgent = Pick<Agent, 'name' | 'now' | 'thread' | 'rights' | 'respond'>;
@@ -17,7 +19,7 @@ export interface LinkedRequest {
 
 /** What a link's request is for its person, as the log has it. */
 export type LinkState =
-  | { type: 'open'; request: UserInputRequest; rights: RequestRights }
+  | { type: 'open'; request: UserInputRequest; shown: MaskedRequest; rights: RequestRights }
   /** It waits, and not for this person. */
   | { type: 'closed-to-person'; request: UserInputRequest; refusal: AnswerRefusal }
   /** It is another one than the link was made for: somebody has edited it. */
@@ -49,11 +51,17 @@ export async function findLinkedRequest(
   return undefined;
 }
 
+/** For whom a request is read, and what of it is secret. */
+export interface LinkReading {
+  by: { principal: unknown; channel: string };
+  formats: ToolFormats | undefined;
+}
+
 /** What the request of a link is for its person now. Asks `mayAnswer`, and records nothing. */
 export async function readLinkState(
   { agent, thread }: LinkedRequest,
   { requestId, threadId, digest }: Pick<LinkClaims, 'requestId' | 'threadId' | 'digest'>,
-  by: { principal: unknown; channel: string },
+  { by, formats }: LinkReading,
 ): Promise<LinkState> {
   const request = thread.activeRequests.find((each) => each.requestId === requestId);
   if (request === undefined) return describeDecided(thread, requestId);
@@ -62,9 +70,11 @@ export async function readLinkState(
   if (rights?.mayAnswer !== true) {
     return { type: 'closed-to-person', request, refusal: rights?.refusal ?? 'not-approver' };
   }
-  return (await digestLinkedRequest(request)) === digest
-    ? { type: 'open', request, rights }
-    : { type: 'changed' };
+  const shown = await makeMaskedRequest(agent, request, formats);
+  if (shown.digest !== digest) return { type: 'changed' };
+  /* Whoever edits sends the whole input, of which they don't have the secrets. */
+  const mayEdit = rights.mayEdit && shown.masked === 0;
+  return { type: 'open', request, shown, rights: { ...rights, mayEdit } };
 }
 
 function describeDecided({ decisions, events }: AgentThread, requestId: string): DecidedRequest {

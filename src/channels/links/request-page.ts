@@ -11,7 +11,10 @@ import { type Html, html, nothing } from './html.ts';
 
 /** A request as one person sees it. */
 export interface LinkedPage {
+  /** Without secrets. */
   request: UserInputRequest;
+  /** How many arguments are masked. */
+  masked: number;
   rights: RequestRights;
   /** The person, as a line that is safe to show. */
   person: string;
@@ -62,7 +65,7 @@ export function renderConfirmPage(shown: LinkedPage): Html {
 }
 
 function renderRequest(shown: LinkedPage): Html {
-  const { request, person, needsSignIn, endsAt, reader } = shown;
+  const { request, masked, person, needsSignIn, endsAt, reader } = shown;
   const { toolCall } = request.type === 'approval-request' ? request : {};
   const warnings = lookAlikeWarnings(request);
   const warning = 'Whoever has this link can answer in this name: don’t forward it. ';
@@ -83,7 +86,7 @@ function renderRequest(shown: LinkedPage): Html {
       toolCall === undefined
         ? nothing
         : html`<h2>What will run: <code>${inertLine(toolCall.toolName)}</code></h2>
-            ${renderInput(toolCall.input)}`
+            ${renderInput(toolCall.input)}${renderMasked(masked)}`
     }
     ${renderList(describeRequest(request, reader))} ${renderEditing(shown)}`;
 }
@@ -129,6 +132,11 @@ function renderInput(input: unknown): Html {
           <dd>${renderValue(value)}</dd>`,
     )}
   </dl>`;
+}
+
+function renderMasked(masked: number): Html {
+  if (masked === 0) return nothing;
+  return html`<p>${masked === 1 ? '1 argument' : `${masked} arguments`} can’t be shown here.</p>`;
 }
 
 function renderValue(value: unknown): Html {

@@ -36,7 +36,7 @@ function omitBody(response: Response): Response {
 async function visitLink(route: LinkRoute, request: Request): Promise<Response> {
   const visit = await findVisit(route, request);
   if (visit instanceof Response) return visit;
-  const state = await readLinkState(visit.linked, visit.claims, visit.by);
+  const state = await readLinkState(visit.linked, visit.claims, visit);
   return showState(visit, state, { isPost: false });
 }
 
@@ -52,7 +52,7 @@ async function postToLink(route: LinkRoute, request: Request): Promise<Response>
   }
   const visit = await findVisit(route, request);
   if (visit instanceof Response) return visit;
-  const state = await readLinkState(visit.linked, visit.claims, visit.by);
+  const state = await readLinkState(visit.linked, visit.claims, visit);
   return state.type === 'open'
     ? answerRequest(visit, state, body.text)
     : showState(visit, state, { isPost: true });

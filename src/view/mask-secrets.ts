@@ -1,7 +1,7 @@
-import { isObject } from '../../content/json-value.ts';
-import type { QuestionField } from '../../content/question.ts';
-import type { UserInputRequest } from '../../content/user-input.ts';
-import type { FormattedPath } from './shown-fields.ts';
+import { isObject } from '../content/json-value.ts';
+import type { QuestionField } from '../content/question.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
+import type { FormattedPath } from './field-format.ts';
 
 /** What stands for a secret. Not made of its length. */
 const mask = '••••••';

@@ -1,0 +1,57 @@
+import { hashText } from '../../content/crypto.ts';
+import { stringifySorted } from '../../content/json-value.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
+import { readSecrets } from '../../view/call-secrets.ts';
+import type { ToolFormats } from '../../view/field-format.ts';
+import { maskRequest } from '../../view/mask-secrets.ts';
+
+/** A request as a link shows it. */
+export interface MaskedRequest {
+  /** Without secrets. */
+  request: UserInputRequest;
+  /** How many arguments are masked. */
+  masked: number;
+  /** Of what is shown. */
+  digest: string;
+}
+
+/** What a link shows of a request. The agent of its thread knows the schema of the call's tool. */
+export async function makeMaskedRequest(
+  agent: object,
+  asked: UserInputRequest,
+  formats: ToolFormats | undefined,
+): Promise<MaskedRequest> {
+  const { secrets } = await readSecrets(agent, asked, formats);
+  const { value: request, masked } = maskRequest(asked, secrets, '');
+  const isWhole = masked.length === 0;
+  const digest = await digestShown(isWhole ? asked : request, isWhole);
+  return { request: isWhole ? asked : request, masked: masked.length, digest };
+}
+
+/*
+ * An approval has its own digest, which changes when somebody edits the call. With it, a secret could be tried out, as everything else that it covers is
+ * known.
+ */
+async function digestShown(request: UserInputRequest, isWhole: boolean): Promise<string> {
+  if (request.type === 'approval-request') {
+    if (isWhole) return request.digest;
+    const { votes: _votes, reassignments: _reassignments, ...asked } = request;
+    return hashText(`holdpoint/link-approval/v1\0${stringifySorted(asked)}`);
+  }
+  const { kind, text, fields, allowDismiss, dismissAnswer, toolCall } = request;
+  const shown = [kind, text, fields.map(listShown), allowDismiss, dismissAnswer, toolCall];
+  return hashText(`holdpoint/link-question/v1\0${JSON.stringify(shown)}`);
+}
+
+/* In an order of ours: that of an object's keys depends on who made it. */
+function listShown({
+  key,
+  label,
+  options,
+  min,
+  max,
+  freeText,
+}: (UserInputRequest & { type: 'question-request' })['fields'][number]): unknown[] {
+  const offered = options.map(({ id, label: text, description }) => [id, text, description]);
+  return [key, label, offered, min, max, freeText];
+}

@@ -1,0 +1,42 @@
+import { readInputSchemas } from '../agent/input-schemas.ts';
+import { isObject } from '../content/json-value.ts';
+import type { UserInputRequest } from '../content/user-input.ts';
+import type { FormattedPath, ToolFormats } from './field-format.ts';
+import { Secrets } from './mask-secrets.ts';
+import { joinFormats, readSchemaFormats } from './schema-formats.ts';
+
+/** How the arguments of a tool's calls are meant; of the one that a request is about, if there is a request. */
+export async function readFormats(
+  agent: object | undefined,
+  toolName: string,
+  { formats = {}, request }: { formats?: ToolFormats | undefined; request?: UserInputRequest },
+): Promise<FormattedPath[]> {
+  const own = Object.hasOwn(formats, toolName) ? formats[toolName] : undefined;
+  const declared = (own ?? []).map(({ path, format }) => ({ path: [...path], format }));
+  const schema = agent && (await readInputSchemas(agent, request?.path)).get(toolName);
+  const asked = request?.type === 'approval-request' ? request.inputSchema : undefined;
+  return joinFormats(declared, findSchemaFormats(schema), readSchemaFormats(asked));
+}
+
+/** How the arguments of a request's call are meant, and what of them must not leave the server. */
+export async function readSecrets(
+  agent: object | undefined,
+  request: UserInputRequest,
+  formats: ToolFormats | undefined,
+): Promise<{ formats: FormattedPath[]; secrets: Secrets }> {
+  const { toolCall } = request;
+  if (toolCall === undefined) return { formats: [], secrets: new Secrets([], []) };
+  const original = request.type === 'approval-request' ? request.edit?.original.input : undefined;
+  const found = await readFormats(agent, toolCall.toolName, { formats, request });
+  return { formats: found, secrets: new Secrets(found, [toolCall.input, original]) };
+}
+
+const formatsOf = new WeakMap<object, FormattedPath[]>();
+
+/* A tool has its schema as long as its agent, and it may be long. */
+function findSchemaFormats(schema: unknown): FormattedPath[] {
+  if (!isObject(schema)) return [];
+  const known = formatsOf.get(schema) ?? readSchemaFormats(schema);
+  formatsOf.set(schema, known);
+  return known;
+}
