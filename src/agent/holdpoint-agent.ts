@@ -12,7 +12,6 @@ import { AgentThread } from '../thread/agent-thread.ts';
 import type { ParentCall } from '../thread/events.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import type { StoredRequest } from '../thread/thread-store-requests.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
@@ -53,6 +52,7 @@ import {
   listRequests,
   type RequestList,
   type RequestListQuery,
+  type RequestRow,
   seeRows,
   type SeenRequest,
   seenRequests,
@@ -189,7 +189,10 @@ export class HoldpointAgent implements Agent<unknown> {
     return listRequests(this.#context, this.#threads, query);
   }
 
-  async [seenRequests](rows: readonly StoredRequest[], by: AnswerOptions): Promise<SeenRequest[]> {
+  async [seenRequests]<ROW extends RequestRow>(
+    rows: readonly ROW[],
+    by: AnswerOptions,
+  ): Promise<SeenRequest<ROW>[]> {
     await this.#threads.syncClock();
     return seeRows(this.#context, this.#threads, rows, parseAnswerer(by));
   }

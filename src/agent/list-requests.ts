@@ -61,19 +61,49 @@ export interface RequestList<CALL extends ToolCall = ToolCall> {
   next?: RequestPlace;
 }
 
+/** What says of a row what one person may do with its request. */
+export type RequestRow = Pick<StoredRequest, 'requestId' | 'threadId' | 'kind' | 'state' | 'text'>;
+
 /** A row with what one person may do with its request, and whether they could answer it if it were still open. */
-export interface SeenRequest extends ListedRequest {
+export interface SeenRequest<ROW extends RequestRow = StoredRequest> extends Pick<
+  ListedRequest,
+  'request' | 'rights'
+> {
+  row: ROW;
   /** Whether an answer of theirs would count, or has counted, if the request were still open. Says who may see what others have decided. */
   couldAnswer: boolean;
 }
 
 /** An agent that says what a person may do with rows, without a query. */
 interface ListingAgent {
-  [seenRequests](rows: readonly StoredRequest[], by: AnswerOptions): Promise<SeenRequest[]>;
+  [seenRequests]<ROW extends RequestRow>(
+    rows: readonly ROW[],
+    by: AnswerOptions,
+  ): Promise<SeenRequest<ROW>[]>;
 }
 
 /** The key of the method that says it, for channels that have rows. A registered symbol, so that it works across two copies of the package. */
 export const seenRequests: unique symbol = Symbol.for('holdpoint.seen-requests');
+
+/** Whether an answer of a person to a request that is over would count, or has counted, if it were still open. Nobody's for an agent that can't say. */
+export async function couldAnswer(
+  agent: object,
+  request: UserInputRequest,
+  by: AnswerOptions,
+): Promise<boolean> {
+  if (!isListing(agent)) return false;
+  const { requestId, threadId } = request;
+  const kind = request.type === 'approval-request' ? 'approval' : 'question';
+  const row = {
+    requestId,
+    threadId,
+    kind,
+    state: 'settled',
+    text: JSON.stringify(request),
+  } as const;
+  const [seen] = await agent[seenRequests]([row], by);
+  return seen?.couldAnswer === true;
+}
 
 /** Whether an agent can say what a person may do with rows: an app's own object around an agent can't. */
 export function isListing(agent: object): agent is ListingAgent {
@@ -186,12 +216,12 @@ function pickPlace({
 }
 
 /** Rows of the agent's threads as one person sees them, found out as `Agent.requests` does it. */
-export async function seeRows(
+export async function seeRows<ROW extends RequestRow>(
   context: AgentContext,
   threads: ThreadHandles,
-  rows: readonly StoredRequest[],
+  rows: readonly ROW[],
   by: AnswerOptions,
-): Promise<SeenRequest[]> {
+): Promise<SeenRequest<ROW>[]> {
   return Promise.all(
     rows.map(async (row) => {
       const listed = await listRow(context, threads, row, by);
@@ -222,12 +252,12 @@ function isAnswerer({ mayAnswer, mayReject, mayWithdraw, refusal }: RequestRight
 }
 
 /** A row with what a person may do with its request. */
-async function listRow(
+async function listRow<ROW extends RequestRow>(
   context: AgentContext,
   threads: ThreadHandles,
-  row: StoredRequest,
+  row: ROW,
   by: AnswerOptions,
-): Promise<ListedRequest> {
+): Promise<Omit<SeenRequest<ROW>, 'couldAnswer'>> {
   const request = parseRow(row);
   if (request === undefined) return { row, rights: makeNoRights(row, 'no-request') };
   const shown = makeAnswerable(request);
@@ -239,12 +269,7 @@ async function listRow(
 }
 
 /** The request of a row: bytes from outside, which somebody may have changed. `undefined` if they are not the row's request. */
-function parseRow({
-  kind,
-  requestId,
-  threadId,
-  text,
-}: StoredRequest): UserInputRequest | undefined {
+function parseRow({ kind, requestId, threadId, text }: RequestRow): UserInputRequest | undefined {
   if (text === null || (kind !== 'approval' && kind !== 'question')) return undefined;
   const { data } = userInputRequestSchema.safeParse(parseJson(text));
   const isSame =

@@ -231,6 +231,44 @@ test.each(excluded)(
   },
 );
 
+test.each(excluded)(
+  'somebody who %s learns nothing of how the request ended, and who answered does',
+  async (_who, { mayAnswer, notRequester }, person) => {
+    let isAsked = false;
+    const { invite, agent, thread, answers } = await openDesk({
+      rule: { ...(notRequester && { notRequester }) },
+      mayAnswer: (asked) => !isAsked || mayAnswer === undefined || mayAnswer(asked),
+    });
+    const visitor = await invite(person);
+    const { hidden } = await visitor.send();
+    const ben = await invite('ben');
+    await ben.press('reject', { reason: 'ACME is closed.' });
+    isAsked = true;
+    const pages = [await visitor.send(), await visitor.post({ ...hidden, action: 'reject' })];
+    for (const page of pages) {
+      expect(page.status).toBe(410);
+      expect(page.text).toContain('This request is closed There is nothing left to answer.');
+      expect(page.text).not.toMatch(/ACME|ben|Rejected/);
+    }
+    expect((await ben.send()).text).toContain('Rejected There is nothing left to answer. By ben.');
+    expect(await answers()).toMatchObject([{ principal: 'ben' }]);
+    expect((await agent.thread(thread.id)).decisions).toHaveLength(1);
+  },
+);
+
+test('who has lost the right since they answered still learns what came of it', async () => {
+  const staff = new Set(['ada', 'ben']);
+  const { invite } = await openDesk({
+    rule: { quorum: 2 },
+    mayAnswer: ({ principal }) => staff.has(String(principal)),
+  });
+  const [ada, ben] = [await invite('ada'), await invite('ben')];
+  await ada.press('approve');
+  await ben.press('approve');
+  staff.clear();
+  for (const each of [ada, ben]) expect((await each.send()).text).toContain('By ada, ben.');
+});
+
 test('who loses the right while the answer is on its way is refused', async () => {
   let asked = 0;
   const { invite, answers } = await openDesk({

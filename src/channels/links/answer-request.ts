@@ -1,8 +1,7 @@
-import { digestViewer } from '../../agent/known-people.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
 import { type FilledForm, makeFormAnswer, parseForm } from './answer-form.ts';
 import { makeFormCode } from './link-token.ts';
-import { findLinkedRequest, type LinkState, readLinkState } from './linked-request.ts';
+import { findLinkedRequest, isOneOf, type LinkState, readLinkState } from './linked-request.ts';
 import type { LinkVisit } from './link-visit.ts';
 import { makeNoticePage, makePageResponse } from './page-response.ts';
 import {
@@ -16,6 +15,7 @@ import {
   makeLinkRefusal,
   makeVoteNotice,
   refuseChanged,
+  refuseClosed,
   refuseLink,
 } from './state-page.ts';
 
@@ -32,6 +32,8 @@ export async function showState(
       return showRequest(visit, state);
     case 'changed':
       return refuseChanged();
+    case 'closed':
+      return refuseClosed();
     case 'closed-to-person':
       return makeLinkRefusal(state.request, state.refusal, isPost);
     case 'decided': {
@@ -157,12 +159,7 @@ async function tellOutcome(
   { linked: { agent }, claims: { threadId }, by: { principal }, reader }: LinkVisit,
   decided: Extract<LinkState, { type: 'decided' }>,
 ): Promise<Response> {
-  const [own, other] = await Promise.all(
-    [principal, decided.decision.principal].map(async (each) =>
-      digestViewer(agent, threadId, each ?? null),
-    ),
-  );
-  return own === other
+  return (await isOneOf(agent, threadId, principal, [decided.decision.principal]))
     ? makeDecisionPage(decided, reader, { status: 200, lead: 'Your answer is recorded.' })
     : makeDecisionPage(decided, reader, { status: 409, lead: 'Somebody else was faster.' });
 }

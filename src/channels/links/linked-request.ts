@@ -1,4 +1,6 @@
 import type { Agent } from '../../agent/agent.ts';
+import { digestViewer } from '../../agent/known-people.ts';
+import { couldAnswer } from '../../agent/list-requests.ts';
 import { inertLine } from '../../content/inert-text.ts';
 import { renderNamedPerson } from '../../content/request-text.ts';
 import type { AnswerRefusal, RequestRights } from '../../content/request-rights.ts';
@@ -24,6 +26,8 @@ export type LinkState =
   | { type: 'closed-to-person'; request: UserInputRequest; refusal: AnswerRefusal }
   /** It is another one than the link was made for: somebody has edited it. */
   | { type: 'changed' }
+  /** It is over, and this person is none of those who could answer it now, or have. */
+  | { type: 'closed' }
   | DecidedRequest;
 
 /** A request that is over. */
@@ -64,7 +68,7 @@ export async function readLinkState(
   { by, formats }: LinkReading,
 ): Promise<LinkState> {
   const request = thread.activeRequests.find((each) => each.requestId === requestId);
-  if (request === undefined) return describeDecided(thread, requestId);
+  if (request === undefined) return readDecided({ agent, thread }, requestId, by);
   const [rights] = await agent.rights([{ requestId, threadId }], by);
   /* The rights first: who has none learns nothing about what has become of it. */
   if (rights?.mayAnswer !== true) {
@@ -77,9 +81,46 @@ export async function readLinkState(
   return { type: 'open', request, shown, rights: { ...rights, mayEdit } };
 }
 
-function describeDecided({ decisions, events }: AgentThread, requestId: string): DecidedRequest {
-  const decision = decisions.find(({ request }) => request.requestId === requestId);
+/** How a request ended, for somebody who has answered it, or could now if it were still open: others learn nothing of it. */
+async function readDecided(
+  { agent, thread }: LinkedRequest,
+  requestId: string,
+  by: LinkReading['by'],
+): Promise<LinkState> {
+  const decision = thread.decisions.find(({ request }) => request.requestId === requestId);
   if (decision === undefined) throw new TypeError(`The thread has no request ${requestId}.`);
+  const { request } = decision;
+  const isAllowed =
+    (await hasAnswered(agent, decision, by)) || (await couldAnswer(agent, request, by));
+  return isAllowed ? describeDecided(thread, decision) : { type: 'closed' };
+}
+
+async function hasAnswered(
+  agent: LinkAgent,
+  { request, response, principal }: RequestDecision,
+  by: LinkReading['by'],
+): Promise<boolean> {
+  const votes = request.type === 'approval-request' ? (request.votes ?? []) : [];
+  const answered = response === undefined ? [] : [principal];
+  const people = [...votes.map((vote) => vote.principal), ...answered];
+  return isOneOf(agent, request.threadId, by.principal, people);
+}
+
+/** Whether a person is one of these. */
+export async function isOneOf(
+  agent: LinkAgent,
+  threadId: string,
+  principal: unknown,
+  people: readonly unknown[],
+): Promise<boolean> {
+  const [own, ...others] = await Promise.all(
+    [principal, ...people].map(async (each) => digestViewer(agent, threadId, each ?? null)),
+  );
+  return own !== undefined && others.includes(own);
+}
+
+function describeDecided({ events }: AgentThread, decision: RequestDecision): DecidedRequest {
+  const { requestId } = decision.request;
   const end = events.find(
     (event) =>
       (event.type === 'request-answered' && event.response.requestId === requestId) ||

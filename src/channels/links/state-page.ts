@@ -23,6 +23,11 @@ export async function refuseChanged(): Promise<Response> {
   return makeNoticePage(409, 'This has changed', text);
 }
 
+/** The page of a request that is over, for somebody who may not know how it ended. */
+export async function refuseClosed(): Promise<Response> {
+  return makeNoticePage(410, 'This request is closed', 'There is nothing left to answer.');
+}
+
 /** The page for somebody who may not answer the request, or has. */
 export async function makeLinkRefusal(
   request: UserInputRequest,
