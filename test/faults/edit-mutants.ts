@@ -189,4 +189,12 @@ export const editMutants: readonly SourceMutant[] = [
     suite: ['policy/edits-elsewhere', 'one that may be remembered'],
     sentence: /AssertionError/,
   },
+  {
+    promise: 'an answer that edits and remembers covers what it edits to',
+    file: 'agent/input/weigh-answer.ts',
+    from: 'const input = edit === undefined ? now.toolCall?.input : edit.input;',
+    to: 'const input = now.toolCall?.input;',
+    suite: ['inbox/edited-and-remembered', 'and not like the asked one'],
+    sentence: /AssertionError/,
+  },
 ];
