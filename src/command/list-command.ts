@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { risks } from '../content/approval-terms.ts';
 import { inertLine } from '../content/inert-text.ts';
+import { requestKinds, requestStates } from '../content/request-state.ts';
 import type { RequestQuery, StoredRequest } from '../thread/thread-store-requests.ts';
 import { addStoreOptions, requireRequests, storeFields, withStore } from './command-store.ts';
 import { planCommand } from './run-command.ts';
@@ -9,24 +10,7 @@ import { findRow, readContent, toShownJson } from './logged-request.ts';
 
 type Choices<NAME extends keyof RequestQuery> = readonly NonNullable<RequestQuery[NAME]>[];
 
-const states = [
-  'open',
-  'decided',
-  'approved',
-  'rejected',
-  'answered',
-  'dismissed',
-  'expired',
-  'cancelled',
-  'invalidated',
-  'settled',
-] as const satisfies Choices<'state'>;
-const kinds = [
-  'approval',
-  'question',
-  'lost-call',
-  'stuck-thread',
-] as const satisfies Choices<'kind'>;
+const states = [...requestStates, 'decided'] as const satisfies Choices<'state'>;
 const orders = [
   'oldest',
   'newest',
@@ -50,7 +34,7 @@ export const addListCommand = planCommand({
   schema: z.object({
     ...storeFields,
     state: z.enum(states),
-    kind: z.enum(kinds).exactOptional(),
+    kind: z.enum(requestKinds).exactOptional(),
     /* `false`: --no-agent. */
     agent: z.union([z.string(), z.literal(false)]).optional(),
     tool: z.string().optional(),
@@ -85,7 +69,7 @@ export const addListCommand = planCommand({
 function addFilters(command: Command): Command {
   return command
     .addOption(new Option('--state <state>', 'what became of it').choices(states).default('open'))
-    .addOption(new Option('--kind <kind>', 'what it is').choices(kinds))
+    .addOption(new Option('--kind <kind>', 'what it is').choices(requestKinds))
     .option('--agent <name>', 'of the agent of this name')
     .option('--no-agent', 'of agents without a name')
     .option('--tool <name>', 'about calls of this tool')

@@ -13,6 +13,7 @@ import {
   questionRequestSchema,
   questionResponseSchema,
 } from './question.ts';
+import type { requestStates } from './request-state.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /** Any request to a person. */
@@ -64,14 +65,7 @@ export interface RequestDecision {
    * `approved`, `rejected`: the answer to an approval request. `answered`, `dismissed`: the answer to a question. For the others
    * no answer counts: the request `expired`, was `cancelled`, or was `invalidated` because what it showed has changed.
    */
-  status:
-    | 'approved'
-    | 'rejected'
-    | 'answered'
-    | 'dismissed'
-    | 'expired'
-    | 'cancelled'
-    | 'invalidated';
+  status: Exclude<(typeof requestStates)[number], 'open' | 'settled'>;
   /** The request, as plain data. */
   request: UserInputRequest;
   /** The answer, if somebody gave one: with the reason, or the answers to a question. */

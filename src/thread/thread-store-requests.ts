@@ -1,14 +1,14 @@
 import type { Risk } from '../content/approval-terms.ts';
-import type { RequestDecision } from '../content/user-input.ts';
+import type { requestKinds, requestStates } from '../content/request-state.ts';
 
 /**
  * What needs a person. `approval`, `question`: an open request. `lost-call`: a call was started and its outcome is unknown. `stuck-thread`:
  * too many runs in a row have failed.
  */
-export type RequestKind = 'approval' | 'question' | 'lost-call' | 'stuck-thread';
+export type RequestKind = (typeof requestKinds)[number];
 
 /** `open`, or how it ended: as its decision says, or `settled` for a lost call that was settled and a stuck thread that was retried. */
-export type RequestState = 'open' | RequestDecision['status'] | 'settled';
+export type RequestState = (typeof requestStates)[number];
 
 /**
  * What needs a person, as a store keeps it: one row for each request of a thread, lost call and stuck thread. It is derived from the thread's

@@ -50,7 +50,7 @@ test.each([
     ['list', '--order', 'newst'],
     "argument 'newst' is invalid. Allowed choices are oldest, newest, expires, risk, decided.",
   ],
-  ['an unknown state', ['list', '--state', 'done'], 'Allowed choices are open, decided, approved,'],
+  ['an unknown state', ['list', '--state', 'done'], 'Allowed choices are open, approved,'],
   [
     'a limit that is no number',
     ['list', '--limit', '0'],

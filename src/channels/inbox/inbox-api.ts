@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { rememberSchema, type Risk, risks } from '../../content/approval-terms.ts';
 import { type RequestRights, requestRightsSchema } from '../../content/request-rights.ts';
+import { requestKinds, requestStates } from '../../content/request-state.ts';
 import {
   type UserInputRequest,
   userInputRequestSchema,
@@ -31,17 +32,7 @@ export type InboxList = (typeof inboxLists)[number];
 /** That somebody is looking at it. A hint, which ends by itself and keeps nobody from answering. */
 const claimSchema = z.object({ by: z.string(), isMine: z.boolean(), until: z.number() });
 
-const stateSchema = z.enum([
-  'open',
-  'approved',
-  'rejected',
-  'answered',
-  'dismissed',
-  'expired',
-  'cancelled',
-  'invalidated',
-  'settled',
-]);
+const stateSchema = z.enum(requestStates);
 
 /** Something that needs a person, as it is for one person. */
 export interface InboxEntry {
@@ -97,7 +88,7 @@ const inboxEntrySchema: z.ZodType<InboxEntry> = z.object({
   threadId: z.string(),
   agent: z.string().nullable(),
   tenant: z.string().nullable(),
-  kind: z.enum(['approval', 'question', 'lost-call', 'stuck-thread']),
+  kind: z.enum(requestKinds),
   state: stateSchema,
   toolName: z.string().nullable(),
   requesters: z.array(z.string()),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { risks } from '../../content/approval-terms.ts';
+import { requestKinds, requestStates } from '../../content/request-state.ts';
 import type { RequestPlace, StoredRequest } from '../../thread/thread-store-requests.ts';
 import { makeInvalidRowError, toAgentColumn } from './thread-rows.ts';
 
@@ -243,7 +244,7 @@ const rowSchema = z.object({
   thread_id: z.string(),
   agent: z.string(),
   tenant: z.string().nullable(),
-  kind: z.enum(['approval', 'question', 'lost-call', 'stuck-thread']),
+  kind: z.enum(requestKinds),
   tool_name: z.string().nullable(),
   requesters: textsSchema,
   approvers: textsSchema,
@@ -253,17 +254,7 @@ const rowSchema = z.object({
   remind_at: z.coerce.number().nullable(),
   votes: z.coerce.number(),
   quorum: z.coerce.number(),
-  state: z.enum([
-    'open',
-    'approved',
-    'rejected',
-    'answered',
-    'dismissed',
-    'expired',
-    'cancelled',
-    'invalidated',
-    'settled',
-  ]),
+  state: z.enum(requestStates),
   decided_by: z.string().nullable(),
   decided_at: z.coerce.number(),
   body: z.string().nullable(),

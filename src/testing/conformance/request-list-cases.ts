@@ -1,5 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { risks } from '../../content/approval-terms.ts';
+import { requestKinds } from '../../content/request-state.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';
 import type {
   RequestFilter,
@@ -36,7 +37,7 @@ function makeRows(): StoredRequest[] {
       threadId: `t${place % 5}`,
       agent: pick([null, 'booking', 'billing'], place),
       tenant: pick([null, 'acme', 'acme 2'], Math.floor(place / 3)),
-      kind: pick(['approval', 'question', 'lost-call', 'stuck-thread'], place),
+      kind: pick(requestKinds, place),
       toolName: pick(['pay', null, 'book', 'pay'], Math.floor(place / 2)),
       requesters: pick([[], ['ada'], ['bob', 'ada'], ['eve']], place),
       approvers: pick([[], ['ada'], ['finance', 'bob'], ['ada', 'finance']], place * 5),
