@@ -1,7 +1,9 @@
 import type { ApprovalRequest } from './approval.ts';
+import type { Remember } from './approval-terms.ts';
 import { describeDeadlineAction } from './deadline-action.ts';
 import { describeDeadline, type TimeReader } from './deadline-words.ts';
 import { inertLine, quoteInert, quoteInertLine } from './inert-text.ts';
+import type { AnswerRefusal } from './request-rights.ts';
 import { type Requested, listRequesters } from './requesters.ts';
 import type { Patch, RequestPath } from './tool-call.ts';
 import type { Vote } from './vote.ts';
@@ -59,6 +61,37 @@ export function renderWaiting({ quorum = 1, text }: ApprovalRequest, count: numb
   const left = Math.max(1, quorum - count);
   const others = left === 1 ? 'another person' : `${left} other people`;
   return `${count} of ${quorum} approvals, waits for ${others}: ${inertLine(text)}`;
+}
+
+/** Why a person may not answer a request, in words for them. */
+export const refusalWords: Record<AnswerRefusal, string> = {
+  requester: 'You asked for this, so somebody else has to decide it.',
+  'unknown-requesters': 'It is not known who asked for this, so nobody can approve it.',
+  'not-approver': 'This waits for somebody else: you are not one of those who may answer it.',
+  unidentified: 'Sign in to answer this.',
+  'already-voted': 'You have approved this.',
+  closed: 'It is too late to answer this.',
+  'child-thread': 'This is answered in the conversation that it belongs to.',
+  'missing-tool': 'This can’t be answered here: the server lacks what takes the answer.',
+  'no-request': 'There is nothing to answer.',
+};
+
+/** What a standing approval covers, as one line that is safe to show. Who knows the call says which inputs these are, and for whom. */
+export function renderRemember(
+  { scope, match, expiresAfterMs, uses }: Remember,
+  inputs?: string,
+  person = 'for this person',
+): string {
+  const scopes = { thread: 'in this conversation', principal: person, everyone: 'for everyone' };
+  const matches = { exact: 'with this input', any: 'with any input' };
+  return [
+    scopes[scope],
+    inputs ?? (typeof match === 'string' ? matches[match] : `with the same ${renderNames(match)}`),
+    expiresAfterMs && `for ${Math.ceil(expiresAfterMs / 60_000)} minutes`,
+    uses && `${uses} times`,
+  ]
+    .filter(Boolean)
+    .join(', ');
 }
 
 function renderDeadline(

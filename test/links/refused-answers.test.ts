@@ -198,14 +198,19 @@ test('the style is the only thing that a page may have, by its hash', async () =
 });
 
 const excluded: [string, { mayAnswer?: MayAnswer; notRequester?: true }, string, string][] = [
-  ['has lost the right', { mayAnswer: ({ principal }) => principal !== 'ada' }, 'ada', 'no longer'],
+  [
+    'has lost the right',
+    { mayAnswer: ({ principal }) => principal !== 'ada' },
+    'ada',
+    'waits for somebody else',
+  ],
   [
     'may answer, but not by a link',
     { mayAnswer: ({ channel }) => channel !== 'link' },
     'ada',
-    'no longer',
+    'waits for somebody else',
   ],
-  ['has asked for it', { notRequester: true }, 'zoe', 'You asked for it yourself'],
+  ['has asked for it', { notRequester: true }, 'zoe', 'You asked for this'],
 ];
 
 test.each(excluded)(

@@ -150,8 +150,8 @@ test('later calls are approved too, no wider than the rule allows, the narrowest
   const terminal = new VirtualTerminal();
   const asking = askInTerminal(request, terminal);
   await pick(terminal, 'Approve, and later calls too');
-  await terminal.shows('Approve every bookFlight with this input, in this thread, 3 times');
-  expect(terminal.visible).toContain('with flight "AF1234", for "ada", 3 times');
+  await terminal.shows('Approve every bookFlight in this conversation, with this input, 3 times');
+  expect(terminal.visible).toContain('for "ada", with flight "AF1234", 3 times');
   expect(terminal.visible).not.toContain('for everyone');
   await terminal.types(keys.enter);
   const remember = { scope: 'thread', match: 'exact', uses: 3 } as const;
@@ -163,7 +163,7 @@ test('where two people must approve, Ada’s vote may cover later calls, and Eve
   const terminal = new VirtualTerminal();
   const asking = askInTerminal(request, terminal);
   await pick(terminal, 'Approve, and later calls too');
-  await terminal.shows('Approve every bookFlight with this input, in this thread');
+  await terminal.shows('Approve every bookFlight in this conversation, with this input');
   expect(terminal.output.written).toContain('Reject with a reason');
   expect(terminal.output.written).not.toContain('Reject, and later calls too');
   await terminal.types(keys.enter);

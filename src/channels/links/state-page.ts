@@ -1,7 +1,7 @@
 import { describeDeadline, type TimeReader } from '../../content/deadline-words.ts';
 import { inertLine, inertText } from '../../content/inert-text.ts';
 import type { AnswerRefusal } from '../../content/request-rights.ts';
-import { renderWaiting } from '../../content/request-text.ts';
+import { refusalWords, renderWaiting } from '../../content/request-text.ts';
 import type { RequestDecision, UserInputRequest } from '../../content/user-input.ts';
 import { html } from './html.ts';
 import type { DecidedRequest } from './linked-request.ts';
@@ -45,20 +45,12 @@ export async function makeLinkRefusal(
     const text = renderWaiting(request, request.votes?.length ?? 0);
     return makeNoticePage(isPost ? 409 : 200, 'You have approved this', text);
   }
-  return makeNoticePage(403, 'You can’t answer this', `${whyNot[refusal]} Nothing was recorded.`);
+  return makeNoticePage(
+    403,
+    'You can’t answer this',
+    `${refusalWords[refusal]} Nothing was recorded.`,
+  );
 }
-
-const whyNot: Record<AnswerRefusal, string> = {
-  requester: 'You asked for it yourself, so somebody else has to decide it.',
-  'unknown-requesters': 'It is not known who asked for it, so nobody can approve it.',
-  'not-approver': 'You are not, or no longer, one of those who may answer it.',
-  unidentified: 'It can’t be told who you are.',
-  'already-voted': 'You have answered it.',
-  closed: 'It is too late.',
-  'child-thread': 'It is answered in another conversation.',
-  'missing-tool': 'The server lacks what takes the answer.',
-  'no-request': 'There is nothing to answer.',
-};
 
 /** The page of a request that is over: how it ended, by whom, and when. `lead` says what that means for who reads it. */
 export async function makeDecisionPage(

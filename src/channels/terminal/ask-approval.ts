@@ -4,7 +4,7 @@ import {
   approve,
   reject,
 } from '../../content/approval.ts';
-import { renderTerms } from '../../content/request-text.ts';
+import { renderRemember, renderTerms } from '../../content/request-text.ts';
 import type { Dialog } from './dialog.ts';
 import { type Page, showCall } from './page.ts';
 import { approvingWord, decisionList, type Entry } from './widget.ts';
@@ -201,22 +201,11 @@ function listNarrower(allowed: Remember): Remember[] {
 }
 
 /** What a choice covers, in words. */
-function describeChoice(
-  { scope, match, uses, expiresAfterMs }: Remember,
-  { toolCall, ...requested }: ApprovalRequest,
-): string {
+function describeChoice(choice: Remember, { toolCall, ...requested }: ApprovalRequest): string {
   const { toolName = '', input } = toolCall ?? {};
-  const calls = `${inertLine(toolName)} ${matchText(match, input)}`;
-  const whose = {
-    thread: 'in this thread',
-    principal: describeForWhom(requested),
-    everyone: 'for everyone',
-  };
-  const limits = [
-    ...(uses === undefined ? [] : [`${uses} times`]),
-    ...(expiresAfterMs === undefined ? [] : [`for ${Math.ceil(expiresAfterMs / 60_000)} minutes`]),
-  ];
-  return [`every ${calls}`, whose[scope], ...limits].join(', ');
+  const person = describeForWhom(requested);
+  const inputs = describeInputs(choice.match, input);
+  return `every ${inertLine(toolName)} ${renderRemember(choice, inputs, person)}`;
 }
 
 function describeForWhom(requested: Requested): string {
@@ -225,9 +214,8 @@ function describeForWhom(requested: Requested): string {
   return names.length === 0 ? 'for the same person' : `for ${names.join(' and ')}`;
 }
 
-function matchText(match: Remember['match'], input: unknown): string {
-  if (match === 'any') return 'with any input';
-  if (match === 'exact') return 'with this input';
+function describeInputs(match: Remember['match'], input: unknown): string | undefined {
+  if (typeof match === 'string') return undefined;
   const isObject = typeof input === 'object' && input !== null;
   const fields = new Map<string, unknown>(isObject ? Object.entries(input) : []);
   const named = match.map(

@@ -1,7 +1,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ReasonForm, ReassignForm, SettleForm } from './answer-forms.tsx';
 import { Button } from './button.tsx';
-import { countWords, describeRule } from './entry-words.ts';
+import { renderRemember } from '../../../content/request-text.ts';
+import { countWords } from './entry-words.ts';
 import type { Inbox, Opened } from './inbox.ts';
 import { pickApproval } from './request-words.ts';
 
@@ -126,7 +127,7 @@ function RememberField({ inbox, opened: { row } }: { inbox: Inbox; opened: Pick<
           answering.setDraft(entry.requestId, { isRemembered: currentTarget.checked })
         }
       />
-      Approving also approves later calls: {describeRule(mayRemember)}
+      Approving also approves later calls: {renderRemember(mayRemember)}
     </label>
   );
 }

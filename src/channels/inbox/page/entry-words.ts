@@ -1,6 +1,5 @@
-import type { Remember } from '../../../content/approval-terms.ts';
 import { inertLine } from '../../../content/inert-text.ts';
-import type { AnswerRefusal } from '../../../content/request-rights.ts';
+import { refusalWords } from '../../../content/request-text.ts';
 import type { InboxEntry } from '../inbox-api.ts';
 import { stateWords } from './request-words.ts';
 import type { Row } from './shown-list.ts';
@@ -61,18 +60,6 @@ export function describeClaim({ claim }: InboxEntry, now: number): string | unde
   return `${inertLine(claim.by)} is looking at it`;
 }
 
-const whyNot: Record<AnswerRefusal, string> = {
-  requester: 'You asked for this, so somebody else has to decide it.',
-  'unknown-requesters': 'It is not known who asked for this, so nobody can approve it.',
-  'not-approver': 'This waits for somebody else.',
-  unidentified: 'Sign in to answer this.',
-  'already-voted': 'You have approved this. It waits for others.',
-  closed: 'It is too late to answer this.',
-  'child-thread': 'This is answered in the conversation that it belongs to.',
-  'missing-tool': 'This can’t be answered here: the server lacks what takes the answer.',
-  'no-request': 'There is nothing to answer.',
-};
-
 /** Why the person can't answer an entry; `undefined` if they can. */
 export function explainWhyNot(entry: InboxEntry): string | undefined {
   const { rights, maySettle, kind } = entry;
@@ -80,26 +67,7 @@ export function explainWhyNot(entry: InboxEntry): string | undefined {
   if (kind === 'lost-call' || kind === 'stuck-thread')
     return maySettle ? undefined : 'Somebody else has to settle this.';
   if (rights.mayAnswer) return undefined;
-  return rights.refusal === undefined ? 'You may not answer this.' : whyNot[rights.refusal];
-}
-
-const matches = { exact: 'with this input', any: 'with any input' };
-const scopes = {
-  thread: 'in this conversation',
-  principal: 'for this person',
-  everyone: 'for everyone',
-};
-
-/** What a standing approval covers, as one line that is safe to show. */
-export function describeRule({ scope, match, expiresAfterMs, uses }: Remember): string {
-  const which =
-    typeof match === 'string'
-      ? matches[match]
-      : `with the same ${match.map((name) => inertLine(name)).join(', ')}`;
-  const until =
-    expiresAfterMs === undefined ? [] : [`for ${Math.ceil(expiresAfterMs / 60_000)} minutes`];
-  const often = uses === undefined ? [] : [`${uses} times`];
-  return [scopes[scope], which, ...until, ...often].join(', ');
+  return refusalWords[rights.refusal ?? 'not-approver'];
 }
 
 /** A title as the end of a sentence. */

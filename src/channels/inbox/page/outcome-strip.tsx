@@ -1,7 +1,8 @@
 import { useRef } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { openDialog } from './open-dialog.ts';
-import { countWords, describeRule } from './entry-words.ts';
+import { renderRemember } from '../../../content/request-text.ts';
+import { countWords } from './entry-words.ts';
 import type { Inbox } from './inbox.ts';
 import { pageReader } from './reading.tsx';
 import type { InboxSuggestion } from '../inbox-api.ts';
@@ -52,7 +53,7 @@ function Suggestion({ inbox, terms }: { inbox: Inbox; terms: InboxSuggestion }) 
           You approved {name} {approved} of {countWords(decided, 'time')}. {last}
         </p>
         <p>
-          The rule: approve it {describeRule(remember)}. It would have covered {covered} of these{' '}
+          The rule: approve it {renderRemember(remember)}. It would have covered {covered} of these{' '}
           {decided}.
         </p>
         <div class="buttons">

@@ -5,8 +5,14 @@ import { describeDeadline } from '../../../content/deadline-words.ts';
 import { inertText } from '../../../content/inert-text.ts';
 import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
 import type { QuestionRequestContent } from '../../../content/question.ts';
-import { renderAnswerer, renderAsker, renderTerms } from '../../../content/request-text.ts';
-import type { AnswerRefusal, RequestRights } from '../../../content/request-rights.ts';
+import {
+  refusalWords,
+  renderAnswerer,
+  renderAsker,
+  renderRemember,
+  renderTerms,
+} from '../../../content/request-text.ts';
+import type { RequestRights } from '../../../content/request-rights.ts';
 import { votesOfOthers } from '../../../content/vote.ts';
 import type { PageDecision } from './page-messages.ts';
 
@@ -79,38 +85,14 @@ export function describeWhyNot(
     const { votes = [], quorum = 1 } = request;
     return `You have approved; ${votes.length} of ${quorum}.`;
   }
-  return refusal === undefined ? 'You are not allowed to answer this.' : whyNot[refusal];
+  return refusalWords[refusal ?? 'not-approver'];
 }
-
-const whyNot: Record<AnswerRefusal, string> = {
-  requester: 'You asked for this, so somebody else has to decide it.',
-  'unknown-requesters': 'It is not known who asked for this, so nobody can approve it.',
-  'not-approver': 'This waits for somebody else: you are not one of those who may answer it.',
-  unidentified: 'Sign in to answer this.',
-  'already-voted': 'You have answered this.',
-  closed: 'It is too late to answer this.',
-  'child-thread': 'This is answered in the conversation that it belongs to.',
-  'missing-tool': 'This can’t be answered here: the server lacks what takes the answer.',
-  'no-request': 'There is nothing to answer.',
-};
 
 /** What a standing approval covers, as one line that is safe to show. */
 export function describeRemember(
-  { scope, match, expiresAfterMs, uses }: Remember,
+  remember: Remember,
   { isForQuorum }: { isForQuorum: boolean },
 ): string {
   const begin = isForQuorum ? 'If approved, also approve later calls' : 'Also decide later calls';
-  const which =
-    typeof match === 'string' ? matches[match] : `with the same ${match.map(inertText).join(', ')}`;
-  const until =
-    expiresAfterMs === undefined ? [] : [`for ${Math.ceil(expiresAfterMs / 60_000)} minutes`];
-  const often = uses === undefined ? [] : [`${uses} times`];
-  return `${begin}: ${[scopes[scope], which, ...until, ...often].join(', ')}`;
+  return `${begin}: ${renderRemember(remember)}`;
 }
-
-const matches = { exact: 'with this input', any: 'with any input' };
-const scopes = {
-  thread: 'in this conversation',
-  principal: 'for this person',
-  everyone: 'for everyone',
-};
