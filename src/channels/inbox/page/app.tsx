@@ -30,7 +30,8 @@ export function App({ inbox, letters, notifier, title, isReachable }: AppProps) 
   const detail = useRef<DetailHandle | undefined>(undefined);
   const help = useRef<HTMLDialogElement>(null);
   const showHelp = (): void => openDialog(help.current);
-  useEffect(() => inbox.subscribe(rerender), [inbox]);
+  /* Before the frame: the list may be there sooner. */
+  useLayoutEffect(() => inbox.subscribe(rerender), [inbox]);
   useEffect(
     () => listenToKeys({ inbox, letters, detail: () => detail.current, showHelp }),
     [inbox],
@@ -116,11 +117,10 @@ function useWidth(inbox: Inbox, panes: { current: HTMLElement | null }): void {
   useLayoutEffect(() => {
     const element = panes.current;
     if (element === null) return undefined;
-    const read = (): void => {
+    /* Called with the first frame too. To read styles before it would lay out the page without its list. */
+    const observer = new ResizeObserver(() => {
       inbox.isWide = getComputedStyle(element).getPropertyValue('--side-by-side').trim() === '1';
-    };
-    read();
-    const observer = new ResizeObserver(read);
+    });
     observer.observe(element);
     return () => observer.disconnect();
   }, [inbox]);

@@ -204,9 +204,13 @@ function splitSpan(value: unknown, length: number): DurationPart[] | undefined {
   return named.length === 0 ? [{ unit: 'second', count: 0 }] : named;
 }
 
+/* To make one takes longer than to draw the row of a list that it is for. */
+const relativeFormats = new Map<string, Intl.RelativeTimeFormat>();
+
 /** How far away a time is, in words of its reader: `in 2 hours`. Rounded down, so that nobody has less time than they read. */
 export function describeRelative(time: number, now: number, { locale }: ValueReader): string {
-  const format = new Intl.RelativeTimeFormat(locale);
+  const format = relativeFormats.get(locale) ?? new Intl.RelativeTimeFormat(locale);
+  relativeFormats.set(locale, format);
   const distance = time - now;
   const { unit, length } =
     longSpans.find((span) => {

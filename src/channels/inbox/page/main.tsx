@@ -74,9 +74,16 @@ const writeAddress = (): void => {
   if (location.hash.slice(1) !== `${search}`) history.replaceState(null, '', `#${search}`);
 };
 
+/* The browser has asked for the first list already, and warns of what nobody takes: no server knows that the address names another one. */
+const takePreloaded = (): void => {
+  const { href } = document.querySelector<HTMLLinkElement>('link[as="fetch"]') ?? {};
+  if (href !== undefined) void fetch(href);
+};
+
 const start = async (): Promise<void> => {
   const { list, request } = readAddress();
   const known = (['mine', 'all', 'decided', 'unsettled'] as const).find((each) => each === list);
+  if (known !== undefined && known !== 'mine') takePreloaded();
   await inbox.setQuery({ list: known ?? 'mine' });
   if (request !== '') await inbox.openById(request);
   inbox.subscribe(writeAddress);
@@ -109,6 +116,7 @@ window.addEventListener('beforeunload', (event) => {
 const root = document.querySelector('#root');
 if (root !== null) {
   const isReachable = (): boolean => connection.isReachable;
-  render(<App {...{ inbox, letters, notifier, title, isReachable }} />, root);
+  /* The list is on its way while the page around it is drawn. */
   void start();
+  render(<App {...{ inbox, letters, notifier, title, isReachable }} />, root);
 }
