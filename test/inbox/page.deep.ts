@@ -247,6 +247,24 @@ describe.skipIf(whyNot !== undefined)(`the page of the inbox (${whyNot ?? 'in Ch
     await waitUntil(async () => (await pages[0]?.title()) === 'Inbox');
   });
 
+  test('the list is read once at first, and again when the stream was cut off', async () => {
+    using office = await openOffice();
+    await office.ask({ to: 'x', topic: 'x' });
+    const asked: string[] = [];
+    office.gate.pass = (request, response) => {
+      const { pathname } = new URL(request.url);
+      const what = pathname.split('/').at(-1) ?? '';
+      if (what === 'requests' || what === 'changes') asked.push(what);
+      if (asked.filter((each) => each === 'changes').length !== 1) return response;
+      if (what !== 'changes') return response;
+      const { headers } = response;
+      void response.body?.cancel();
+      return new Response('retry: 300\n\n', { headers });
+    };
+    await openPage(office.url);
+    await expect.poll(() => asked).toEqual(['requests', 'changes', 'changes', 'requests']);
+  });
+
   test('after eight hours of sleep no key counts before the page has read the log again', async () => {
     using office = await openOffice();
     for (const to of ['x', 'y']) await office.ask({ to, topic: to });

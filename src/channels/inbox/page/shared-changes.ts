@@ -49,6 +49,7 @@ export class SharedChanges {
   #heardAt = 0;
   #polledAt = Date.now();
   #lastId: string | undefined;
+  #wasOpen = false;
   #isCounting = false;
   /** When a tab was last visible, of all tabs. */
   #visibleAt = 0;
@@ -126,7 +127,11 @@ export class SharedChanges {
     const after = this.#lastId ?? String(this.#options.position());
     const source = new EventSource(`${this.#options.api}changes?after=${after}`);
     this.#source = source;
-    source.addEventListener('open', () => this.#spread({}));
+    source.addEventListener('open', () => {
+      /* The first stream begins where the list was read. Later ones follow a time in which claims may have been missed. */
+      if (this.#wasOpen) this.#spread({});
+      this.#wasOpen = true;
+    });
     source.addEventListener('message', ({ data, lastEventId }) => {
       if (lastEventId !== '') this.#lastId = lastEventId;
       this.#spread(readChange(data));
