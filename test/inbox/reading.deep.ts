@@ -78,6 +78,9 @@ const valueOf = async (page: Page, name: string): Promise<string> => {
   return (await row.locator('dd').first().innerText()).replaceAll(/\s+/g, ' ').trim();
 };
 
+const nest = (levels: number, value: unknown, wrap: (inner: unknown) => unknown): unknown =>
+  Array.from({ length: levels }).reduce(wrap, value);
+
 /** A letter of 900 characters, of which one word differs in the odd one. */
 const nthLetter = (index: number): string =>
   `${'So it goes. '.repeat(75)}${index === 17 ? 'June' : 'May'} it is.`;
@@ -341,6 +344,34 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       await show(at.page, makeEntry({ items: items.map(({ a, b }) => ({ a, b })) }));
       expect(await at.page.locator('.cell-name').first().isVisible()).toBe(false);
     });
+    test.each([
+      ['1280 px', wide, '100%'],
+      ['320 px', narrow, '100%'],
+      ['320 px with letters twice as large', narrow, '200%'],
+    ])('has room however deep it is, at %s', async (_at, viewport, size) => {
+      await using at = await open({ viewport });
+      await at.page.evaluate(`document.documentElement.style.fontSize = '${size}'`);
+      const value = 'the deepest value';
+      const objects = nest(200, value, (level) => ({ level }));
+      const tables = nest(12, value, (a) => [
+        { a: { a, b: 1 }, b: 1 },
+        { a: { a: 'x' }, b: 2 },
+      ]);
+      /* As text: no browser is told of an object that is so deep. */
+      const text = JSON.stringify({ entry: makeEntry({ objects, tables }), now: readAt });
+      await at.page.evaluate(`reading.showRequest(JSON.parse(${JSON.stringify(text)}))`);
+      await press(at.page, 'unfoldAll');
+      const deepest = at.page.locator('.text', { hasText: value });
+      await expect.poll(async () => deepest.count(), { timeout: 20_000 }).toBe(2);
+      const narrowest = await at.page.evaluate(`Math.min(
+        ...[...document.querySelectorAll('dd .text')]
+          .map((text) => text.closest('dd, td > div').clientWidth),
+      )`);
+      expect(narrowest).toBeGreaterThan(40);
+      const sideways = "document.querySelector('main').scrollWidth - innerWidth";
+      expect(await at.page.evaluate(sideways)).toBeLessThanOrEqual(0);
+    });
+
 
     test('that was edited is shown before and after, with words for what was added and removed', async () => {
       await using at = await open();

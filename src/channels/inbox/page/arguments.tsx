@@ -118,11 +118,21 @@ function Formatted({
 /* What has more leaves is folded at first, and what is deeper. */
 const mostOpen = 200;
 const deepestOpen = 16;
+/* A table in a table is narrow; one in that would be too narrow to read. */
+const deepestTable = 3;
+/* What is deeper is written as JSON: browsers crash where some hundred boxes lie in each other. */
+const deepestRows = 40;
 /* So many items make one fold of a long list. */
 const chunkSize = 100;
 
 function Group({ value, path }: { value: object; path: ArgumentPath }) {
   const { name } = useContext(Source);
+  if (path.length > deepestRows)
+    return (
+      <>
+        <LongText text={JSON.stringify(value)} isCode /> <Tag>JSON</Tag>
+      </>
+    );
   const label = renderArgumentPath(path);
   const isOpen = path.length < deepestOpen && countLeaves(value, mostOpen) <= mostOpen;
   return (
@@ -137,7 +147,7 @@ function Group({ value, path }: { value: object; path: ArgumentPath }) {
       field={{ name: `${name}:${label}()`, label }}
     >
       {() =>
-        isTable(value) ? (
+        path.length <= deepestTable && isTable(value) ? (
           <Table rows={value} path={path} start={0} />
         ) : (
           <Rows value={value} path={path} />
