@@ -84,4 +84,12 @@ export const readingMutants: readonly SourceMutant[] = [
     suite: ['inbox/edit-draft', 'keeps what nobody has touched'],
     sentence: failed,
   },
+  {
+    promise: 'a picture whose data is damaged counts as not shown',
+    file: 'channels/inbox/page/file-value.tsx',
+    from: "setState((await isSound(blob)) ? 'shown' : 'failed')",
+    to: "setState('shown')",
+    suite: ['inbox/reading.deep', 'whose data is damaged'],
+    sentence: failed,
+  },
 ];

@@ -37,7 +37,8 @@ const makePng = (size: number, pixels: Buffer): string => {
   return Buffer.concat([start, ...parts]).toString('base64');
 };
 
-const whole = deflateSync(Buffer.alloc(64 * 65, 90));
+/* Black: each line begins with the number of its filter, of which there are five. */
+const whole = deflateSync(Buffer.alloc(64 * 65));
 const long = 'A line of a long letter.\n'.repeat(400);
 
 const readShown = async (page: Page): Promise<ShownState | undefined> =>

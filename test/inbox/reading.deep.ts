@@ -87,6 +87,10 @@ const nthLetter = (index: number): string =>
 const letterBy = (month: string): string =>
   `Dear Ada,\n\nplease pay it by ${month}, as we have agreed.\n\nBest,\nMia`;
 
+/* A PNG image of one pixel. Its data begins at the 41st byte. */
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
 describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromium'})`, () => {
   let site: Awaited<ReturnType<typeof serveReading>>;
   let browser: Browser;
@@ -206,6 +210,21 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       expect(hidden).toBe(3);
       expect(await valueOf(at.page, 'key')).toBe('not shown a secret');
       expect(await valueOf(at.page, 'note')).toContain('plain text');
+    });
+
+    test.each([
+      ['whole', '', 0],
+      ['whose data is damaged', '/'.repeat(8), 1],
+    ])('counts a picture %s', async (_how, damage, hidden) => {
+      await using at = await open();
+      const image = pixel.slice(0, 56) + damage + pixel.slice(56 + damage.length);
+      const entry = makeEntry(
+        { image },
+        { formats: [{ path: ['image'], format: { type: 'file' } }] },
+      );
+      await show(at.page, entry);
+      expect(await waitForShown(at.page, [])).toMatchObject({ hidden });
+      expect((await valueOf(at.page, 'image')).includes('not shown')).toBe(hidden === 1);
     });
 
     test('is never all of a request that is not here, alone or among others', async () => {

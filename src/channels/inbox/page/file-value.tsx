@@ -67,21 +67,30 @@ function Picture({
   const [url, setUrl] = useState<string>();
   const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading');
   useHold(state === 'loading');
+  const blob = useMemo(() => new Blob([bytes], { type: type.mediaType }), [bytes, type]);
   useEffect(() => {
-    const made = URL.createObjectURL(new Blob([bytes], { type: type.mediaType }));
+    const made = URL.createObjectURL(blob);
     setUrl(made);
     return () => URL.revokeObjectURL(made);
-  }, [bytes, type]);
+  }, [blob]);
+  const check = async (): Promise<void> => setState((await isSound(blob)) ? 'shown' : 'failed');
   if (state === 'failed') return <NotShown name={name} why={`${type.name} that is damaged`} />;
   if (url === undefined) return null;
   return (
-    <img
-      src={url}
-      alt={type.name}
-      onLoad={() => setState('shown')}
-      onError={() => setState('failed')}
-    />
+    <img src={url} alt={type.name} onLoad={() => void check()} onError={() => setState('failed')} />
   );
+}
+
+/* An `img` loads a picture whose header is sound, and draws as much of it as it can. An SVG that is damaged does not load. */
+async function isSound(blob: Blob): Promise<boolean> {
+  if (blob.type === 'image/svg+xml') return true;
+  try {
+    const bitmap = await createImageBitmap(blob);
+    bitmap.close();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function Hash({ bytes }: { bytes: Uint8Array<ArrayBuffer> }) {
