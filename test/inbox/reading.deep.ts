@@ -344,25 +344,6 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       await waitForShown(at.page, []);
     });
 
-    test('that is a list of objects is a table, whose constant columns are named once', async () => {
-      await using at = await open();
-      const items = ['A1', 'B2', 'C3'].map((sku) => ({ sku, currency: 'EUR' }));
-      await show(at.page, makeEntry({ items }));
-      expect(await at.page.getByRole('columnheader').allInnerTexts()).toEqual(['sku']);
-      expect(await at.page.getByRole('rowheader').allInnerTexts()).toEqual(['[0]', '[1]', '[2]']);
-      expect(await textOf(at.page)).toContain('The same in all 3:');
-    });
-
-    test('with many columns is a block for each row, each value with the name of its column', async () => {
-      await using at = await open();
-      const columns = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
-      const items = [1, 2].map((row) => Object.fromEntries(columns.map((name) => [name, row])));
-      await show(at.page, makeEntry({ items }));
-      expect(await at.page.locator('.cell-name').first().isVisible()).toBe(true);
-      expect(await at.page.locator('.cell-name').allInnerTexts()).toEqual([...columns, ...columns]);
-      await show(at.page, makeEntry({ items: items.map(({ a, b }) => ({ a, b })) }));
-      expect(await at.page.locator('.cell-name').first().isVisible()).toBe(false);
-    });
     test.each([
       ['1280 px', wide, '100%'],
       ['320 px', narrow, '100%'],
@@ -391,6 +372,25 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       expect(await at.page.evaluate(sideways)).toBeLessThanOrEqual(0);
     });
 
+    test('that is a list of objects is a table, whose constant columns are named once', async () => {
+      await using at = await open();
+      const items = ['A1', 'B2', 'C3'].map((sku) => ({ sku, currency: 'EUR' }));
+      await show(at.page, makeEntry({ items }));
+      expect(await at.page.getByRole('columnheader').allInnerTexts()).toEqual(['sku']);
+      expect(await at.page.getByRole('rowheader').allInnerTexts()).toEqual(['[0]', '[1]', '[2]']);
+      expect(await textOf(at.page)).toContain('The same in all 3:');
+    });
+
+    test('with many columns is a block for each row, each value with the name of its column', async () => {
+      await using at = await open();
+      const columns = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+      const items = [1, 2].map((row) => Object.fromEntries(columns.map((name) => [name, row])));
+      await show(at.page, makeEntry({ items }));
+      expect(await at.page.locator('.cell-name').first().isVisible()).toBe(true);
+      expect(await at.page.locator('.cell-name').allInnerTexts()).toEqual([...columns, ...columns]);
+      await show(at.page, makeEntry({ items: items.map(({ a, b }) => ({ a, b })) }));
+      expect(await at.page.locator('.cell-name').first().isVisible()).toBe(false);
+    });
 
     test('that was edited is shown before and after, with words for what was added and removed', async () => {
       await using at = await open();
@@ -545,6 +545,16 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
         'Differs from most, which have May',
       );
     });
+  });
+
+  test('a space at the end of a text that differs is named in its cell', async () => {
+    await using at = await open();
+    const letters = ['Pay it', 'Pay it', 'Pay it '].map(
+      (end) => `${'So it goes. '.repeat(9)}${end}`,
+    );
+    const entries = letters.map((body, index) => makeEntry({ body }, { requestId: `r${index}` }));
+    await at.page.evaluate((props) => reading.showDifferences(props), { entries, now: readAt });
+    expect(await at.page.locator('tbody .tag').allInnerTexts()).toEqual(['with space at its end']);
   });
 
   describe('an edit', () => {

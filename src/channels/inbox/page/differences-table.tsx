@@ -8,7 +8,7 @@ import { Arguments, DataTable, Value, ValuesOf } from './arguments.tsx';
 import { Detail } from './details.tsx';
 import { compareInputs, findUsual, type DifferingField } from './differing-fields.ts';
 import { Escaped, Inert } from './inert.tsx';
-import { Tag } from './literal.tsx';
+import { EdgeTag, Tag } from './literal.tsx';
 import { LongText } from './long-text.tsx';
 import { isAbsent } from './effect.tsx';
 import { Field, MissingField, Reading } from './reading.tsx';
@@ -192,6 +192,7 @@ function MarkedText({ text, usual }: { text: string; usual: string }) {
           ),
         )}
       </span>
+      <EdgeTag text={text} />
       <span className="more">
         Differs from most
         {gone.length > 0 && (

@@ -18,14 +18,19 @@ export function Literal({ value }: { value: unknown }) {
   if (value === null) return <Tag>null</Tag>;
   if (typeof value !== 'string') return <span className="code">{JSON.stringify(value)}</span>;
   if (value === '') return <Tag>empty text</Tag>;
-  const isEdged = value.trim() !== value;
   return (
     <>
       <LongText text={value} />
       {value.length < 200 && likeOther.test(value) && <Tag>text</Tag>}
-      {isEdged && <Tag>with space at its {value.trimEnd() === value ? 'start' : 'end'}</Tag>}
+      <EdgeTag text={value} />
     </>
   );
+}
+
+/** Says that a text has space at its start or its end, where nobody sees it. */
+export function EdgeTag({ text }: { text: string }) {
+  if (text.trim() === text) return null;
+  return <Tag>with space at its {text.trimEnd() === text ? 'start' : 'end'}</Tag>;
 }
 
 /** Says of a value that it can't be shown, and counts it. */
