@@ -108,4 +108,28 @@ export const inboxPageMutants: readonly SourceMutant[] = [
     suite: ['inbox/page-mistakes', 'what was read of one edit does not count'],
     sentence: failed,
   },
+  {
+    promise: 'a second press on the page of the inbox does not approve the next request',
+    file: 'channels/inbox/page/page-answers.ts',
+    from: "if (!this.isRested) return 'It has only just been shown.';",
+    to: '',
+    suite: ['inbox/page-answers', 'a second press that was meant for one request'],
+    sentence: failed,
+  },
+  {
+    promise: 'what was read late on the page of the inbox rests from when it was shown',
+    file: 'channels/inbox/page/page-answers.ts',
+    from: 'if (key !== this.#seen?.key) this.shownAt = this.#host.clock();',
+    to: '',
+    suite: ['inbox/page-answers', 'a second press that was meant for one request'],
+    sentence: failed,
+  },
+  {
+    promise: 'what was read of an edit on the page of the inbox does not approve the original',
+    file: 'channels/inbox/page/page-answers.ts',
+    from: "this.#step === 'check' ? ' check' : ''",
+    to: "''",
+    suite: ['inbox/page-answers', 'what was read of an edit does not count'],
+    sentence: failed,
+  },
 ];

@@ -14,9 +14,10 @@ const openRow = (inbox: Inbox, requestId: string): void => {
 };
 
 /** The person has read what is open to its end. */
-const readWhole = (inbox: Inbox): void => {
+const readWhole = (inbox: Inbox, route: FakeRoute): void => {
   const { answering } = inbox;
   answering.setSeen(answering.shownKey, { isWhole: true, missing: [], hidden: 0 });
+  route.now += 500;
 };
 
 const settle = async (inbox: Inbox): Promise<void> =>
@@ -45,7 +46,7 @@ test('an approval names what was shown by its digests, and the next request open
   const route = new FakeRoute(other('x'), other('y'));
   const inbox = await route.open();
   openRow(inbox, 'x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   expect(inbox.opened?.row.key).toBe('y');
   expect(inbox.focus?.at).toBe('heading');
@@ -67,18 +68,39 @@ test('what was seen of one request does not count for the next', async () => {
   const route = new FakeRoute(other('x'), other('y'));
   const inbox = await route.open();
   openRow(inbox, 'x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   inbox.answering.approve();
   await settle(inbox);
   expect(route.posted).toHaveLength(1);
 });
 
+test('a second press that was meant for one request does not approve the next, though it was shown', async () => {
+  const route = new FakeRoute(other('x'), other('y'));
+  const inbox = await route.open();
+  const { answering } = inbox;
+  openRow(inbox, 'x');
+  readWhole(inbox, route);
+  answering.approve();
+  route.now += 40;
+  answering.setSeen(answering.shownKey, { isWhole: false, missing: [], hidden: 0 });
+  route.now += 40;
+  answering.setSeen(answering.shownKey, { isWhole: true, missing: [], hidden: 0 });
+  route.now += 450;
+  answering.approve();
+  await settle(inbox);
+  expect(route.posted.map(({ requestId }) => requestId)).toEqual(['x']);
+  route.now += 10;
+  answering.approve();
+  await settle(inbox);
+  expect(route.posted.map(({ requestId }) => requestId)).toEqual(['x', 'y']);
+});
+
 test('a critical request takes a second step, which a double press does not pass', async () => {
   const route = new FakeRoute(other('x', { risk: 'critical' }));
   const inbox = await route.open();
   openRow(inbox, 'x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   inbox.answering.approve();
   expect(inbox.answering.step).toBe('confirm');
@@ -93,12 +115,13 @@ test('where an approval needs a reason, it is asked for', async () => {
   const route = new FakeRoute(other('x', { request: { requireReason: true } }));
   const inbox = await route.open();
   openRow(inbox, 'x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   inbox.answering.setDraft('x', { reason: ' ' });
   inbox.answering.approve();
   expectNothingSent(inbox, route);
   inbox.answering.setDraft('x', { reason: 'It is due.' });
+  route.now += 500;
   inbox.answering.approve();
   await settle(inbox);
   expect(route.posted).toMatchObject([{ answer: { approved: true, reason: 'It is due.' } }]);
@@ -139,7 +162,7 @@ test('a request that has changed since it was shown is not answered, and can be 
   const route = new FakeRoute(other('x'));
   const inbox = await route.open();
   openRow(inbox, 'x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   route.replace(other('x', { digest: 'edited x' }));
   await inbox.refresh();
   inbox.answering.approve();
@@ -147,7 +170,7 @@ test('a request that has changed since it was shown is not answered, and can be 
   inbox.reopen();
   inbox.answering.approve();
   expectNothingSent(inbox, route);
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   await settle(inbox);
   expect(route.posted).toMatchObject([{ digest: 'edited x' }]);
@@ -160,7 +183,7 @@ test('alike requests are answered together: each by its id and digest, without l
   openRow(inbox, 'a');
   inbox.answering.approve();
   expectNothingSent(inbox, route);
-  readWhole(inbox);
+  readWhole(inbox, route);
   /* One arrives late; one is decided elsewhere, and the page does not know it yet. */
   route.entries = [...route.entries, makeEntry('late')];
   route.replace(decide(makeEntry('b'), 'rejected', 'Bo'));
@@ -177,7 +200,7 @@ test('one of several that is known to be decided is left out of their answer', a
   const route = new FakeRoute(makeEntry('a'), makeEntry('b'));
   const inbox = await route.open();
   openRow(inbox, 'a');
-  readWhole(inbox);
+  readWhole(inbox, route);
   route.replace(decide(makeEntry('b'), 'rejected', 'Bo'));
   await inbox.refresh();
   inbox.answering.approve();
@@ -189,7 +212,7 @@ test('one of several that has changed since it was shown is left out of their an
   const route = new FakeRoute(makeEntry('a'), makeEntry('b'));
   const inbox = await route.open();
   openRow(inbox, 'a');
-  readWhole(inbox);
+  readWhole(inbox, route);
   route.replace(makeEntry('b', { digest: 'edited b' }));
   await inbox.refresh();
   inbox.answering.approve();
@@ -201,7 +224,7 @@ test('after eight hours of sleep no answer counts before the page has read the l
   const route = new FakeRoute(other('x'));
   const inbox = await route.open();
   openRow(inbox, 'x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   route.now += 8 * 60 * 60_000;
   inbox.answering.approve();
   expect(inbox.answering.message?.text).toMatch(/reading what has happened meanwhile/);
@@ -216,7 +239,7 @@ test('a deadline passes by the clock of the server', async () => {
   const route = new FakeRoute(other('x', { expiresAt: 15_000 }));
   const inbox = await route.open();
   openRow(inbox, 'x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   route.now = 15_000;
   inbox.answering.approve();
   expect(inbox.answering.message?.text).toBe('It has expired.');
@@ -236,7 +259,7 @@ test('a suggested rule is made only when it is accepted', async () => {
   route.amend = (outcome) => (outcome.status === 'recorded' ? { ...outcome, suggestion } : outcome);
   const inbox = await route.open();
   openRow(inbox, 'x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   await settle(inbox);
   expect(inbox.answering.message?.suggestion?.terms).toEqual(suggestion);
@@ -253,7 +276,7 @@ test('no rule is suggested for the highest risk', async () => {
   route.amend = (outcome) => (outcome.status === 'recorded' ? { ...outcome, suggestion } : outcome);
   const inbox = await route.open();
   openRow(inbox, 'x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   route.now += 600;
   inbox.answering.approve();
@@ -267,7 +290,7 @@ test('an edit is checked before it runs: what was read before it does not count'
   const inbox = await route.open();
   const { answering } = inbox;
   openRow(inbox, 'x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   answering.startEdit();
   answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'y' }, faults: ['to'] } });
   answering.checkEdit();
@@ -277,7 +300,7 @@ test('an edit is checked before it runs: what was read before it does not count'
   answering.checkEdit();
   answering.approve();
   expectNothingSent(inbox, route);
-  readWhole(inbox);
+  readWhole(inbox, route);
   answering.approve();
   await settle(inbox);
   expect(route.posted).toMatchObject([{ answer: { approved: true, input: { to: 'y' } } }]);
@@ -301,7 +324,7 @@ test('what is too long for a list is read when it is opened, and keeps what was 
   inbox.answering.approve();
   await vi.waitFor(() => expect(inbox.isReading).toBe(false));
   await inbox.refresh();
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   await settle(inbox);
   expect(route.posted).toMatchObject([{ digest: 'shown x', answer: { digest: 'asked x' } }]);
@@ -311,12 +334,12 @@ test('a request is not answered again while its answer is on its way', async () 
   const route = new FakeRoute(other('x'));
   const inbox = await route.open();
   openRow(inbox, 'x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   const { promise, resolve } = Promise.withResolvers();
   route.hold = promise;
   inbox.answering.approve();
   await inbox.openById('x');
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   expect(inbox.answering.message?.text).toBe('Approving …');
   resolve(undefined);
@@ -329,10 +352,11 @@ test('one reason is for all that are answered together, also if the first of the
   const route = new FakeRoute(...alike);
   const inbox = await route.open();
   openRow(inbox, 'a');
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   expect(inbox.answering.step).toBe('give-reason');
   inbox.answering.setDraft('a', { reason: 'They are due.' });
+  route.now += 500;
   route.replace(decide(makeEntry('a'), 'rejected', 'Bo'));
   await inbox.refresh();
   inbox.answering.approve();
@@ -373,7 +397,7 @@ test('what a question is answered with approves nothing, and is sent once', asyn
   const route = new FakeRoute({ ...entry, rights: { ...entry.rights, mayApprove: false } });
   const inbox = await route.open();
   openRow(inbox, 'q');
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   expect(inbox.answering.message?.text).toBe('This is no approval.');
   expectNothingSent(inbox, route);
@@ -411,4 +435,21 @@ test('a range of marks goes from the row that was marked last', async () => {
   if (second !== undefined) inbox.marks.toggle(second);
   if (last !== undefined) inbox.marks.markRange(last);
   expect(['a', 'b', 'c', 'd'].filter((id) => inbox.marks.has(id))).toEqual(['b', 'c', 'd']);
+});
+
+test('what was read of an edit does not count for what was asked', async () => {
+  const route = new FakeRoute(other('x', { rights: { mayEdit: true } }));
+  const inbox = await route.open();
+  const { answering } = inbox;
+  openRow(inbox, 'x');
+  answering.startEdit();
+  answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'y' }, faults: [] } });
+  answering.checkEdit();
+  readWhole(inbox, route);
+  answering.goBack();
+  answering.goBack();
+  expect(answering.step).toBe('read');
+  route.now += 500;
+  answering.approve();
+  expectNothingSent(inbox, route);
 });

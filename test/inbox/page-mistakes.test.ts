@@ -15,8 +15,10 @@ const rowOf = (inbox: Inbox, requestId: string) => {
 };
 
 /** The person has read what is open to its end. */
-const readWhole = ({ answering }: Inbox): void =>
+const readWhole = ({ answering }: Inbox, route: FakeRoute): void => {
   answering.setSeen(answering.shownKey, { isWhole: true, missing: [], hidden: 0 });
+  route.now += 500;
+};
 
 const settle = async (inbox: Inbox): Promise<void> =>
   vi.waitFor(() => {
@@ -46,7 +48,7 @@ test('an edit of one request is never sent for another, also where it is the las
   const { answering } = inbox;
   answering.startEdit();
   answering.checkEdit();
-  readWhole(inbox);
+  readWhole(inbox, route);
   answering.approve();
   await settle(inbox);
   expect(route.posted.filter(({ answer }) => JSON.stringify(answer).includes('"input"'))).toEqual(
@@ -57,7 +59,7 @@ test('an edit of one request is never sent for another, also where it is the las
 test('what was ticked for one request makes no rule of another, also where it is the last of several that waits', async () => {
   const route = new FakeRoute(...both);
   const inbox = await openOneOfTwo(route);
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   await settle(inbox);
   expect(route.posted).toMatchObject([{ requestId: 'b', answer: { approved: true } }]);
@@ -73,7 +75,7 @@ test('one critical request among several takes the second step for all, wherever
   inbox.marks.toggle(rowOf(inbox, 'a'));
   inbox.marks.toggle(rowOf(inbox, 'b'));
   inbox.openMarked();
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   expect(inbox.answering.step).toBe('confirm');
   expect(inbox.answering.sendingCount).toBe(0);
@@ -85,7 +87,7 @@ test('where one of several needs a reason, it is asked for', async () => {
   inbox.marks.toggle(rowOf(inbox, 'a'));
   inbox.marks.toggle(rowOf(inbox, 'b'));
   inbox.openMarked();
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   expect(inbox.answering.step).toBe('give-reason');
   expect(inbox.answering.sendingCount).toBe(0);
@@ -96,11 +98,11 @@ test('what was read of one edit does not count for the next one', async () => {
   const inbox = await route.open();
   const { answering } = inbox;
   inbox.open(rowOf(inbox, 'x'));
-  readWhole(inbox);
+  readWhole(inbox, route);
   answering.startEdit();
   answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'y' }, faults: [] } });
   answering.checkEdit();
-  readWhole(inbox);
+  readWhole(inbox, route);
   answering.goBack();
   answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'z' }, faults: [] } });
   answering.checkEdit();
@@ -137,7 +139,7 @@ test('what was answered is no longer marked; what was refused is', async () => {
   inbox.marks.toggle(rowOf(inbox, 'a'));
   inbox.marks.toggle(rowOf(inbox, 'b'));
   inbox.openMarked();
-  readWhole(inbox);
+  readWhole(inbox, route);
   route.amend = (outcome) => {
     if (outcome.requestId !== 'b') return outcome;
     const error = { code: 'busy', message: 'Try again.' };
@@ -198,7 +200,7 @@ test('a double press is one yes, also when the server’s clock is corrected bet
   const route = new FakeRoute(other('x', { risk: 'critical' }));
   const inbox = await route.open();
   inbox.open(rowOf(inbox, 'x'));
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.approve();
   route.ahead = 5_000;
   await inbox.refresh();

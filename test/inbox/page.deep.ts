@@ -86,6 +86,20 @@ describe.skipIf(whyNot !== undefined)(`the page of the inbox (${whyNot ?? 'in Ch
     await waitUntil(async () => (await countLog(office)) === 2);
   });
 
+  test('a pressed three times as fast as a finger can answers one request', async () => {
+    using office = await openOffice();
+    for (const to of ['x', 'y', 'z']) await office.ask({ to, topic: to });
+    const page = await openPage(office.url);
+    await page.keyboard.press('j');
+    await waitForApproval(page, 'to x?');
+    for (let times = 0; times < 3; times += 1) {
+      await page.keyboard.press('a');
+      await page.waitForTimeout(80);
+    }
+    await waitForApproval(page, 'to y?');
+    expect([...(await office.readLog()).keys()]).toEqual(['x']);
+  });
+
   test('a double click answers one request', async () => {
     using office = await openOffice();
     for (const to of ['x', 'y']) await office.ask({ to, topic: to });

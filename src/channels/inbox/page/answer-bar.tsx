@@ -1,9 +1,10 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { ReasonForm, ReassignForm, SettleForm } from './answer-forms.tsx';
 import { Button } from './button.tsx';
 import { renderRemember } from '../../../content/request-text.ts';
 import { countWords } from './entry-words.ts';
 import type { Inbox, Opened } from './inbox.ts';
+import { restMs } from './key-gate.ts';
 import { pickApproval } from './request-words.ts';
 
 interface AnswerBarProps {
@@ -16,6 +17,7 @@ export function AnswerBar({ inbox, opened }: AnswerBarProps) {
   const { answering } = inbox;
   const { seen } = answering;
   const bar = useScrollPadding();
+  useRest(inbox);
   return (
     <div ref={bar} class="answers">
       <Form inbox={inbox} opened={opened} />
@@ -30,6 +32,14 @@ export function AnswerBar({ inbox, opened }: AnswerBarProps) {
       </div>
     </div>
   );
+}
+
+/* Shows that an approval counts, as soon as it does. Timers may be early by a moment. */
+function useRest(inbox: Inbox): void {
+  useEffect(() => {
+    const timer = setTimeout(() => inbox.changed(), restMs + 20);
+    return () => clearTimeout(timer);
+  }, [inbox, inbox.answering.shownAt]);
 }
 
 /* A bar that takes more of the window than this does not stay in sight: with large letters, nothing else could be read. */
@@ -147,7 +157,6 @@ function Buttons({ inbox, opened }: AnswerBarProps) {
       look="yes"
       action="approve"
       whyNot={answering.whyNotApprove === undefined ? undefined : 'answer-why'}
-      isRested={isRested}
       onPress={() => answering.approve()}
     >
       {label}
@@ -200,7 +209,6 @@ function FirstButtons({ inbox, opened: { row } }: AnswerBarProps) {
           look="yes"
           action="approve"
           whyNot={whyNotApprove}
-          isRested={isRested}
           onPress={() => answering.approve()}
         >
           Approve{all}

@@ -27,5 +27,5 @@ export class KeyGate {
   }
 }
 
-/** How long something is shown before a pointer, or the second step of a critical request, counts: as long as a double click. */
+/** How long something is shown before an approval, or a pointer, counts: as long as a double click, or a key that is pressed twice. */
 export const restMs = 500;

@@ -66,8 +66,9 @@ export class PageAnswers {
   readonly #sending = new Map<string, string>();
   readonly #refusals = new Map<string, InboxRefusal>();
   #step: Step = 'read';
-  #stepAt = 0;
   #seen: { key: string; seen: ShownState } | undefined;
+  /** Since when what is shown is there, by the page's own clock. */
+  shownAt = 0;
   message: OutcomeMessage | undefined;
   /** The last refusal, which stays until the person closes it. */
   alert: string | undefined;
@@ -83,19 +84,19 @@ export class PageAnswers {
   /** Something else is open: the steps begin anew. Drafts are kept. */
   reset(): void {
     this.#step = 'read';
-    this.#stepAt = this.#host.clock();
+    this.shownAt = this.#host.clock();
   }
 
   setStep(step: Step): void {
     this.#step = step;
-    this.#stepAt = this.#host.clock();
+    this.shownAt = this.#host.clock();
     this.#host.focusStep();
     this.#host.changed();
   }
 
   /** Whether what is shown was there for as long as a double click takes. */
   get isRested(): boolean {
-    return this.#host.clock() - this.#stepAt >= restMs;
+    return this.#host.clock() - this.shownAt >= restMs;
   }
 
   /** One level back; false at the first. */
@@ -139,6 +140,8 @@ export class PageAnswers {
   }
 
   setSeen(key: string, seen: ShownState): void {
+    /* It may have been read late. */
+    if (key !== this.#seen?.key) this.shownAt = this.#host.clock();
     this.#seen = { key, seen };
     this.#host.changed();
   }
@@ -183,6 +186,8 @@ export class PageAnswers {
     if (!first.rights.mayApprove) return 'You may not approve this.';
     const { seen } = this;
     if (seen === undefined || !seen.isWhole) return describeUnseen(seen);
+    /* A second press that was meant for what was shown before. */
+    if (!this.isRested) return 'It has only just been shown.';
     return undefined;
   }
 
@@ -207,8 +212,6 @@ export class PageAnswers {
         if (lacksReason) return this.say('Give a reason to approve this.');
         return this.#sendApproval();
       case 'confirm':
-        /* A double press is one yes. */
-        if (!this.isRested) return;
         return this.#sendApproval();
       case 'reject':
       case 'edit':
