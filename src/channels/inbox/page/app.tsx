@@ -30,9 +30,9 @@ export function App({ inbox, letters, notifier, title, isReachable }: AppProps) 
   const detail = useRef<DetailHandle | undefined>(undefined);
   const help = useRef<HTMLDialogElement>(null);
   const showHelp = (): void => openDialog(help.current);
-  /* Before the frame: the list may be there sooner. */
+  /* Before the frame: the list may be there sooner, and a key be pressed that is for it. */
   useLayoutEffect(() => inbox.subscribe(rerender), [inbox]);
-  useEffect(
+  useLayoutEffect(
     () => listenToKeys({ inbox, letters, detail: () => detail.current, showHelp }),
     [inbox],
   );
@@ -93,7 +93,7 @@ export function App({ inbox, letters, notifier, title, isReachable }: AppProps) 
 
 /* The list stands still while the pointer is over the page's panes, or the focus is in them. */
 function useFreezing(inbox: Inbox, panes: { current: HTMLElement | null }): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = panes.current;
     if (element === null) return;
     let isOver = false;
