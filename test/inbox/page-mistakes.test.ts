@@ -157,24 +157,48 @@ test('what was answered is no longer marked; what was refused is', async () => {
   expect(inbox.opened?.row.entries.map(({ requestId }) => requestId)).toEqual(['b']);
 });
 
-test('what is read late takes nobody away from what they have begun meanwhile', async () => {
+test.each([
+  ['a rejection', (inbox: Inbox) => inbox.answering.startReject(), 'reject'],
+  ['to type in a field', (inbox: Inbox) => void (inbox.isInField = () => true), 'read'],
+])(
+  'what is read late takes nobody away from %s that they have begun',
+  async (_what, begin, step) => {
+    const route = new FakeRoute(other('x'), other('y'));
+    const inbox = await route.open();
+    inbox.open(rowOf(inbox, 'y'));
+    const more = Promise.withResolvers<unknown>();
+    Object.defineProperty(inbox, 'hasMore', { value: true });
+    Object.defineProperty(inbox, 'loadMore', {
+      value: async () => {
+        await more.promise;
+        inbox.list.append([other('z')]);
+      },
+    });
+    const moving = inbox.move(1, 'detail');
+    begin(inbox);
+    more.resolve(undefined);
+    await moving;
+    expect(inbox.opened?.row.key).toBe('y');
+    expect(inbox.answering.step).toBe(step);
+  },
+);
+
+test('what is read late takes nobody out of a field', async () => {
   const route = new FakeRoute(other('x'), other('y'));
   const inbox = await route.open();
-  inbox.open(rowOf(inbox, 'y'));
-  const more = Promise.withResolvers<unknown>();
-  Object.defineProperty(inbox, 'hasMore', { value: true });
-  Object.defineProperty(inbox, 'loadMore', {
-    value: async () => {
-      await more.promise;
-      inbox.list.append([other('z')]);
-    },
-  });
-  const moving = inbox.move(1, 'detail');
-  inbox.answering.startReject();
-  more.resolve(undefined);
-  await moving;
-  expect(inbox.opened?.row.key).toBe('y');
-  expect(inbox.answering.step).toBe('reject');
+  inbox.open(rowOf(inbox, 'x'), 'heading');
+  route.entries = [...route.entries, other('z')];
+  await inbox.refresh();
+  for (const id of ['x', 'y']) {
+    inbox.open(rowOf(inbox, id));
+    readWhole(inbox, route);
+    inbox.answering.approve();
+  }
+  const { focus } = inbox;
+  expect(inbox.opened).toBeUndefined();
+  inbox.isInField = () => true;
+  await vi.waitFor(() => expect(inbox.opened?.row.key).toBe('z'));
+  expect(inbox.focus).toEqual(focus);
 });
 
 test('an answer on its way is called what it is', async () => {

@@ -7,7 +7,7 @@ import { KeyHelp } from './key-help.tsx';
 import { ListFilter, ListTabs } from './list-tools.tsx';
 import type { Notifier } from './notifier.ts';
 import { OutcomeStrip } from './outcome-strip.tsx';
-import { listenToKeys } from './page-keys.ts';
+import { findPlace, listenToKeys } from './page-keys.ts';
 import type { DetailHandle } from './request-detail.tsx';
 import { openDialog } from './open-dialog.ts';
 import { ListPane } from './list-pane.tsx';
@@ -39,6 +39,7 @@ export function App({ inbox, letters, notifier, title, isReachable }: AppProps) 
   const panes = useRef<HTMLElement>(null);
   useFreezing(inbox, panes);
   useWidth(inbox, panes);
+  inbox.isInField = () => findPlace(document.activeElement) === 'field';
   useFocus(inbox);
   const arrivals = useArrivals(inbox.list.newCount);
   const { opened, answering, problem } = inbox;

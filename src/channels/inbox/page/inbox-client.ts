@@ -28,6 +28,17 @@ export interface ListQuery {
   text: string;
 }
 
+/** What a page asks for first. */
+export const firstQuery: ListQuery = {
+  list: 'mine',
+  order: 'risk',
+  agent: '',
+  tool: '',
+  risk: '',
+  requester: '',
+  text: '',
+};
+
 /** The server refused a whole request. */
 export class RefusedError extends Error {
   readonly refusal: InboxRefusal;

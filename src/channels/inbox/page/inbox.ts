@@ -2,7 +2,7 @@ import type { InboxCounts, InboxEntry, InboxRequest } from '../inbox-api.ts';
 import { PageAnswers } from './page-answers.ts';
 import { countWords, describeRow, endSentence } from './entry-words.ts';
 import { Freshness } from './freshness.ts';
-import { type InboxClient, type ListQuery, RefusedError } from './inbox-client.ts';
+import { firstQuery, type InboxClient, type ListQuery, RefusedError } from './inbox-client.ts';
 import { Marks } from './marks.ts';
 import { findNextRow, isWaiting, type Row, ShownList } from './shown-list.ts';
 
@@ -32,15 +32,7 @@ export class Inbox {
   readonly freshness: Freshness;
   readonly #now: () => number;
   readonly #listeners = new Set<() => void>();
-  #query: ListQuery = {
-    list: 'mine',
-    order: 'risk',
-    agent: '',
-    tool: '',
-    risk: '',
-    requester: '',
-    text: '',
-  };
+  #query = firstQuery;
   #counts: InboxCounts | undefined;
   #next: string | undefined;
   #opened: Opened | undefined;
@@ -53,6 +45,8 @@ export class Inbox {
   /** Why the lists can't be read. */
   problem: string | undefined;
   isRead = false;
+  /** Whether the person is in a field: what comes late does not take them out of it. */
+  isInField = (): boolean => false;
   /** Whether list and detail are side by side: then a row that becomes active opens. */
   isWide = true;
 
@@ -313,9 +307,12 @@ export class Inbox {
     const isFirst = from === 'list' && this.#activeKey === undefined;
     const begun = this.answering.step;
     const openKey = this.#opened?.key;
-    if (step === 1 && place === rows.length - 1 && this.hasMore) await this.loadMore();
-    /* The person may have gone on meanwhile. */
-    if (openKey !== this.#opened?.key || begun !== this.answering.step) return;
+    if (step === 1 && place === rows.length - 1 && this.hasMore) {
+      await this.loadMore();
+      /* The person may have gone on meanwhile. */
+      const isElsewhere = openKey !== this.#opened?.key || begun !== this.answering.step;
+      if (isElsewhere || this.isInField()) return;
+    }
     const row = this.list.rows[isFirst ? 0 : place + step];
     if (row === undefined) return;
     this.#activeKey = row.key;
@@ -351,7 +348,8 @@ export class Inbox {
     await this.refresh();
     this.showNew();
     const first = this.list.rows.find(({ entries }) => entries.some(this.needsPerson));
-    if (first !== undefined && this.#opened === undefined) this.open(first, 'heading');
+    if (first === undefined || this.#opened !== undefined) return;
+    this.open(first, this.isInField() ? undefined : 'heading');
   }
 
   moveFocusTo(at: FocusPlace['at']): void {

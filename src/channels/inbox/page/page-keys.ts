@@ -14,7 +14,8 @@ interface PageKeysOptions {
 const fields =
   'input, textarea, select, [contenteditable]:not([contenteditable="false"]), [role="combobox"], [role="textbox"]';
 
-function findPlace(target: EventTarget | null): KeyPlace {
+/** Where a key goes that is pressed while this has the focus. */
+export function findPlace(target: EventTarget | null): KeyPlace {
   if (!(target instanceof Element)) return 'page';
   if (target.closest(fields)) return 'field';
   if (target.closest('button, a[href], summary')) return 'control';
