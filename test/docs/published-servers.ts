@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import type { ThreadEvent } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { eventsIn } from '../support/events-in.ts';
+import { fillSignIn } from '../support/sign-in.ts';
 import { pagesAt } from './markdown-page.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -66,10 +67,9 @@ function replaced(text: string, old: string, by: string): string {
 }
 
 /* What a reader writes in the place that the docs leave open. */
-const signIn = `
-  const name = arguments[0].headers.get('x-name');
+const writeSignIn = (request: string): string => `const name = ${request}.headers.get('x-name');
   const threads = name === 'ada' || name === 'ben' ? ['trip-42', 'trip-43'] : [];
-  return name ? { email: name + '@example.com', threads } : undefined; //`;
+  return name ? { email: name + '@example.com', threads } : undefined;`;
 
 /** What a program needs to be one of the docs' servers. */
 interface Program {
@@ -113,9 +113,9 @@ export class PublishedServer implements AsyncDisposable {
       'model: globalThis.model',
     );
     const serve = replaced(page.get('serve.js') ?? '', '3001', String(server.port));
-    for (const [name, text] of Object.entries({ 'page.ts': own, 'serve.js': serve, ...files })) {
-      server.#write(name, isFilled ? text.replace('\n  return undefined; //', signIn) : text);
-    }
+    const open = new Map(Object.entries({ 'page.ts': own, 'serve.js': serve, ...files }));
+    const written = isFilled ? fillSignIn(open, writeSignIn) : open;
+    for (const [name, text] of written) server.#write(name, text);
     server.#write('package.json', '{ "type": "module" }');
     server.#link();
     await server.#spawn(main, environment);

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { cachedPackage } from '../support/cached-package.ts';
 import { freePort } from '../support/free-port.ts';
+import { fillSignIn } from '../support/sign-in.ts';
 import type { EngineProcess } from './engine-process.ts';
 import { EngineProject, filesIn, type ShownFile, stepsFile, textOf } from './engine-project.ts';
 import { openWorld } from './engine-world.ts';
@@ -14,12 +15,12 @@ const cronSecret = 's3cret';
 
 /** The files of the page, with a sign-in in the place that it leaves open. */
 function filesWithSignIn(): ShownFile[] {
-  const open = '\n  return undefined; //';
-  const filled =
-    "\n  return { email: _request.headers.get('x-name') ?? '', threads: { includes: () => true } as never }; //";
-  const files = filesIn(page);
-  expect(files.filter(({ code }) => code.includes(open))).toHaveLength(1);
-  return files.map(({ name, code }) => ({ name, code: code.replace(open, filled) }));
+  const files = fillSignIn(
+    new Map(filesIn(page).map(({ name, code }) => [name, code])),
+    (request) =>
+      `return { email: ${request}.headers.get('x-name') ?? '', threads: { includes: () => true } as never };`,
+  );
+  return [...files].map(([name, code]) => ({ name, code }));
 }
 
 describe('docs/guides/workflow.md', () => {

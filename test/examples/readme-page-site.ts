@@ -9,6 +9,7 @@ import { launchChromium } from '../support/chromium.ts';
 import { freePort } from '../support/free-port.ts';
 import { readNamedBlocks } from '../support/named-blocks.ts';
 import { installPacked, linkPackages, replaceOnce } from '../support/packed-package.ts';
+import { fillSignIn } from '../support/sign-in.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -120,17 +121,13 @@ async function writeApp(folder: string, port: number, isPacked: boolean): Promis
     "toolApproval: { bookFlight: 'user-approval' }",
     'toolApproval: globalThis.toolApproval, mayAnswer: globalThis.mayAnswer',
   );
-  const signedIn = replaceOnce(
-    ruled,
-    'return undefined; //',
-    'return globalThis.userOf(_request); //',
-  );
-  const own = new Map([
+  const open = new Map([
     ...Object.entries(template),
     ...files,
-    ['server.ts', signedIn],
+    ['server.ts', ruled],
     ['serve.js', replaceOnce(serve, '3001', String(port))],
   ]);
+  const own = fillSignIn(open, (request) => `return globalThis.userOf(${request});`);
   await mkdir(join(folder, 'src'));
   for (const [name, content] of own) await writeFile(join(folder, name), content);
   await linkPackages(folder, ['ai', 'zod', 'react', 'react-dom', '@ai-sdk/react']);

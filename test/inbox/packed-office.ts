@@ -11,6 +11,7 @@ import { eventsIn } from '../support/events-in.ts';
 import { freePort } from '../support/free-port.ts';
 import { readNamedBlocks } from '../support/named-blocks.ts';
 import { installPacked, linkPackages, replaceOnce } from '../support/packed-package.ts';
+import { fillSignIn } from '../support/sign-in.ts';
 
 interface Payment {
   to: string;
@@ -161,18 +162,16 @@ export class PackedOffice implements AsyncDisposable {
 
 /* What the docs tell to write, with a sign-in, and with files of this folder as the app's own. */
 async function writeProject(folder: string, port: number): Promise<void> {
-  const inbox = (await readNamedBlocks('channels/inbox.md')).get('inbox.ts') ?? '';
-  const serve = (await readNamedBlocks('channels/page.md')).get('serve.js') ?? '';
-  const signedIn = replaceOnce(
-    inbox,
-    'return undefined; //',
-    `const email = /person=(\\w+)/.exec(_request.headers.get('cookie') ?? '')?.[1];
-  return email === undefined ? undefined : { email, teams: teamsOf(email) }; //`,
+  const inbox = fillSignIn(
+    await readNamedBlocks('channels/inbox.md'),
+    (request) => `const email = /person=(\\w+)/.exec(${request}.headers.get('cookie') ?? '')?.[1];
+  return email === undefined ? undefined : { email, teams: teamsOf(email) };`,
   );
+  const serve = (await readNamedBlocks('channels/page.md')).get('serve.js') ?? '';
   const imports = "import { agent } from './agent.ts';\nimport { teamsOf } from './teams.ts';\n";
   await cp(join(import.meta.dirname, 'packed-office'), folder, { recursive: true });
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-  await writeFile(join(folder, 'inbox.ts'), `${imports}${signedIn}`);
+  await writeFile(join(folder, 'inbox.ts'), `${imports}${inbox.get('inbox.ts')}`);
   await writeFile(join(folder, 'serve.js'), abortWhenClosed(serve).replace('3001', String(port)));
   await linkPackages(folder, ['ai', 'zod']);
   await installPacked(folder);
