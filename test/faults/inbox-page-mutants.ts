@@ -132,4 +132,12 @@ export const inboxPageMutants: readonly SourceMutant[] = [
     suite: ['inbox/page-answers', 'what was read of an edit does not count'],
     sentence: failed,
   },
+  {
+    promise: 'what is typed into the search of the inbox is kept while requests arrive',
+    file: 'channels/inbox/page/list-tools.tsx',
+    from: 'defaultValue={query.text}',
+    to: 'value={query.text}',
+    suite: ['inbox/page.deep', 'what is typed into a search stays'],
+    sentence: failed,
+  },
 ];

@@ -511,6 +511,23 @@ describe.skipIf(whyNot !== undefined)(`the page of the inbox (${whyNot ?? 'in Ch
     expect(call).toMatchObject({ status: 'failed', outcome: { error: 'The airline was closed.' } });
   });
 
+  test.each([
+    ['search', 'searchbox', 'Search'],
+    ['filter', 'textbox', 'Agent'],
+  ] as const)('what is typed into a %s stays while requests arrive', async (_what, role, name) => {
+    using office = await openOffice();
+    await office.ask({ to: 'x', topic: 'x' });
+    const page = await openPage(office.url);
+    await page.getByText('Filter').click();
+    const field = page.getByRole(role, { name, exact: true });
+    await field.focus();
+    await page.keyboard.type('off');
+    await office.ask({ to: 'y', topic: 'y' });
+    await page.getByText('to y?').first().waitFor();
+    await page.keyboard.type('ice');
+    expect(await field.inputValue()).toBe('office');
+  });
+
   test('a search shows what it finds, and Escape leaves it without an answer', async () => {
     using office = await openOffice();
     for (const to of ['x', 'y', 'z']) await office.ask({ to, topic: to });

@@ -47,7 +47,10 @@ const textFilters = [
   { name: 'requester', label: 'Person' },
 ] as const;
 
-/** Search, filters and order. What is typed counts when the field is left, or with Enter. */
+/**
+ * Search, filters and order. What is typed counts when the field is left, or with Enter: until then it is the field's alone, as the list is
+ * rendered anew with each arrival.
+ */
 export function ListFilter({ inbox }: { inbox: Inbox }) {
   const { query } = inbox;
   const set = (change: Partial<ListQuery>): void => void inbox.setQuery(change);
@@ -62,7 +65,7 @@ export function ListFilter({ inbox }: { inbox: Inbox }) {
         placeholder="Search"
         aria-label="Search"
         aria-keyshortcuts={findShortcut('search')}
-        value={query.text}
+        defaultValue={query.text}
         onChange={({ currentTarget }) => set({ text: currentTarget.value.trim() })}
       />
       <details class="filter">
@@ -72,7 +75,7 @@ export function ListFilter({ inbox }: { inbox: Inbox }) {
             <label key={name}>
               {label}
               <input
-                value={query[name]}
+                defaultValue={query[name]}
                 onChange={({ currentTarget }) => set({ [name]: currentTarget.value.trim() })}
               />
             </label>
