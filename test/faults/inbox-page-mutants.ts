@@ -140,4 +140,20 @@ export const inboxPageMutants: readonly SourceMutant[] = [
     suite: ['inbox/page.deep', 'what is typed into a search stays'],
     sentence: failed,
   },
+  {
+    promise: 'what arrives while several are answered is not shown as one with them',
+    file: 'channels/inbox/page/inbox.ts',
+    from: 'this.list.show(this.#opened?.row.key, this.answering.sendingIds);',
+    to: 'this.list.show(this.#opened?.row.key);',
+    suite: ['inbox/page-mistakes', 'what arrives while several'],
+    sentence: failed,
+  },
+  {
+    promise: 'an approval that was taken back can be given again at once',
+    file: 'channels/inbox/page/page-answers.ts',
+    from: 'return this.#host.findKnown(entry).rights;',
+    to: 'return entry.rights;',
+    suite: ['inbox/page-mistakes', 'after somebody has taken their approval back'],
+    sentence: failed,
+  },
 ];

@@ -22,11 +22,11 @@ const readWhole = (inbox: Inbox, route: FakeRoute): void => {
 
 const settle = async (inbox: Inbox): Promise<void> =>
   vi.waitFor(() => {
-    if (inbox.answering.sendingCount > 0) throw new Error('An answer is on its way.');
+    if (inbox.answering.sendingIds.length > 0) throw new Error('An answer is on its way.');
   });
 
 const expectNothingSent = ({ answering }: Inbox, { posted }: FakeRoute): void => {
-  expect(answering.sendingCount).toBe(0);
+  expect(answering.sendingIds.length).toBe(0);
   expect(posted).toEqual([]);
 };
 

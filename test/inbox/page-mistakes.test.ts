@@ -22,7 +22,7 @@ const readWhole = ({ answering }: Inbox, route: FakeRoute): void => {
 
 const settle = async (inbox: Inbox): Promise<void> =>
   vi.waitFor(() => {
-    if (inbox.answering.sendingCount > 0) throw new Error('An answer is on its way.');
+    if (inbox.answering.sendingIds.length > 0) throw new Error('An answer is on its way.');
   });
 
 /** Opens two that are alike together, of which somebody else has decided the first. */
@@ -78,7 +78,7 @@ test('one critical request among several takes the second step for all, wherever
   readWhole(inbox, route);
   inbox.answering.approve();
   expect(inbox.answering.step).toBe('confirm');
-  expect(inbox.answering.sendingCount).toBe(0);
+  expect(inbox.answering.sendingIds.length).toBe(0);
 });
 
 test('where one of several needs a reason, it is asked for', async () => {
@@ -90,7 +90,7 @@ test('where one of several needs a reason, it is asked for', async () => {
   readWhole(inbox, route);
   inbox.answering.approve();
   expect(inbox.answering.step).toBe('give-reason');
-  expect(inbox.answering.sendingCount).toBe(0);
+  expect(inbox.answering.sendingIds.length).toBe(0);
 });
 
 test('what was read of one edit does not count for the next one', async () => {
@@ -239,4 +239,38 @@ test('an edit keeps the line ends of a text, of which a field of a page knows on
     enterValue(entry, undefined, { name: 'body', entered: { is: 'value', text } }).input;
   expect(enter('Dear Bo,\nBest')).toEqual({ body: 'Dear Bo,\r\nBest' });
   expect(enter('Dear Ada,\nBest')).toBeUndefined();
+});
+
+test('after somebody has taken their approval back, they approve it or reject it where they are', async () => {
+  const voted = { mayApprove: false, mayReject: false, mayAnswer: false, mayWithdraw: true };
+  const route = new FakeRoute(makeEntry('x', { rights: voted }));
+  route.amend = (outcome) => {
+    const entry = makeEntry('x');
+    route.replace(entry);
+    return { ...outcome, entry };
+  };
+  const inbox = await route.open();
+  inbox.open(rowOf(inbox, 'x'));
+  readWhole(inbox);
+  inbox.answering.act({ type: 'withdraw' }, 'Withdrawing');
+  await settle(inbox);
+  expect(inbox.answering.whyNotApprove).toBeUndefined();
+  inbox.answering.startReject();
+  expect(inbox.answering.step).toBe('reject');
+});
+
+test('what arrives while several that are alike are answered is opened by itself', async () => {
+  const route = new FakeRoute(makeEntry('a'), makeEntry('b'));
+  const inbox = await route.open();
+  inbox.open(rowOf(inbox, 'a'));
+  route.entries = [...route.entries, makeEntry('late')];
+  await inbox.refresh();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  route.hold = promise;
+  inbox.answering.startReject();
+  inbox.answering.reject();
+  await vi.waitFor(() => expect(inbox.opened).toBeDefined());
+  expect(inbox.opened?.row.entries.map(({ requestId }) => requestId)).toEqual(['late']);
+  resolve();
+  await settle(inbox);
 });

@@ -232,7 +232,7 @@ export class Inbox {
 
   /** Shows the list as it is now. */
   showNew(): void {
-    this.list.show(this.#opened?.row.key);
+    this.list.show(this.#opened?.row.key, this.answering.sendingIds);
     this.changed();
   }
 

@@ -110,7 +110,7 @@ window.addEventListener('online', () => {
   void inbox.refresh();
 });
 window.addEventListener('beforeunload', (event) => {
-  if (inbox.answering.sendingCount > 0) event.preventDefault();
+  if (inbox.answering.sendingIds.length > 0) event.preventDefault();
 });
 
 const root = document.querySelector('#root');

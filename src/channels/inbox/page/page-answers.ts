@@ -121,8 +121,8 @@ export class PageAnswers {
     return this.#sending.get(requestId);
   }
 
-  get sendingCount(): number {
-    return this.#sending.size;
+  get sendingIds(): string[] {
+    return [...this.#sending.keys()];
   }
 
   findRefusal(requestId: string): InboxRefusal | undefined {
@@ -158,6 +158,11 @@ export class PageAnswers {
     return isSame && known.rights.mayAnswer && !this.#sending.has(entry.requestId);
   }
 
+  /* They change without the digest: after an approval is taken back, it may be given again. */
+  #findRights(entry: InboxEntry): InboxEntry['rights'] {
+    return this.#host.findKnown(entry).rights;
+  }
+
   /** Why nobody can answer now; `undefined` if the person may. */
   get whyNot(): string | undefined {
     const { row } = this.#host.opened() ?? {};
@@ -183,7 +188,7 @@ export class PageAnswers {
     if (why !== undefined) return why;
     const [first] = this.answerable;
     if (first === undefined || pickApproval(first) === undefined) return 'This is no approval.';
-    if (!first.rights.mayApprove) return 'You may not approve this.';
+    if (!this.#findRights(first).mayApprove) return 'You may not approve this.';
     const { seen } = this;
     if (seen === undefined || !seen.isWhole) return describeUnseen(seen);
     /* A second press that was meant for what was shown before. */
@@ -240,7 +245,7 @@ export class PageAnswers {
     if (why !== undefined) return this.say(why);
     const [first] = this.answerable;
     if (first === undefined || pickApproval(first) === undefined) return;
-    if (first.rights.mayReject) this.setStep('reject');
+    if (this.#findRights(first).mayReject) this.setStep('reject');
   }
 
   reject(): void {
@@ -268,7 +273,7 @@ export class PageAnswers {
     if (why !== undefined) return this.say(why);
     const [entry] = this.answerable;
     if (entry === undefined || !this.#isAlone) return;
-    if (!entry.rights.mayEdit) return this.say('You may not edit this.');
+    if (!this.#findRights(entry).mayEdit) return this.say('You may not edit this.');
     /* What is masked would be sent as its mask. */
     if (entry.masked.length > 0) return this.say('It has a secret, so it can’t be edited here.');
     const draft = this.draft(entry.requestId);

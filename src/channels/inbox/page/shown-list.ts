@@ -90,14 +90,17 @@ export class ShownList {
     this.#latest = put(this.#latest);
   }
 
-  /** Shows the list as it is now. The entry that is open keeps its place, also when it is over. */
-  show(openId?: string): void {
+  /**
+   * Shows the list as it is now. The entry that is open keeps its place, also when it is over. What is being answered is put into no row with
+   * others.
+   */
+  show(openId?: string, answered: Iterable<string> = []): void {
     const kept = this.entries.find(({ requestId }) => requestId === openId);
     const isThere = this.#latest.some(({ requestId }) => requestId === openId);
     const place = this.#rows.findIndex(({ entries }) => entries.some((each) => each === kept));
     const entries =
       kept === undefined || isThere ? this.#latest : insert(this.#latest, place, kept);
-    this.#rows = makeRows(entries, this.#apart);
+    this.#rows = makeRows(entries, new Set([...this.#apart, ...answered]));
   }
 
   /** Adds the next page below. */
