@@ -12,6 +12,7 @@ import { freePort } from '../support/free-port.ts';
 import { readNamedBlocks } from '../support/named-blocks.ts';
 import { installPacked, linkPackages, replaceOnce } from '../support/packed-package.ts';
 import { fillSignIn } from '../support/sign-in.ts';
+import { openInbox } from './page-steps.ts';
 
 interface Payment {
   to: string;
@@ -142,10 +143,7 @@ export class PackedOffice implements AsyncDisposable {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 } });
     context.setDefaultTimeout(20_000);
     await context.addCookies([{ name: 'person', value: person, url: this.url }]);
-    const page = await context.newPage();
-    await page.goto(this.url);
-    await page.locator('.rows, .empty:not(:empty)').first().waitFor();
-    return page;
+    return openInbox(context, this.url);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,18 +1,25 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import { waitUntil } from '../support/waiting.ts';
+import { playActions } from './action-scenes.ts';
+import { playAnswering } from './answering-scenes.ts';
+import { playLists } from './list-scenes.ts';
+import { OfficeStage } from './office-stage.ts';
 import { PackedOffice } from './packed-office.ts';
-import { waitForApproval } from './page-office.ts';
+import { readToEnd, reject, spoken, waitForApproval } from './page-steps.ts';
+import { playReaders } from './reader-scenes.ts';
+
+/* A scene that waits for what never comes ends soon. */
+vi.setConfig({ testTimeout: 120_000 });
 
 const { whyNot } = await findChromium();
 const second = 1000;
 
 const row = (page: Page, to: string) => page.getByRole('row').filter({ hasText: `to ${to}?` });
 const alert = (page: Page) => page.getByRole('alert');
-const spoken = (page: Page, text: string) => page.getByRole('status').getByText(text);
 
 /** Opens a request by its row, and reads it. */
 async function read(page: Page, to: string): Promise<void> {
@@ -26,29 +33,17 @@ async function readToApprove(page: Page, to: string): Promise<void> {
   await waitForApproval(page, `to ${to}?`);
 }
 
-/** Reads what is open, screen by screen, until it could be approved. */
-async function readToEnd(page: Page): Promise<void> {
-  while (await page.locator('button.yes[aria-disabled="true"]').isVisible()) {
-    await page.keyboard.press('Space');
-    await page.waitForTimeout(50);
-  }
-}
-
-async function reject(page: Page, reason: string): Promise<void> {
-  await page.keyboard.press('r');
-  await page.locator('textarea.step:focus').fill(reason);
-  await page.waitForTimeout(600);
-  await page.getByRole('button', { name: 'Reject', exact: true }).click();
-}
-
 describe.skipIf(whyNot !== undefined)(`the packed inbox (${whyNot ?? 'in Chromium'})`, () => {
   let browser: Browser;
   let office: PackedOffice;
+  let stage: OfficeStage;
   beforeAll(async () => {
     browser = await launchChromium();
     office = await PackedOffice.make(browser);
+    stage = await OfficeStage.start(browser, office.pathOf('.'));
   }, 300_000);
   afterAll(async () => {
+    await stage[Symbol.asyncDispose]();
     await office[Symbol.asyncDispose]();
     await browser.close();
   });
@@ -256,4 +251,9 @@ describe.skipIf(whyNot !== undefined)(`the packed inbox (${whyNot ?? 'in Chromiu
     expect(await office.readAnswers(threadId)).toEqual([]);
     expect(await office.findPaid('Lost')).toEqual([]);
   });
+
+  playAnswering(() => stage);
+  playActions(() => stage);
+  playLists(() => stage);
+  playReaders(() => stage);
 });

@@ -1,8 +1,7 @@
 import { tool } from 'ai';
 import { type AgentOptions, createAgent, memoryStore } from 'holdpoint';
-import { createInboxHandler, type InboxHandlerOptions } from 'holdpoint/inbox';
-import { type ScriptedStep, scriptedModel } from 'holdpoint/testing';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { createInboxHandler } from 'holdpoint/inbox';
+import { type ScriptedCall, scriptedModel } from 'holdpoint/testing';
 import { z } from 'zod';
 import { serveFetch } from '../../examples/serve-fetch.ts';
 
@@ -11,135 +10,271 @@ const mail = z.object({
   to: z.string(),
   body: z.string().refine((text) => !text.includes('cheap'), { error: 'must not say cheap' }),
 });
+type Mail = z.infer<typeof mail>;
+
+const transfer = z.object({
+  to: z.string(),
+  amount: z
+    .number()
+    .meta({ 'x-holdpoint-format': { type: 'money', currency: 'EUR', unit: 'minor' } }),
+  starts: z.iso.datetime({ offset: true }),
+  ends: z.iso.datetime({ offset: true }),
+  day: z.iso.date(),
+  lasts: z.iso.duration(),
+  waits: z.number().meta({ 'x-holdpoint-format': { type: 'duration', unit: 'seconds' } }),
+});
 
 /** What a request is asked on, beside its arguments. Requests with another `topic` are not alike. */
 interface Asked {
   to: string;
+  /** For whom. Default: eve. */
+  requester?: string;
   body?: string;
   topic?: string;
   risk?: 'high' | 'critical';
   mayBeRemembered?: true;
+  approvers?: string[];
+  quorum?: number;
+  /** The call is a transfer instead of a mail, with these arguments. */
+  transfer?: Omit<z.infer<typeof transfer>, 'to'>;
+  expiresAfterMs?: number;
 }
 
-/**
- * An office whose agent asks before each mail, and the inbox of the one person who is signed in, on a real server. Calls are not run: answers
- * are recorded, and a worker elsewhere would go on.
- */
-export async function openOffice(options: Partial<InboxHandlerOptions> = {}) {
-  const steps: ScriptedStep[] = [];
+export interface OfficeOptions {
+  /** Where its clock stands, in milliseconds since 1970. Default: it goes. */
+  now?: number | undefined;
+}
+
+/** How a request was answered. */
+export interface Answered {
+  status: 'approved' | 'rejected';
+  by: unknown;
+  reason: string | undefined;
+  input: unknown;
+}
+
+/** An office, as scenes have it. What passes is JSON, as the office may be in another process. */
+export interface Office {
+  /** The inbox. Ada is signed in, unless the cookie `person` says who is. */
+  url: string;
+  /** The agent asks for one more mail. */
+  ask(asked: Asked): Promise<void>;
+  /** The agent dies in the call that was approved. */
+  loseCall(asked: Asked): Promise<void>;
+  /** The model fails, until it is `repaired`, so that a thread is stuck. */
+  getStuck(to: string): Promise<void>;
+  repair(): Promise<void>;
+  /** What was approved or settled goes on, as a worker would have it. */
+  goOn(to: string): Promise<void>;
+  /** Somebody answers elsewhere what is asked about these people. */
+  answerElsewhere(by: string, approved: boolean, to: string[]): Promise<void>;
+  /** What the log says of each request that was answered, by the person written to. */
+  readLog(): Promise<[to: string, answered: Answered][]>;
+  /** What happened in the thread of a request: what, and by whom. */
+  readEvents(to: string): Promise<[type: string, by: string | undefined][]>;
+  /** The call of a thread, and the status of the thread. */
+  readCall(to: string): Promise<{ thread: string; call: unknown }>;
+  readGrants(): Promise<unknown[]>;
+  /** Takes back all standing approvals. */
+  revokeGrants(by: string): Promise<void>;
+  /** To whom mails went. */
+  readSent(): Promise<string[]>;
+}
+
+const leaseMs = 1_000;
+
+/** An office whose agent asks before each mail, and its inbox, on a real server. Calls are not run: a worker elsewhere would go on. */
+export async function openOffice({ now }: OfficeOptions = {}): Promise<
+  Office & { close: () => void }
+> {
+  const readClock = (): number => now ?? Date.now();
+  const script: ScriptedCall[] = [];
   const topics = new Map<string, Asked>();
-  const rule: NonNullable<AgentOptions['toolApproval']> = {
-    send_mail: ({ to }: z.infer<typeof mail>) => {
-      const { topic = 'news', risk, mayBeRemembered } = topics.get(to) ?? {};
-      return {
-        type: 'user-approval',
-        text: `Send a mail to ${to}?`,
-        editable: ['body'],
-        metadata: { topic },
-        ...(risk && { risk }),
-        ...(mayBeRemembered && { remember: { scope: 'everyone', match: 'any' } }),
-      };
-    },
+  const threads = new Map<string, string>();
+  const sent: string[] = [];
+  let isDown = false;
+  const rule = (text: string, { to }: { to: string }) => {
+    const {
+      topic = 'news',
+      mayBeRemembered,
+      risk,
+      approvers,
+      quorum,
+      expiresAfterMs,
+    } = topics.get(to) ?? {};
+    return {
+      type: 'user-approval' as const,
+      text,
+      metadata: { topic },
+      ...(risk && { risk }),
+      ...(approvers && { approvers }),
+      ...(quorum && { quorum }),
+      ...(expiresAfterMs && { expiresAfterMs }),
+      ...(mayBeRemembered && {
+        remember: { scope: 'everyone' as const, match: 'any' as const },
+      }),
+    };
   };
-  const agent = createAgent({
-    model: scriptedModel(() => steps.shift() ?? { text: 'Done.' }).model,
+  const options: AgentOptions = {
+    model: scriptedModel(() => {
+      if (isDown) throw new Error('The provider is down.');
+      const call = script.shift();
+      return call === undefined ? { text: 'Done.' } : { calls: [call] };
+    }).model,
     name: 'office',
     store: memoryStore(),
-    tools: {
-      send_mail: tool({ description: 'Sends a mail.', inputSchema: mail, execute: () => 'Sent.' }),
+    tools: makeTools(async (to) => {
+      sent.push(to);
+    }),
+    toolApproval: {
+      send_mail: (input: Mail) => ({
+        ...rule(`Send a mail to ${input.to}?`, input),
+        editable: ['body'],
+      }),
+      transfer: (input: z.infer<typeof transfer>) => rule(`Transfer it to ${input.to}?`, input),
     },
-    toolApproval: rule,
+    mayAnswer: ({ principal, request }) =>
+      request.type !== 'approval-request' ||
+      (request.approvers?.includes(String(principal)) ?? true),
+    now: readClock,
     maxRetries: 0,
-  });
-  const threads: string[] = [];
-  const inputs = new Map<string, z.infer<typeof mail>>();
-  /** The agent asks for one more mail. */
-  const ask = async ({ to, body = 'Hello', ...asked }: Asked): Promise<void> => {
-    topics.set(to, { to, ...asked });
-    const threadId = `thread ${threads.length + 1}`;
-    threads.push(threadId);
-    inputs.set(threadId, { to, body });
-    steps.push({
-      calls: [{ id: `call ${threads.length}`, name: 'send_mail', input: { to, body } }],
-    });
-    await agent.run('Write.', await agent.thread(threadId), { principal: 'eve' });
+    retry: { maxAttempts: 1 },
   };
-  /** What the log says of each request, by the person written to. */
-  const readLog = async () => {
-    const log = new Map<string, { status: string; by: unknown; input: unknown }>();
-    for (const threadId of threads) {
-      const { events, calls } = await agent.thread(threadId);
-      const answered = events.find((event) => event.type === 'request-answered');
-      const input = inputs.get(threadId);
-      if (answered?.response.type !== 'approval-response' || input === undefined) continue;
-      const { response } = answered;
-      const { to } = input;
-      const status = response.approved ? 'approved' : 'rejected';
-      log.set(to, { status, by: answered.principal, input: calls[0]?.input });
-    }
-    return log;
+  const agent = createAgent(options);
+  const threadOf = async (to: string) => agent.thread(threads.get(to) ?? '');
+  const plan = (asked: Asked): string => {
+    const { to, body = 'Hello', transfer: amounts } = asked;
+    const threadId = `thread ${threads.size + 1}`;
+    topics.set(to, asked);
+    threads.set(to, threadId);
+    const id = `call ${threads.size}`;
+    script.push(
+      amounts === undefined
+        ? { id, name: 'send_mail', input: { to, body } }
+        : { id, name: 'transfer', input: { to, ...amounts } },
+    );
+    return threadId;
   };
-  /** Somebody else answers. */
-  const rejectElsewhere = async (to: string): Promise<void> => {
-    for (const threadId of threads) {
-      const thread = await agent.thread(threadId);
-      const request = thread.activeApprovalRequests.find(({ text }) => text.includes(` ${to}?`));
-      if (request) await agent.respond(request.reject('No.'), thread, { principal: 'bo' });
-    }
+  const { url, close } = await serveInbox(
+    createInboxHandler({
+      agents: [agent],
+      authorize: ({ request }) => ({
+        principal: /person=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1] ?? 'ada',
+      }),
+      maySettle: () => true,
+      pollMs: 50,
+    }),
+  );
+  return {
+    url,
+    close,
+    ask: async (asked) => {
+      const threadId = plan(asked);
+      const { requester: principal = 'eve' } = asked;
+      await agent.run('Write.', await agent.thread(threadId), { principal });
+    },
+    loseCall: async (asked) => {
+      const threadId = plan(asked);
+      const { promise: begun, resolve } = Promise.withResolvers<void>();
+      /* The process that dies: its tool never comes back, and its leases are over. */
+      const dying = createAgent({
+        ...options,
+        tools: makeTools(async () => {
+          resolve();
+          await new Promise(() => {});
+        }),
+        leaseMs,
+        now: () => readClock() - 10 * leaseMs,
+      });
+      const thread = await dying.thread(threadId);
+      const { approvalRequests } = await dying.run('Write.', thread, { principal: 'eve' });
+      const answers = approvalRequests.map((request) => request.approve());
+      void dying.run(answers, thread, { principal: 'cleo' });
+      await begun;
+      await agent.thread(threadId);
+    },
+    getStuck: async (to) => {
+      threads.set(to, `thread ${threads.size + 1}`);
+      isDown = true;
+      await agent.run('Write.', await threadOf(to), { principal: 'eve' }).catch(() => {});
+    },
+    repair: async () => {
+      isDown = false;
+    },
+    goOn: async (to) => {
+      await agent.run([], await threadOf(to));
+    },
+    answerElsewhere: async (by, approved, people) => {
+      for (const to of people) {
+        const thread = await threadOf(to);
+        const answers = thread.activeApprovalRequests.map((request) =>
+          approved ? request.approve() : request.reject('No.'),
+        );
+        await agent.respond(answers, thread, { principal: by });
+      }
+    },
+    readLog: async () => {
+      const log: [string, Answered][] = [];
+      for (const to of threads.keys()) {
+        const { events, calls } = await threadOf(to);
+        const answered = events.find((event) => event.type === 'request-answered');
+        if (answered?.response.type !== 'approval-response') continue;
+        const { approved, reason } = answered.response;
+        const status = approved ? 'approved' : 'rejected';
+        log.push([to, { status, by: answered.principal, reason, input: calls[0]?.input }]);
+      }
+      return log;
+    },
+    readEvents: async (to) => {
+      const { events } = await threadOf(to);
+      return events.map((event) => [
+        event.type,
+        'principal' in event ? String(event.principal) : undefined,
+      ]);
+    },
+    readCall: async (to) => {
+      const { status, calls } = await threadOf(to);
+      return { thread: status, call: calls[0] };
+    },
+    readGrants: async () => agent.grants(),
+    revokeGrants: async (by) => {
+      for (const grant of await agent.grants()) await agent.revoke(grant, { principal: by });
+    },
+    readSent: async () => sent,
   };
-  const gate: Gate = { pass: (_request, response) => response };
-  const posted: unknown[] = [];
-  const site = await serveInbox({ agents: [agent], ...options }, posted, gate);
-  return { agent, ask, readLog, rejectElsewhere, gate, posted, ...site };
 }
 
-/** What becomes of a response before the browser has it. */
-interface Gate {
-  pass: (request: Request, response: Response) => Response;
+function makeTools(send: (to: string) => Promise<void>) {
+  return {
+    send_mail: tool({
+      description: 'Sends a mail.',
+      inputSchema: mail,
+      execute: async ({ to }) => {
+        await send(to);
+        return 'Sent.';
+      },
+    }),
+    transfer: tool({
+      description: 'Transfers money.',
+      inputSchema: transfer,
+      execute: () => 'Transferred.',
+    }),
+  };
 }
 
-/** An inbox on a real server, at which Ada is signed in unless the options say otherwise. */
-export async function serveInbox(
-  options: Partial<InboxHandlerOptions>,
-  posted: unknown[] = [],
-  gate: Gate = { pass: (_request, response) => response },
-) {
-  const handle = createInboxHandler({
-    authorize: () => ({ principal: 'ada' }),
-    pollMs: 50,
-    ...options,
-  });
-  const server = await serveFetch(async (request) => {
-    const { pathname } = new URL(request.url);
-    if (pathname === '/favicon.ico') return new Response(null, { status: 204 });
-    if (request.method === 'POST') posted.push(await request.clone().json());
-    return gate.pass(request, await handle(request));
-  }, 0);
+async function serveInbox(handle: (request: Request) => Promise<Response>) {
+  const server = await serveFetch(
+    async (request) =>
+      new URL(request.url).pathname === '/favicon.ico'
+        ? new Response(null, { status: 204 })
+        : handle(request),
+    0,
+  );
   const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const url = `http://localhost:${port}/inbox`;
+  const url = `http://localhost:${typeof address === 'object' ? address?.port : ''}/inbox`;
   const close = (): void => {
     server.closeAllConnections();
     server.close();
   };
-  return { url, [Symbol.dispose]: close };
-}
-
-/** A page on the inbox, with its list read. */
-export async function openInbox(
-  browser: Browser | BrowserContext,
-  url: string,
-  { width = 1280, height = 800 } = {},
-): Promise<Page> {
-  const page = await browser.newPage();
-  await page.setViewportSize({ width, height });
-  await page.goto(url);
-  await page.locator('[role=row]').first().waitFor();
-  return page;
-}
-
-/** Until the request with this title is open, and could be approved. */
-export async function waitForApproval(page: Page, title: string): Promise<void> {
-  await page.locator('#request-title', { hasText: title }).waitFor();
-  await page.locator('button.yes:not([aria-disabled="true"])').waitFor();
+  return { url, close };
 }
