@@ -1,20 +1,18 @@
 import { crc32, deflateSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EditDraft } from '../../src/channels/inbox/page/edit-draft.ts';
-import type { ShownState } from '../../src/channels/inbox/page/shown-state.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
-import { makeEntry, readAt } from './inbox-entries.ts';
+import { makeEntry } from './inbox-entries.ts';
 import { serveReading } from './reading-site.ts';
-
-/* The page has the types of a browser; what is called in it is named here. */
-declare const reading: {
-  showRequest: (props: object) => void;
-  showDifferences: (props: object) => void;
-  showEdit: (props: object) => void;
-  readShown: () => ShownState[];
-  readDraft: () => EditDraft | undefined;
-};
+import {
+  openReading,
+  readDraft,
+  readShown,
+  readText,
+  show,
+  showEdit,
+  showTogether,
+} from './reading-steps.ts';
 
 const { whyNot } = await findChromium();
 
@@ -41,14 +39,6 @@ const makePng = (size: number, pixels: Buffer): string => {
 const whole = deflateSync(Buffer.alloc(64 * 65));
 const long = 'A line of a long letter.\n'.repeat(400);
 
-const readShown = async (page: Page): Promise<ShownState | undefined> =>
-  page.evaluate(() => reading.readShown().at(-1));
-const textOf = async (page: Page): Promise<string> => page.locator('#root').innerText();
-const show = async (page: Page, entry: object): Promise<void> =>
-  page.evaluate((props) => reading.showRequest(props), { entry, now: readAt });
-const showTogether = async (page: Page, entries: object[]): Promise<void> =>
-  page.evaluate((props) => reading.showDifferences(props), { entries, now: readAt });
-
 describe.skipIf(whyNot !== undefined)(`reading by mistake (${whyNot ?? 'in Chromium'})`, () => {
   let site: Awaited<ReturnType<typeof serveReading>>;
   let browser: Browser;
@@ -60,25 +50,7 @@ describe.skipIf(whyNot !== undefined)(`reading by mistake (${whyNot ?? 'in Chrom
     site.close();
   });
 
-  async function open(init?: string) {
-    const context = await browser.newContext({
-      viewport: { width: 1280, height: 800 },
-      locale: 'en-GB',
-      timezoneId: 'Europe/Zurich',
-    });
-    const page = await context.newPage();
-    const faults: string[] = [];
-    page.on('pageerror', (error) => faults.push(error.message));
-    if (init !== undefined) await page.addInitScript(init);
-    await page.goto(site.url);
-    return {
-      page,
-      async [Symbol.asyncDispose]() {
-        await context.close();
-        expect(faults).toEqual([]);
-      },
-    };
-  }
+  const open = async (script = '') => openReading(browser, site.url, { script });
 
   test('two columns of one name are two fields, of which both have to be read', async () => {
     await using at = await open();
@@ -108,8 +80,8 @@ describe.skipIf(whyNot !== undefined)(`reading by mistake (${whyNot ?? 'in Chrom
       ),
     );
     await showTogether(at.page, entries);
-    expect(await textOf(at.page)).toContain('May I close it?');
-    expect(await textOf(at.page)).toContain('It can’t be undone.');
+    expect(await readText(at.page)).toContain('May I close it?');
+    expect(await readText(at.page)).toContain('It can’t be undone.');
   });
 
   test('terms that differ among marked requests are in their rows', async () => {
@@ -162,7 +134,7 @@ describe.skipIf(whyNot !== undefined)(`reading by mistake (${whyNot ?? 'in Chrom
   test('a list of empty objects is shown as what it is', async () => {
     await using at = await open();
     await show(at.page, makeEntry({ list: [{}, {}] }));
-    expect(await textOf(at.page)).toContain('empty object');
+    expect(await readText(at.page)).toContain('empty object');
   });
 
   test('a browser whose language is no language has its values shown all the same', async () => {
@@ -170,19 +142,18 @@ describe.skipIf(whyNot !== undefined)(`reading by mistake (${whyNot ?? 'in Chrom
       "Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })",
     );
     await show(at.page, makeEntry({ to: 'Ada' }));
-    expect(await textOf(at.page)).toContain('Ada');
+    expect(await readText(at.page)).toContain('Ada');
   });
 
   test('an edit of one letter leaves the other line ends as they were', async () => {
     await using at = await open();
     const body = 'Dear Ada,\r\nplease pay.\r\nMia';
     const entry = makeEntry({ body }, { request: { editable: true } });
-    await at.page.evaluate((props) => reading.showEdit(props), { entry });
+    await showEdit(at.page, entry);
     const field = at.page.locator('textarea').first();
     await field.focus();
     await at.page.keyboard.press('Control+End');
     await at.page.keyboard.type('!');
-    const draft = await at.page.evaluate(() => reading.readDraft()?.input);
-    expect(draft).toEqual({ body: `${body}!` });
+    expect((await readDraft(at.page))?.input).toEqual({ body: `${body}!` });
   });
 });

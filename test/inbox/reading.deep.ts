@@ -2,19 +2,24 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
-import type { EditDraft } from '../../src/channels/inbox/page/edit-draft.ts';
 import type { ShownState } from '../../src/channels/inbox/page/shown-state.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import { makeEntry, readAt } from './inbox-entries.ts';
 import { serveReading } from './reading-site.ts';
+import {
+  openReading,
+  readDraft,
+  readShown,
+  readText,
+  show,
+  showEdit,
+  showTogether,
+} from './reading-steps.ts';
 
 /* The page has the types of a browser; what is called in it is named here. */
 declare const reading: {
   showRequest: (props: object) => void;
-  showDifferences: (props: object) => void;
-  showEdit: (props: object) => void;
   readShown: () => ShownState[];
-  readDraft: () => EditDraft | undefined;
   press: (key: string) => void;
   frame: (then: (time: unknown) => void) => void;
 };
@@ -33,13 +38,6 @@ const paint = async (props: object): Promise<number> => {
   await new Promise((resolve) => setTimeout(resolve, 0));
   return performance.now() - start;
 };
-
-async function show(page: Page, entry: InboxEntry, more: object = {}): Promise<void> {
-  await page.evaluate((props) => reading.showRequest(props), { entry, now: readAt, ...more });
-}
-
-const readShown = async (page: Page): Promise<ShownState | undefined> =>
-  page.evaluate(() => reading.readShown().at(-1));
 
 /** Waits until only this was not shown. */
 async function waitForShown(page: Page, missing: readonly string[]): Promise<ShownState> {
@@ -70,7 +68,6 @@ async function readOn(page: Page): Promise<number> {
 
 const scrollToEnd = async (page: Page): Promise<void> =>
   page.evaluate("document.querySelector('main').scrollTo(0, 1e9)");
-const textOf = async (page: Page): Promise<string> => page.locator('#root').innerText();
 
 /** The value of an argument, as it is read. */
 const valueOf = async (page: Page, name: string): Promise<string> => {
@@ -102,26 +99,7 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
     site.close();
   });
 
-  /** A page that is empty yet. */
-  async function open(options: BrowserContextOptions = {}) {
-    const context = await browser.newContext({
-      viewport: wide,
-      locale: 'en-GB',
-      timezoneId: 'Europe/Zurich',
-      ...options,
-    });
-    const page = await context.newPage();
-    const faults: string[] = [];
-    page.on('pageerror', (error) => faults.push(error.message));
-    await page.goto(site.url);
-    return {
-      page,
-      async [Symbol.asyncDispose]() {
-        await context.close();
-        expect(faults).toEqual([]);
-      },
-    };
-  }
+  const open = async (options?: BrowserContextOptions) => openReading(browser, site.url, options);
 
   describe('what was shown', () => {
     test('of a request that fits one screen is all of it, once it was painted', async () => {
@@ -233,7 +211,7 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       await show(at.page, entry);
       await waitForShown(at.page, ['what is asked']);
       const entries = [makeEntry({ to: 'Bob' }, { requestId: 'r2' }), entry];
-      await at.page.evaluate((props) => reading.showDifferences(props), { entries, now: readAt });
+      await showTogether(at.page, entries);
       await expect
         .poll(async () => (await readShown(at.page))?.missing)
         .toEqual(['what some of them ask']);
@@ -250,9 +228,9 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       }
       expect(Math.min(...times)).toBeLessThan(200);
       /* Between blocks there is no line feed. */
-      const readText = async (): Promise<string> =>
+      const readBlocks = async (): Promise<string> =>
         (await at.page.locator('.block').allTextContents()).join('\n');
-      await expect.poll(async () => (await readText()) === body, { timeout: 20_000 }).toBe(true);
+      await expect.poll(async () => (await readBlocks()) === body, { timeout: 20_000 }).toBe(true);
       expect((await readShown(at.page))?.missing).toContain('body');
       await scrollToEnd(at.page);
       await expect.poll(async () => (await readShown(at.page))?.missing).not.toContain('body');
@@ -336,11 +314,11 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       };
       await show(at.page, { ...entry, kind: 'lost-call', lostCall });
       expect(await valueOf(at.page, 'to')).toBe('Ada');
-      expect(await textOf(at.page)).toContain('Lost: No reply.');
+      expect(await readText(at.page)).toContain('Lost: No reply.');
       await waitForShown(at.page, []);
       const stuck = { failures: 3, error: 'No model.' };
       await show(at.page, { ...entry, kind: 'stuck-thread', stuck });
-      expect(await textOf(at.page)).toContain('3 runs in a row have failed: No model.');
+      expect(await readText(at.page)).toContain('3 runs in a row have failed: No model.');
       await waitForShown(at.page, []);
     });
 
@@ -378,7 +356,7 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       await show(at.page, makeEntry({ items }));
       expect(await at.page.getByRole('columnheader').allInnerTexts()).toEqual(['sku']);
       expect(await at.page.getByRole('rowheader').allInnerTexts()).toEqual(['[0]', '[1]', '[2]']);
-      expect(await textOf(at.page)).toContain('The same in all 3:');
+      expect(await readText(at.page)).toContain('The same in all 3:');
     });
 
     test('with many columns is a block for each row, each value with the name of its column', async () => {
@@ -497,7 +475,7 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       );
       expect(links).toEqual([['https://paypal.com@xn--pypal-4ve.com/x', 'noreferrer noopener']]);
       expect(await at.page.locator('.address a b').innerText()).toBe('xn--pypal-4ve.com');
-      expect(await textOf(at.page)).toContain('its host in other letters: pаypal.com');
+      expect(await readText(at.page)).toContain('its host in other letters: pаypal.com');
       expect(await at.page.locator('.warning').allInnerTexts()).toContain(
         '"pаypal" mixes Latin and Cyrillic letters',
       );
@@ -506,7 +484,7 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
     test('in a form is named, as a field can’t make it visible', async () => {
       await using at = await open();
       const entry = makeEntry({ note: evil }, { request: { editable: true } });
-      await at.page.evaluate((props) => reading.showEdit(props), { entry });
+      await showEdit(at.page, entry);
       expect(await at.page.locator('.warning').innerText()).toContain('\\u{202e}');
       expect(await at.page.getByLabel('note').getAttribute('aria-describedby')).not.toBe(null);
     });
@@ -525,7 +503,7 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
 
     test('are a table of what differs, of which all must be shown', async () => {
       await using at = await open();
-      await at.page.evaluate((props) => reading.showDifferences(props), { entries, now: readAt });
+      await showTogether(at.page, entries);
       expect(await at.page.getByRole('columnheader').allInnerTexts()).toEqual([
         'to',
         'body',
@@ -571,7 +549,7 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
     test('keeps numbers numbers, names a fault at its field, and says what it changes', async () => {
       await using at = await open();
       const refusal = { field: ['amount'], reason: 'must be at most 40', message: 'Refused.' };
-      await at.page.evaluate((props) => reading.showEdit(props), { entry, refusal });
+      await showEdit(at.page, entry, { refusal });
       const [amount, lines] = [
         at.page.getByLabel('amount', { exact: true }),
         at.page.getByLabel('lines', { exact: true }),
@@ -584,9 +562,9 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       expect(await at.page.locator('.fault').allInnerTexts()).toContainEqual(
         expect.stringContaining('It is not JSON'),
       );
-      expect(await at.page.evaluate(() => reading.readDraft()?.faults)).toEqual(['lines']);
+      expect((await readDraft(at.page))?.faults).toEqual(['lines']);
       await lines.fill('[1, 2]');
-      expect(await at.page.evaluate(() => reading.readDraft()?.input)).toEqual({
+      expect((await readDraft(at.page))?.input).toEqual({
         amount: 39.5,
         lines: [1, 2],
         to: 'Ada',
@@ -643,12 +621,8 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       await page.evaluate(axe.source);
       const views: (() => Promise<void>)[] = [
         async () => show(page, entry, { conversation: [{ role: 'user', text: 'Hi' }] }),
-        async () =>
-          page.evaluate((props) => reading.showDifferences(props), {
-            entries: others,
-            now: readAt,
-          }),
-        async () => page.evaluate((props) => reading.showEdit(props), { entry: editable }),
+        async () => showTogether(page, others),
+        async () => showEdit(page, editable),
       ];
       for (const view of views) {
         await view();
