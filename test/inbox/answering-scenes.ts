@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { waitUntil } from '../support/waiting.ts';
 import type { OfficeStage } from './office-stage.ts';
 import {
+  hurry,
   keepFromReading,
   readFocusedId,
   readToEnd,
@@ -22,7 +23,7 @@ export function playAnswering(stage: () => OfficeStage): void {
     const office = await stage().openOffice();
     for (let each = 1; each <= 50; each += 1)
       await office.ask({ to: `p${each}`, topic: `t${each}` });
-    const page = await stage().open(office);
+    const page = await stage().open(office, { script: hurry });
     await page.keyboard.press('j');
     const shown: string[] = [];
     for (let each = 1; each <= 50; each += 1) {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { waitUntil } from '../support/waiting.ts';
 import type { OfficeStage } from './office-stage.ts';
-import { openInbox, spoken, waitForApproval, watchPosted } from './page-steps.ts';
+import { hurry, openInbox, spoken, waitForApproval, watchPosted } from './page-steps.ts';
 
 /* Where everything is that can be seen. */
 const readPlaces = async (page: Page): Promise<unknown> =>
@@ -16,14 +16,6 @@ const readPlaces = async (page: Page): Promise<unknown> =>
         return [element.tagName, element.className, x, y, width, height];
       })
   `);
-
-/* In the page, time passes ten times as fast. */
-const hurry = `
-  const [readTime, startedAt, after, each] = [Date.now, Date.now(), setTimeout, setInterval];
-  Date.now = () => startedAt + (readTime() - startedAt) * 10;
-  window.setTimeout = (run, ms = 0) => after(run, ms / 10);
-  window.setInterval = (run, ms = 0) => each(run, ms / 10);
-`;
 
 /** Scenes of the list: what arrives, is found, is told to other tabs and to other people. */
 export function playLists(stage: () => OfficeStage): void {

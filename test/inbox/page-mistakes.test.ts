@@ -251,7 +251,7 @@ test('after somebody has taken their approval back, they approve it or reject it
   };
   const inbox = await route.open();
   inbox.open(rowOf(inbox, 'x'));
-  readWhole(inbox);
+  readWhole(inbox, route);
   inbox.answering.act({ type: 'withdraw' }, 'Withdrawing');
   await settle(inbox);
   expect(inbox.answering.whyNotApprove).toBeUndefined();

@@ -19,6 +19,7 @@ import {
 /* The page has the types of a browser; what is called in it is named here. */
 declare const reading: {
   showRequest: (props: object) => void;
+  showDifferences: (props: object) => void;
   readShown: () => ShownState[];
   press: (key: string) => void;
   frame: (then: (time: unknown) => void) => void;

@@ -2,6 +2,20 @@ import type { ApprovalRequest, ApprovalResponseContent } from '../../../content/
 import type { Remember } from '../../../content/approval-terms.ts';
 import type { InboxAnswers, InboxEntry } from '../inbox-api.ts';
 
+/**
+ * What the person is doing with what is open: reading it, giving the reason that an approval needs, rejecting, editing, checking the edit,
+ * confirming a critical approval, or filling in one of the other forms.
+ */
+export type Step =
+  | 'read'
+  | 'give-reason'
+  | 'reject'
+  | 'edit'
+  | 'check'
+  | 'confirm'
+  | 'reassign'
+  | 'settle';
+
 /** One answer, as it is sent. */
 export type Answer = InboxAnswers['answers'][number];
 

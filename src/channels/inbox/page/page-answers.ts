@@ -1,6 +1,6 @@
 import type { QuestionAnswer } from '../../../content/question.ts';
 import type { InboxAction, InboxEntry, InboxOutcome } from '../inbox-api.ts';
-import { type Answer, type Draft, makeAnswer, needsSecondStep } from './answers.ts';
+import { type Answer, type Draft, makeAnswer, needsSecondStep, type Step } from './answers.ts';
 import { readEditDraft, renewDraft } from './edit-draft.ts';
 import type { InboxRefusal } from './decode-responses.ts';
 import { explainWhyNot } from './entry-words.ts';
@@ -17,20 +17,6 @@ import {
 import { pickApproval } from './request-words.ts';
 import type { Row } from './shown-list.ts';
 import type { ShownState } from './shown-state.ts';
-
-/**
- * What the person is doing with what is open: reading it, giving the reason that an approval needs, rejecting, editing, checking the edit,
- * confirming a critical approval, or filling in one of the other forms.
- */
-export type Step =
-  | 'read'
-  | 'give-reason'
-  | 'reject'
-  | 'edit'
-  | 'check'
-  | 'confirm'
-  | 'reassign'
-  | 'settle';
 
 type Action = InboxAction['action'];
 
