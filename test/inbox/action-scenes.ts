@@ -142,7 +142,7 @@ export function playActions(stage: () => OfficeStage): void {
     const posted = watchPosted(page);
     await page.keyboard.press('j');
     await page.locator('#request-title', { hasText: 'to x?' }).waitFor();
-    await page.keyboard.press('Space');
+    await readToEnd(page);
     await waitForApproval(page, 'to x?');
     await page.keyboard.press('a');
     const rule = page.getByRole('button', { name: 'Approved 9 of 9: make a rule …' });
