@@ -106,7 +106,10 @@ export function playActions(stage: () => OfficeStage): void {
     await press(page, 'Settle');
     await spoken(page, 'Settled by ada: Did send_mail happen?').waitFor();
     await office.goOn('x');
-    expect(await office.readCall('x')).toMatchObject({ thread: 'idle', call });
+    /* The route may be running it already. */
+    await expect
+      .poll(async () => office.readCall('x'), { timeout: 20_000 })
+      .toMatchObject({ thread: 'idle', call });
     expect(await office.readSent()).toEqual(field === undefined ? ['x'] : []);
   });
 
