@@ -57,6 +57,7 @@ import {
   type SeenRequest,
   seenRequests,
 } from './list-requests.ts';
+import { type DecideCaller, notingCaller, recordCaller } from './note-caller.ts';
 import { findLoggedRights, listRights, type RequestReference } from './thread-rights.ts';
 import { checkRunOptions } from './known-settings.ts';
 import { nameRefusedAnswers } from './refused-answers.ts';
@@ -232,6 +233,10 @@ export class HoldpointAgent implements Agent<unknown> {
     const log = await this.#current(thread);
     refuseChild(log.state);
     await rememberAnswer(this.#context, log, { requestId, remember, by: parseAnswerer(options) });
+  }
+
+  async [notingCaller](thread: AgentThread, decide: DecideCaller): Promise<boolean> {
+    return recordCaller(this.#context, await this.#current(thread), decide);
   }
 
   async grants(thread?: AgentThread): Promise<Grant[]> {

@@ -36,6 +36,10 @@ const descriptions: PerEvent<FindCall, EventText | EventText[]> = {
     by: event,
     details: { messages: event.messages.length },
   }),
+  'caller-changed': (event) => ({
+    what: `caller ${event.state}`,
+    details: pick(event, 'callerId', 'until'),
+  }),
   'agent-changed': (event) => ({ what: 'agent changed', details: pick(event, 'agent') }),
   'message-added': (event) => ({
     what: event.place === undefined ? 'message' : 'message from an answer',

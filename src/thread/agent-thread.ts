@@ -9,6 +9,7 @@ import type { ThreadEvent } from './thread-event.ts';
 import {
   type RunFailure,
   type EndedRequest,
+  type ThreadCaller,
   computeNextDeadline,
   computeThreadStatus,
   findDecisionStatus,
@@ -71,6 +72,11 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
   /** Why the latest runs failed, and when the run is retried. `undefined` after an input has arrived or a run has succeeded. */
   get failure(): Readonly<RunFailure> | undefined {
     return freezeDeep(this.#log.state.head.failure);
+  }
+
+  /** Who called from outside and waits for the outcome, if a gate made the thread; as far as this handle has read it. */
+  get caller(): Readonly<ThreadCaller> | undefined {
+    return freezeDeep(this.#log.state.head.caller);
   }
 
   /**

@@ -4,6 +4,7 @@ import { callPerEvent, type PerEvent, type ThreadEvent } from './thread-event.ts
 import { makeNewlyPast, type ThreadHead } from './thread-head.ts';
 import { makeEmptyThread, measureThread, type ThreadState } from './thread-state.ts';
 import { applyRequestAnswered, applyAnswerDelivered } from './events/answers.ts';
+import { applyCallerChanged } from './events/callers.ts';
 import {
   applyCallStarted,
   applyCallDeferred,
@@ -58,6 +59,7 @@ const effects: PerEvent<HeadDraft, void> = {
   'call-abandoned': applyCallAbandoned,
   'call-ended': applyCallEnded,
   'late-result': () => undefined,
+  'caller-changed': applyCallerChanged,
 };
 
 /** Applies events to a draft, in order. Throws `log-tampered` for one that can't follow the ones before it. */

@@ -19,6 +19,7 @@ const quietTypes = {
   'call-abandoned': true,
   'recovery-failed': true,
   'late-result': true,
+  'caller-changed': true,
 } as const satisfies { readonly [TYPE in ThreadEventType]?: true };
 
 /** The type of an event that tells people or traces something. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { makeQuickCheck } from '../content/quick-check.ts';
 import { HoldpointError } from '../errors.ts';
 import { answerSchemas } from './events/answers.ts';
+import { callerSchemas } from './events/callers.ts';
 import { callSchemas } from './events/calls.ts';
 import { grantSchemas } from './events/grants.ts';
 import { messageSchemas } from './events/messages.ts';
@@ -25,6 +26,7 @@ export const threadEventSchema = z.discriminatedUnion('type', [
   ...voteSchemas,
   ...grantSchemas,
   ...callSchemas,
+  ...callerSchemas,
 ]);
 
 /** An event of a thread. `thread.events` has them all, oldest first; `agent.on(type, …)` reports new ones. */

@@ -19,6 +19,21 @@ export interface RunFailure {
   retryAt?: number | undefined;
 }
 
+/** Who called from outside and waits for the outcome of the call: a client of a gate. */
+export interface ThreadCaller {
+  /** The id of its connection. */
+  callerId: string;
+  /**
+   * Whether it waits, was told that nothing has happened yet and to call again (`pending`), has gone without being told anything (`left`), or was
+   * sent the outcome (`informed`).
+   */
+  state: 'waiting' | 'pending' | 'left' | 'informed';
+  /** Until when it waits at the latest, in milliseconds since 1970. */
+  until?: number | undefined;
+  /** Since when that is so, in milliseconds since 1970. */
+  at: number;
+}
+
 /** A request without an answer. */
 export interface OpenRequest {
   request: UserInputRequest;
@@ -94,6 +109,8 @@ export interface ThreadHead {
   run: { runId: string; leaseUntil: number; isStopping?: true } | undefined;
   /** Set if the latest run failed, until an input arrives or a run succeeds. */
   failure: RunFailure | undefined;
+  /** Who called from outside and waits for the outcome. */
+  caller: ThreadCaller | undefined;
   /** All calls of the latest step, in the model's order, while one of them is open; otherwise none. */
   calls: ToolCallRecord[];
   openRequests: OpenRequest[];

@@ -53,6 +53,7 @@ export function makeEmptyThread(threadId: string): ThreadState {
       decided: [],
       run: undefined,
       failure: undefined,
+      caller: undefined,
       calls: [],
       openRequests: [],
       grants: [],

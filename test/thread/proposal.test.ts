@@ -74,6 +74,7 @@ const following: readonly ThreadEvent[] = [
   { type: 'recovery-failed', at, ...first, recoverAt: 9 },
   { type: 'call-ended', at, ...first, outcome },
   { type: 'call-ended', at, ...second, outcome },
+  { type: 'caller-changed', at, callerId: 'c', state: 'waiting', until: 9 },
   { type: 'run-ended', at },
   said,
   { type: 'message-retracted', at },
