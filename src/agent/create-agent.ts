@@ -11,6 +11,7 @@ import type { Agent } from './agent.ts';
 import { checkRules, checkTools } from './calls/check-rules.ts';
 import { commitsCancelled, readDelegation } from './calls/delegation.ts';
 import { defineToolsOnce } from './calls/tool-definitions.ts';
+import { findToolReader } from './changing-tools.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
 import { guardMayAnswer, makeStandingCheck } from './input/call-may-answer.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';
@@ -72,10 +73,14 @@ export function makeAgent(
 ): Agent<unknown> {
   refuseOldRuntime();
   const { toolApproval, onUnrecorded, stopWhen, onStepEnd, onEnd, onError } = options;
-  const { tools = {}, toolsContext = {}, toolRecovery = {} } = options;
+  const { tools: givenTools = {}, toolsContext = {}, toolRecovery = {} } = options;
   const { maxSteps = 20, leaseMs = 60_000, abortGraceMs = 5_000 } = options;
+  const readChanging = findToolReader(givenTools);
+  const readTools = readChanging ?? (() => givenTools);
+  const tools = readTools();
   checkTools(tools);
-  checkRules(toolApproval, tools, { mayAnswer: options.mayAnswer, name: options.name });
+  const rulers = { mayAnswer: options.mayAnswer, name: options.name };
+  checkRules(toolApproval, readChanging === undefined ? tools : undefined, rulers);
   checkRecovery(toolRecovery, tools);
   if (!(maxSteps >= 1)) throw new TypeError(`maxSteps must be 1 or more; got ${maxSteps}.`);
   const store = options.store ?? memoryStore();
@@ -83,7 +88,7 @@ export function makeAgent(
   const { now = clock.now, generateId = makeRandomId } = options;
   const events = new AgentEmitter();
   const report = makeFailureReporter(options.name, events);
-  const definedTools = defineToolsOnce(tools, toolsContext, report);
+  const definedTools = defineToolsOnce(readTools, toolsContext, report);
   const mayAnswer = guardMayAnswer(options.mayAnswer, definedTools, report);
   const steps = stepMaking({ now, generateId, mayAnswer, report });
   /* Without a spread: objects made by spreading are slower to read, and every run reads this one. */
@@ -98,7 +103,9 @@ export function makeAgent(
     allowSystemInMessages: steps.allowSystemInMessages,
     output: steps.output,
     name: checkAgentName(options.name),
-    tools,
+    get tools() {
+      return readTools();
+    },
     hasAgentTools: Object.values(tools).some((tool) => readDelegation(tool) !== undefined),
     commitCancelled: commitsCancelled(tools),
     toolsContext,

@@ -27,10 +27,13 @@ export function runsAtProvider(tool: Tool): boolean {
   return tool.type === 'provider' && tool.isProviderExecuted;
 }
 
-/** Throws a `TypeError` for rules that could never apply: a misspelt name, or the methods of a class, must not leave a tool unguarded. */
+/**
+ * Throws a `TypeError` for rules that could never apply: a misspelt name, or the methods of a class, must not leave a tool unguarded. `tools`
+ * is `undefined` for tools that may change, whose names are not known yet.
+ */
 export function checkRules(
   toolApproval: unknown,
-  tools: ToolSet,
+  tools: ToolSet | undefined,
   { mayAnswer, name: agentName }: { mayAnswer: unknown; name: string | undefined },
 ): void {
   if (typeof toolApproval === 'function' || toolApproval === undefined || toolApproval === null)
@@ -39,8 +42,8 @@ export function checkRules(
     throw new TypeError('toolApproval must be a function or a plain object of rules.');
   }
   for (const name of Object.keys(toolApproval)) {
-    const [, tool] = Object.entries(tools).find(([toolName]) => toolName === name) ?? [];
-    if (tool === undefined) {
+    const [, tool] = Object.entries(tools ?? {}).find(([toolName]) => toolName === name) ?? [];
+    if (tool === undefined && tools !== undefined) {
       throw new TypeError(`toolApproval names '${name}', which is not a tool of this agent.`);
     }
     const rule = findOwnRule(toolApproval, name);
@@ -54,9 +57,9 @@ export function checkRules(
     }
     const nameless = agentName === undefined ? whyNotNameless(asked.terms) : undefined;
     if (nameless !== undefined) throw new TypeError(`toolApproval.${name}: ${nameless}`);
-    const unknown = describeMisnamed(name, tool, asked);
+    const unknown = tool && describeMisnamed(name, tool, asked);
     if (unknown !== undefined) throw new TypeError(`toolApproval.${name}: ${unknown}`);
-    if (runsAtProvider(tool)) {
+    if (tool !== undefined && runsAtProvider(tool)) {
       throw new TypeError(
         `toolApproval names '${name}', which runs at the provider, where holdpoint can't hold it.`,
       );

@@ -43,22 +43,28 @@ export interface ToolDefinitions extends ReadonlyMap<string, ToolDefinition> {
   readonly forModel: Readonly<ToolSet>;
 }
 
-/** Prepares the tools at the first call. A failure, for example of a schema that is fetched, is not kept. */
+/** Prepares the tools at the first call, and again when they are another object. A failure, for example of a schema that is fetched, is not kept. */
 export function defineToolsOnce(
-  tools: ToolSet,
+  readTools: () => ToolSet,
   toolsContext: Readonly<Record<string, unknown>>,
   report: ReportUnreadable,
 ): () => ToolDefinitions | Promise<ToolDefinitions> {
-  let defined: ToolDefinitions | undefined;
-  let defining: Promise<ToolDefinitions> | undefined;
-  const define = async (): Promise<ToolDefinitions> => {
-    try {
-      return (defined = await defineTools(tools, toolsContext, report));
-    } finally {
-      defining = undefined;
-    }
+  let last: { tools: ToolSet; defined: ToolDefinitions | Promise<ToolDefinitions> } | undefined;
+  return () => {
+    const tools = readTools();
+    if (last?.tools === tools) return last.defined;
+    const defining = defineTools(tools, toolsContext, report);
+    const begun = { tools, defined: defining };
+    const replace = (next: typeof last): void => {
+      if (last === begun) last = next;
+    };
+    defining.then(
+      (defined) => replace({ tools, defined }),
+      () => replace(undefined),
+    );
+    last = begun;
+    return defining;
   };
-  return () => defined ?? (defining ??= define());
 }
 
 /** Prepares the tools: their JSON Schemas are made once, whereas the AI SDK makes them at every step. */
