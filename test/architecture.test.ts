@@ -82,6 +82,8 @@ const rooms: Record<string, readonly string[]> = {
     'http',
     'tools/interaction.ts',
     'backtest/suggest-standing-approval.ts',
+    'policy/digest.ts',
+    'policy/strict-json.ts',
   ],
   engines: ['agent', 'stores/postgres.ts', 'thread', 'content', 'errors.ts'],
   otel: ['thread', 'content', 'errors.ts'],
@@ -163,6 +165,7 @@ const packages: Record<string, readonly string[]> = {
     'tools',
     'channels/ui',
     'channels/rap/tool-server',
+    'channels/mcp',
   ],
   zod: Object.keys(rooms),
   eventemitter3: ['agent/run/agent-events.ts', 'stores/sql/notices.ts'],
@@ -174,6 +177,10 @@ const packages: Record<string, readonly string[]> = {
   react: ['channels/ui'],
   canonicalize: ['policy'],
   jose: ['channels/links'],
+  '@modelcontextprotocol/client': ['channels/mcp'],
+  '@modelcontextprotocol/client/stdio': ['channels/mcp'],
+  '@modelcontextprotocol/server': ['channels/mcp'],
+  '@modelcontextprotocol/server/stdio': ['channels/mcp'],
   immer: ['content/approval.ts', 'agent/input/answer-edit.ts'],
   '@dbos-inc/dbos-sdk': ['engines/dbos.ts'],
   'graphile-worker': ['engines/graphile-worker.ts'],
@@ -272,6 +279,7 @@ test('no files import each other in a circle', () => {
  * names: what an answer needs must have been loaded before.
  */
 const lazyImports: Record<string, string> = {
+  'channels/mcp/serve-stdio.ts imports @modelcontextprotocol/server/stdio': 'only on Node',
   'command/inbox-command.ts imports channels/inbox.ts': 'its page, before it is served',
   'command/command-store.ts imports stores/sqlite.ts': 'only for a file',
   'command/command-store.ts imports stores/postgres.ts': 'only for a database',

@@ -1,0 +1,249 @@
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  CLIENT_INFO_META_KEY,
+  type InputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { inertText, quoteInertLine } from '../../content/inert-text.ts';
+import { awaitUntilAborted } from '../../content/waiting.ts';
+import { HoldpointError } from '../../errors.ts';
+import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { describeCallEnd, describePending, makeError } from './call-result.ts';
+import type { CallIndex } from './find-call.ts';
+import type { ClientCall, GateContext } from './gate-context.ts';
+import type { GateCaller } from './gate-options.ts';
+import { type HoldEnd, holdCall } from './hold-call.ts';
+import { noteInformed, noteLeft } from './note-call.ts';
+import { findPageUrl, isModern, maySeePage, requirePage, showPage } from './show-page.ts';
+
+/** How a caller is connected, where the protocol's library does not say it. */
+export interface CallerConnection {
+  /** Aborts when the caller has disconnected. */
+  gone: AbortSignal;
+  /** Resolves when the response has been sent. */
+  sent: Promise<unknown>;
+}
+
+/** What the servers of a gate share. */
+export interface ServedGate {
+  index: CallIndex;
+  /** The connection of an HTTP request. */
+  findConnection: (request: Request) => CallerConnection | undefined;
+  /** The ids of the requests whose page a client was asked to show. */
+  shownPages: Set<string>;
+}
+
+/** A `tools/call` request, the server that received it, and whose it is. */
+export interface ReceivedCall {
+  server: Server;
+  caller: GateCaller;
+  params: CallToolRequest['params'];
+  context: ServerContext;
+}
+
+/* How long a client waits for the first definitions of servers that the gate has never seen, in milliseconds. */
+const listingMs = 10_000;
+const progressMs = 5_000;
+
+const clientIdSchema = z.string().min(1).max(256).optional().catch(undefined);
+/* The ids of calls that clients send: Claude Code's, and Codex's. */
+const callMetaSchema = z
+  .object({ 'claudecode/toolUseId': clientIdSchema, callId: clientIdSchema })
+  .catch({});
+
+const envelopeSchema = z.object({ [CLIENT_INFO_META_KEY]: z.object({ name: z.string() }) });
+
+/** Waits until the upstreams have listed their tools, if the gate has never seen them. */
+export async function waitForTools({ gate }: CallIndex, signal: AbortSignal): Promise<void> {
+  const { upstreams, wait, closing } = gate;
+  const listed = new AbortController();
+  const signals = AbortSignal.any([signal, closing, listed.signal]);
+  await Promise.race([upstreams.whenListed(), wait(listingMs, signals)]).finally(() =>
+    listed.abort(),
+  );
+}
+
+/** Serves a call: holds it while it waits for a person, and describes to its client what came of it. */
+export async function answerClientCall(
+  serving: ServedGate,
+  received: ReceivedCall,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { index } = serving;
+  const { gate } = index;
+  const { mcpReq } = received.context;
+  const { name: tool, arguments: input = {} } = received.params;
+  if (gate.closing.aborted) return makeError('The gate is closing. Nothing has happened.');
+  if (!hasTool(gate, tool)) await waitForTools(index, mcpReq.signal);
+  if (!hasTool(gate, tool)) {
+    const message = `Unknown tool ${quoteInertLine(tool)}.`;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+  }
+  const fault = whyNotStrictJson(input);
+  if (fault !== undefined) return makeError(`Not run: invalid arguments: ${fault}.`);
+  try {
+    return await index.here.track(serveValidCall(serving, received, { tool, input }));
+  } catch (error) {
+    if (HoldpointError.isInstance(error)) return makeError(inertText(error.message));
+    gate.report({ problem: `A call of ${quoteInertLine(tool)} failed in the gate.`, error });
+    return makeError(
+      'The gate failed, and could not find out what became of this call. Call again with exactly the same arguments to get its outcome.',
+    );
+  }
+}
+
+function hasTool({ upstreams }: GateContext, tool: string): boolean {
+  return Object.hasOwn(upstreams.tools, tool);
+}
+
+async function serveValidCall(
+  serving: ServedGate,
+  received: ReceivedCall,
+  { tool, input }: Pick<ClientCall, 'tool' | 'input'>,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { index } = serving;
+  const { gate } = index;
+  const { context } = received;
+  const connection = context.http?.req && serving.findConnection(context.http.req);
+  const { signal } = context.mcpReq;
+  const gone = connection === undefined ? signal : AbortSignal.any([signal, connection.gone]);
+  const page = new CallPage(serving, received, tool);
+  const callerId = gate.generateId();
+  const over = new AbortController();
+  const call = { tool, input, ...describeClient(received) };
+  const onWaiting = async (thread: AgentThread): Promise<boolean> => page.show(thread, over.signal);
+  void sendProgress(gate, context, { tool, signal: AbortSignal.any([gone, over.signal]) });
+  const held = { call, callerId, gone, onWaiting };
+  const end = await holdCall(index, held).finally(() => over.abort());
+  if (end.status === 'left') return makeError('The client has gone.');
+  if (end.status === 'pending') {
+    const isTyped = gate.upstreams.listed.some(
+      ({ name, outputSchema }) => name === tool && outputSchema !== undefined,
+    );
+    return page.requirement ?? describePending(tool, { url: page.url, isTyped });
+  }
+  const sent = connection?.sent ?? endTurn();
+  void index.here.track(noteSent(index, end, { callerId, gone, sent }));
+  return project(gate, received, describeCallEnd(end.thread));
+}
+
+/** Who calls, and the client's own id of the call. */
+function describeClient({
+  server,
+  caller: { principal, place },
+  context: { mcpReq },
+}: ReceivedCall): Omit<ClientCall, 'tool' | 'input'> {
+  const { data: envelope } = envelopeSchema.safeParse(mcpReq.envelope);
+  const { name } = envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion() ?? {};
+  const { _meta: meta } = mcpReq;
+  const ids = callMetaSchema.parse(meta);
+  return {
+    principal,
+    place,
+    client: name ?? 'a client without a name',
+    clientCallId: ids['claudecode/toolUseId'] ?? ids.callId,
+  };
+}
+
+/** The page where a person decides on a call, as far as its client is to show it. */
+class CallPage {
+  readonly #serving: ServedGate;
+  readonly #received: ReceivedCall;
+  readonly #tool: string;
+  /** Its address, once the call waits for a person. */
+  url: string | undefined;
+  /** The result that has the client show it and call again. */
+  requirement: InputRequiredResult | undefined;
+
+  constructor(serving: ServedGate, received: ReceivedCall, tool: string) {
+    this.#serving = serving;
+    this.#received = received;
+    this.#tool = tool;
+  }
+
+  /** Has the client show the page, once for each request. Returns whether the client is to call again for that. */
+  async show(thread: AgentThread, over: AbortSignal): Promise<boolean> {
+    const { shownPages, index } = this.#serving;
+    const { server, context } = this.#received;
+    this.url = await findPageUrl(index.gate, thread);
+    const [request] = thread.activeRequests;
+    if (this.url === undefined || request === undefined) return false;
+    const { requestId: id } = request;
+    if (!maySeePage(server, context) || shownPages.has(id)) return false;
+    remember(shownPages, id);
+    if (isModern(context)) this.requirement = requirePage(this.#tool, this.url);
+    else {
+      const { holdMs: timeout } = index.gate;
+      showPage(server, context, { tool: this.#tool, url: this.url, id, timeout, over });
+    }
+    return this.requirement !== undefined;
+  }
+}
+
+const maximumRemembered = 10_000;
+
+function remember(ids: Set<string>, id: string): void {
+  ids.add(id);
+  const [oldest] = ids;
+  if (ids.size > maximumRemembered && oldest !== undefined) ids.delete(oldest);
+}
+
+/** Sends progress until the signal aborts, if the client asked for it: it may give up otherwise. */
+async function sendProgress(
+  { wait }: GateContext,
+  { mcpReq }: ServerContext,
+  { tool, signal }: { tool: string; signal: AbortSignal },
+): Promise<void> {
+  const { _meta: { progressToken } = {} } = mcpReq;
+  if (progressToken === undefined) return;
+  const message = `${quoteInertLine(tool)} waits for a person or runs.`;
+  for (let progress = 1; ; progress += 1) {
+    await wait(progressMs, signal);
+    if (signal.aborted) return;
+    const params = { progressToken, progress, message };
+    await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  }
+}
+
+/**
+ * Notes whether the caller got the outcome, once it was sent: not before, as a caller that has not got it collects it. An outcome that is unknown
+ * is told each time, until a person has settled it.
+ */
+async function noteSent(
+  { gate, here }: CallIndex,
+  { thread }: HoldEnd,
+  { callerId, gone, sent }: { callerId: string; gone: AbortSignal; sent: Promise<unknown> },
+): Promise<void> {
+  const lost = AbortSignal.any([gone, gate.closing]);
+  try {
+    await awaitUntilAborted(sent, lost).catch(() => {});
+    const isInformed = thread.status === 'idle' && !gone.aborted;
+    if (!isInformed) here.forget(thread.id);
+    await (isInformed ? noteInformed : noteLeft)(gate.agent, thread, callerId);
+    here.forget(thread.id);
+  } catch (error) {
+    gate.report({ problem: 'It could not be recorded that a caller got its result.', error });
+  }
+}
+
+/** Resolves in a later turn of the event loop: what is returned now has been written by then. */
+function endTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 0);
+  });
+}
+
+/** The result as the client's protocol has it. */
+function project(
+  { upstreams }: GateContext,
+  { server, params }: ReceivedCall,
+  result: CallToolResult,
+): CallToolResult {
+  const definition = upstreams.listed.find(({ name }) => name === params.name);
+  return server.projectCallToolResult(result, definition?.outputSchema);
+}

@@ -1,0 +1,53 @@
+import type { UserModelMessage } from 'ai';
+import { z } from 'zod';
+import { quoteInertLine } from '../../content/inert-text.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+
+/* What a call's thread keeps of it, in its only message. */
+const callRecordSchema = z.strictObject({
+  /** The gate's own id of the call: tells whose message a thread has. */
+  id: z.string(),
+  tool: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  /** The client's name, as it says. */
+  client: z.string(),
+  /** The client's id of the call, if it sends one. */
+  clientCallId: z.string().optional(),
+  place: z.string().optional(),
+});
+
+/** A call of a client, as its thread keeps it. */
+export type CallRecord = z.infer<typeof callRecordSchema>;
+
+/* In a part, because the content of a message that is sent again is compared, and its options are not. */
+const callMessageSchema = z.object({
+  role: z.literal('user'),
+  content: z.tuple([
+    z.object({
+      providerOptions: z.object({ holdpoint: z.object({ gate: callRecordSchema }) }),
+    }),
+  ]),
+});
+
+const jsonSchema = z.record(z.string(), z.json());
+
+/** The message that begins the thread of a call. */
+export function makeCallMessage(record: CallRecord): UserModelMessage {
+  const text = `${quoteInertLine(record.client)} calls ${quoteInertLine(record.tool)}.`;
+  const gate = jsonSchema.parse(record);
+  return {
+    role: 'user',
+    content: [{ type: 'text', text, providerOptions: { holdpoint: { gate } } }],
+  };
+}
+
+/** The call in the message that began a thread; `undefined` for another thread. */
+export function readCallMessage(message: unknown): CallRecord | undefined {
+  const { data } = callMessageSchema.safeParse(message);
+  return data?.content[0].providerOptions.holdpoint.gate;
+}
+
+/** The call that a thread was made for. */
+export function readCallRecord({ messages }: AgentThread): CallRecord | undefined {
+  return readCallMessage(messages[0]);
+}

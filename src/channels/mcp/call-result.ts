@@ -1,0 +1,111 @@
+import { type CallToolResult, isCallToolResult } from '@modelcontextprotocol/server';
+import { inertText, quoteInertLine } from '../../content/inert-text.ts';
+import { isObject } from '../../content/json-value.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
+import { isEqualJson } from '../../policy/digest.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+
+/** The result of a call whose thread is over, for its client. */
+export function describeCallEnd(thread: AgentThread): CallToolResult {
+  const [call] = thread.calls;
+  if (call === undefined)
+    return makeError('This call was stopped before it ran. Nothing was done.');
+  switch (call.status) {
+    case 'succeeded':
+      return withEdit(call, readResult(call.outcome.output));
+    case 'failed':
+      return withEdit(call, describeFailure(call.outcome));
+    case 'denied':
+      return makeError(describeDenial(thread, call));
+    case 'indeterminate':
+      return makeError(
+        `It is unknown whether this call of ${quoteInertLine(call.toolName)} took effect: the gate or its server stopped while it ran. ` +
+          'It was not repeated. A person has to find out and settle it; then call again with exactly the same arguments to get the outcome.',
+      );
+    case 'proposed':
+    case 'waiting':
+    case 'approved':
+    case 'started':
+    case 'deferred':
+    case 'forwarded':
+      return makeError(`This call has no outcome: it is ${call.status}.`);
+  }
+}
+
+/** The result for a client whose call nobody has decided yet. */
+export function describePending(
+  tool: string,
+  { url, isTyped }: { url: string | undefined; isTyped: boolean },
+): CallToolResult {
+  const name = quoteInertLine(tool);
+  const where = url === undefined ? '' : ` A person can answer at ${url}`;
+  const text =
+    `Pending: a person has not decided yet whether ${name} may run. Nothing has happened yet. ` +
+    `Call ${name} again with exactly the same arguments to wait for the decision and get the result; nobody is asked twice.${where}`;
+  /* Clients refuse a result without structured content of a tool that declares some, unless it is an error. */
+  return { content: [{ type: 'text', text }], ...(isTyped && { isError: true }) };
+}
+
+/** A result that says that a call has failed. */
+export function makeError(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+/** The result as the upstream returned it; anything else as text. */
+function readResult(output: unknown): CallToolResult {
+  if (isCallToolResult(output)) return output;
+  const text = typeof output === 'string' ? output : JSON.stringify(output);
+  return { content: [{ type: 'text', text }] };
+}
+
+function describeFailure({ error, output }: { error: string; output?: unknown }): CallToolResult {
+  if (output === undefined || !isCallToolResult(output)) return makeError(error);
+  return { ...output, isError: true };
+}
+
+/** Why a call did not run. */
+function describeDenial(
+  { decisions }: AgentThread,
+  { requestId, outcome }: Extract<ToolCallRecord, { status: 'denied' }>,
+): string {
+  const decision = decisions.find(({ request }) => request.requestId === requestId);
+  const because = outcome.reason === undefined ? '' : `: ${inertText(outcome.reason)}`;
+  if (decision === undefined) return endSentence(`A rule denied this call${because}`);
+  if (decision.status === 'rejected') return endSentence(`A person rejected this call${because}`);
+  if (decision.status === 'expired')
+    return 'Nobody decided in time whether this call may run, so it has expired. Nothing was done.';
+  return endSentence(`This call was cancelled${because}`);
+}
+
+function endSentence(text: string): string {
+  return `${text.replace(/[.\s]+$/, '')}. Nothing was done.`;
+}
+
+/** The result with a text in front about what a person changed in the arguments, if somebody did. */
+function withEdit({ edit, input }: ToolCallRecord, result: CallToolResult): CallToolResult {
+  if (edit === undefined) return result;
+  const text = `A person changed this call before it ran: ${describeChanges(edit.original, input)}. The result is that of the changed call.`;
+  return { ...result, content: [{ type: 'text', text }, ...result.content] };
+}
+
+function describeChanges(original: unknown, input: unknown): string {
+  if (!isObject(original) || !isObject(input)) return `it ran with ${render(input)}`;
+  const names = new Set([...Object.keys(original), ...Object.keys(input)]);
+  const changes = [...names].flatMap((name) => {
+    const [before, after] = [readOwn(original, name), readOwn(input, name)];
+    if (isEqualJson(before, after)) return [];
+    const label = quoteInertLine(name);
+    if (before === undefined) return `${label} was added as ${render(after)}`;
+    if (after === undefined) return `${label} was removed`;
+    return `${label} was ${render(before)} and became ${render(after)}`;
+  });
+  return changes.join('; ');
+}
+
+function readOwn(object: object, name: string): unknown {
+  return Object.entries(object).find(([key]) => key === name)?.[1];
+}
+
+function render(value: unknown): string {
+  return inertText(JSON.stringify(value) ?? 'nothing');
+}

@@ -1,0 +1,151 @@
+import type { Server, Transport } from '@modelcontextprotocol/server';
+import type { ToolSet } from 'ai';
+import type { Agent } from '../../agent/agent.ts';
+import type { AgentResponse } from '../../agent/agent-response.ts';
+import { checkPolling } from '../../agent/follow-thread.ts';
+import { readStore } from '../../agent/watch-thread.ts';
+import { callGuarded } from '../../content/app-errors.ts';
+import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
+import { makeRandomId } from '../../content/crypto.ts';
+import { waitForTimer } from '../../content/waiting.ts';
+import { checkOrigins } from '../../http/receive-request.ts';
+import type { ThreadStore } from '../../thread/thread-store.ts';
+import { CallsHere } from './calls-here.ts';
+import { makeGateAgent, reportUnknownRules } from './gate-agent.ts';
+import type { GateContext } from './gate-context.ts';
+import { type GateCaller, type GateOptions, gateSettings } from './gate-options.ts';
+import { LatestCalls } from './latest-calls.ts';
+import type { ServedGate } from './answer-call.ts';
+import { makeGateServer } from './serve-gate.ts';
+import { HttpGate } from './serve-http.ts';
+import { serveOverStdio } from './serve-stdio.ts';
+import { openUpstreams } from './upstreams.ts';
+
+/** Where a gate reads and writes, for one client. */
+export interface ServeStdioOptions extends GateCaller {
+  /** Instead of standard input and output. */
+  transport?: Transport;
+}
+
+/** MCP servers behind a hold point: see `createGate`. */
+export interface Gate {
+  /** The agent whose threads are the calls: for `createInboxHandler`, `agent.requests` and everything else that holdpoint has. */
+  readonly agent: Agent;
+  /** `agent`, and those that hold the gate's other requests, such as to accept the tools of a server: pass them to `createInboxHandler`. */
+  readonly agents: readonly Agent[];
+  /** A server of `@modelcontextprotocol/server` for one connection of this caller, to connect to a transport of your own. */
+  makeServer(caller: GateCaller): Server;
+  /**
+   * Serves one client over standard input and output, in either era of the protocol. Resolves when the client has gone. The place of the
+   * caller is the working directory by default.
+   */
+  serveStdio(options?: ServeStdioOptions): Promise<void>;
+  /**
+   * A fetch-style handler for MCP over streamable HTTP, in either era of the protocol, to mount behind your own sign-in. Rejects with a
+   * `TypeError` if the gate has no `authorize`.
+   */
+  handler(request: Request): Promise<Response>;
+  /**
+   * Runs the approved call of a thread although no client waits for it; its client gets the result when it calls again. Whoever may do that is
+   * for you to decide; `principal` is recorded. A call that nobody has approved is not run.
+   */
+  runNow(
+    threadId: string,
+    options?: { principal?: unknown; channel?: string },
+  ): Promise<AgentResponse>;
+  /** Takes no new calls, tells clients that what they wait for is pending, and resolves when running calls have been recorded. */
+  close(): Promise<void>;
+}
+
+const defaultHoldMs = 45_000;
+
+/**
+ * Creates a gate: an MCP server in front of others, which holds each call until a person has approved it. Each call is a thread of
+ * `gate.agent`, so that rules, approvers, edits, quorums, standing approvals and the inbox work as for every agent. A call that a rule lets run
+ * runs at once; without rules, every call asks.
+ *
+ * A client that gives up, or whose gate is restarted, gets the result by calling again with the same arguments: the same call is taken up,
+ * nobody is asked twice, and it runs at most once. It runs only while a client waits for it, or by `gate.runNow`.
+ *
+ * Throws a `TypeError` for an unknown or invalid setting, and for rules as `createAgent` does.
+ *
+ * @example
+ * const gate = createGate({ store, upstreams: { bank: { command: 'npx', args: ['-y', 'bank-server'] } } });
+ * await gate.serveStdio({ principal: 'ada' });
+ */
+export function createGate(options: GateOptions): Gate {
+  refuseUnknown('createGate', options, gateSettings);
+  checkPolling(options);
+  checkOrigins(options);
+  const { wait = waitForTimer, pollMs = 500, generateId = makeRandomId, pageUrl } = options;
+  const report: GateContext['report'] = (problem) => void callGuarded(options.onProblem, problem);
+  const closing = new AbortController();
+  let tools = noTools;
+  const agent = makeGateAgent(options, () => tools);
+  const store = requireStore(agent);
+  const upstreams = openUpstreams({ ...options, store, now: () => agent.now(), report });
+  tools = upstreams.tools;
+  const gate: GateContext = {
+    agent,
+    store,
+    upstreams,
+    generateId,
+    wait,
+    pollMs,
+    holdMs: checkMs(options.holdMs ?? defaultHoldMs, 'holdMs'),
+    pageUrl,
+    report,
+    closing: closing.signal,
+  };
+  const here = new CallsHere();
+  const index = { gate, here, latest: new LatestCalls(store) };
+  const servers = new Set<Server>();
+  const makeServer = (caller: GateCaller): Server => {
+    const server = makeGateServer(serving, caller);
+    servers.add(server);
+    const onclose = (): void => void servers.delete(server);
+    Object.assign(server, { onclose });
+    return server;
+  };
+  const http = new HttpGate(gate, options, makeServer);
+  const serving: ServedGate = {
+    index,
+    findConnection: (request) => http.findConnection(request),
+    shownPages: new Set(),
+  };
+  const removeListener = upstreams.onChange(() => {
+    tools = upstreams.tools;
+    for (const server of servers) server.sendToolListChanged().catch(() => {});
+    http.notifyChange();
+    reportUnknownRules(gate, options.toolApproval);
+  });
+  return {
+    agent,
+    agents: [agent, ...upstreams.agents],
+    makeServer,
+    serveStdio: async ({ transport, ...caller } = {}) => {
+      const place = caller.place ?? globalThis.process?.cwd();
+      const local = { ...caller, ...(place !== undefined && { place }) };
+      await serveOverStdio(() => makeServer(local), transport);
+    },
+    handler: (request) => http.handle(request),
+    runNow: async (threadId, by = {}) =>
+      here.track(agent.run([], await agent.thread(threadId), by)),
+    close: async () => {
+      closing.abort();
+      removeListener();
+      await here.settle();
+      await Promise.allSettled([...servers].map(async (server) => server.close()));
+      await http.close();
+      await upstreams.close();
+    },
+  };
+}
+
+const noTools: ToolSet = {};
+
+function requireStore(agent: Agent): ThreadStore {
+  const store = readStore(agent);
+  if (store === undefined) throw new Error('An agent without a store.');
+  return store;
+}

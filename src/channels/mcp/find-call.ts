@@ -1,0 +1,105 @@
+import { digestViewer } from '../../agent/known-people.ts';
+import { toCanonicalText } from '../../policy/digest.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { readCallRecord } from './call-record.ts';
+import type { CallsHere } from './calls-here.ts';
+import type { ClientCall, GateContext } from './gate-context.ts';
+import type { LatestCalls } from './latest-calls.ts';
+
+/** Where a call is: in this thread, which the caller takes over; or, without a thread, nowhere, and a new one gets this id. */
+export interface FoundCall {
+  threadId: string;
+  thread?: AgentThread;
+}
+
+/** What is known of calls. */
+export interface CallIndex {
+  gate: GateContext;
+  here: CallsHere;
+  latest: LatestCalls;
+}
+
+/* Calls of the last four to eight weeks are found again. */
+const windowMs = 28 * 24 * 3_600_000;
+/* How many earlier calls of the same caller with the same arguments are looked at. */
+const maximumLooks = 8;
+const fingerprintLength = 22;
+
+/**
+ * Finds the call that a client repeats or collects: one with the client's own id; or else the latest one with the same arguments that nobody
+ * else holds and whose result the client has not got. Everything before a call whose result it has got is over.
+ */
+export async function findCall(
+  index: CallIndex,
+  call: ClientCall,
+  signal: AbortSignal,
+): Promise<FoundCall> {
+  const { gate, here, latest } = index;
+  const base = await fingerprintCall(gate, call);
+  const window = Math.floor(gate.agent.now() / windowMs);
+  const newest = await latest.find(`${base}-${window}`);
+  const free = { threadId: here.findFree(`${base}-${window}`, newest + 1) };
+  let looks = 0;
+  for (const each of [window, window - 1]) {
+    const prefix = `${base}-${each}`;
+    const last = each === window ? newest : await latest.find(prefix);
+    for (let number = last; number >= 0; number -= 1) {
+      if (looks === maximumLooks) return free;
+      looks += 1;
+      const threadId = `${prefix}-${number}`;
+      const found = await judgeCall(index, await gate.agent.thread(threadId), call, signal);
+      if (found === 'over') return free;
+      if (found !== 'other') return { threadId, thread: found };
+    }
+  }
+  return free;
+}
+
+/** The beginning of the thread ids of a call: the same for every repetition by the same caller, and for no other call. */
+async function fingerprintCall({ agent }: GateContext, call: ClientCall): Promise<string> {
+  const { client, place, tool, input, principal } = call;
+  const text = toCanonicalText([client, place ?? null, tool, input]);
+  const digest = await digestViewer(agent, `holdpoint/gate-call/v1\0${text}`, principal);
+  if (digest === undefined) throw new TypeError('The principal of a caller must be JSON.');
+  return `call-${digest.slice(0, fingerprintLength)}`;
+}
+
+/** The thread, if its call is the one that the client makes now; `other`: it is another caller's; `over`: the client has got its result. */
+async function judgeCall(
+  { gate, here }: CallIndex,
+  thread: AgentThread,
+  { clientCallId }: ClientCall,
+  signal: AbortSignal,
+): Promise<AgentThread | 'other' | 'over'> {
+  const { id, caller, revision } = thread;
+  /* A deleted thread. */
+  if (revision === 0) return 'other';
+  if (clientCallId !== undefined && readCallRecord(thread)?.clientCallId === clientCallId)
+    return thread;
+  if (caller?.state === 'informed' || here.isTold(id)) return 'over';
+  if (here.isHeld(id)) return 'other';
+  if (caller?.state === 'pending' || caller?.state === 'left') return thread;
+  if (thread.status === 'running') return (await findAbandoned(gate, thread, signal)) ?? 'other';
+  const isHeld = thread.status === 'waiting' && (caller?.until ?? 0) > gate.agent.now();
+  return isHeld ? 'other' : thread;
+}
+
+/**
+ * A call that runs in another process: the thread, if that process has died, as its lease then expires without a renewal. Otherwise it has a
+ * caller of its own there. A client whose gate was killed must be told of the lost call, and not start another one beside it.
+ */
+async function findAbandoned(
+  { agent, wait, pollMs }: GateContext,
+  running: AgentThread,
+  signal: AbortSignal,
+): Promise<AgentThread | undefined> {
+  for (;;) {
+    await wait(pollMs, signal);
+    signal.throwIfAborted();
+    const thread = await agent.thread(running.id);
+    const isLost = thread.status === 'indeterminate';
+    const isAlive = thread.revision !== running.revision && !isLost;
+    if (isAlive) return undefined;
+    if (thread.status !== 'running') return thread;
+  }
+}

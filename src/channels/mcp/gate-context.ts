@@ -1,0 +1,32 @@
+import type { Agent } from '../../agent/agent.ts';
+import type { ThreadStore } from '../../thread/thread-store.ts';
+import type { GateOptions } from './gate-options.ts';
+import type { GateProblem } from './gate-problem.ts';
+import type { Upstreams } from './upstreams.ts';
+
+/** What the parts of a gate share: its options with their defaults, its agent and its upstreams. */
+export interface GateContext {
+  readonly agent: Agent;
+  readonly store: ThreadStore;
+  readonly upstreams: Upstreams;
+  readonly generateId: () => string;
+  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  readonly pollMs: number;
+  readonly holdMs: number;
+  readonly pageUrl: GateOptions['pageUrl'];
+  readonly report: (problem: GateProblem) => void;
+  /** Aborts when the gate closes: nobody is held any longer. */
+  readonly closing: AbortSignal;
+}
+
+/** A call as a client made it, and who the client is. */
+export interface ClientCall {
+  tool: string;
+  input: Readonly<Record<string, unknown>>;
+  principal: unknown;
+  /** The client's name, as it says. */
+  client: string;
+  place: string | undefined;
+  /** The client's own id of the call, if it sends one. */
+  clientCallId: string | undefined;
+}

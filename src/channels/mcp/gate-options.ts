@@ -1,0 +1,100 @@
+import type { SharedAgentOptions } from '../../agent/agent-options.ts';
+import type { PollingOptions } from '../../agent/follow-thread.ts';
+import type { OriginOptions } from '../../http/receive-request.ts';
+import type { GateProblem } from './gate-problem.ts';
+import type { UpstreamOptions } from './upstreams.ts';
+
+/** Who calls the gate's tools. */
+export interface GateCaller {
+  /** The person, as your app identifies them. Recorded with each call; rules and `mayAnswer` see them as its requester. */
+  principal?: unknown;
+  /**
+   * Tells callers of one person apart that use the same client, such as the working directory of a local agent. A call that was not
+   * answered in time is collected by the same person, client and place only.
+   */
+  place?: string;
+}
+
+/** A request that waits for a person. */
+export interface WaitingCall {
+  /** The id of the request. */
+  requestId: string;
+  /** The thread of the call. */
+  threadId: string;
+}
+
+/** Decides who sent an HTTP request. Return `undefined` or a `Response` to refuse it. */
+export type AuthorizeCaller = (context: {
+  /** Its body has already been read. */
+  request: Request;
+}) => SignIn | PromiseLike<SignIn>;
+
+type SignIn = (GateCaller & { principal: unknown }) | Response | undefined;
+
+/** The options of `createGate`. */
+export interface GateOptions
+  extends
+    Pick<
+      SharedAgentOptions,
+      | 'name'
+      | 'store'
+      | 'toolApproval'
+      | 'mayAnswer'
+      | 'principalId'
+      | 'onUnrecorded'
+      | 'leaseMs'
+      | 'now'
+      | 'generateId'
+    >,
+    PollingOptions,
+    OriginOptions {
+  /**
+   * The MCP servers behind the gate, by names that match `/^[a-z][a-z0-9-]{0,31}$/`. The tools of a single one keep their names; with
+   * several, they are named `<upstream>__<tool>`.
+   */
+  upstreams: Readonly<Record<string, UpstreamOptions>>;
+  /**
+   * How long a call waits for a person, in milliseconds, before its client is told that it is pending and to call again. Default 45,000,
+   * because common clients give up after 60 seconds.
+   */
+  holdMs?: number;
+  /**
+   * The address of the page where a person answers a request. It is named in the text that the client gets, and clients that can show an
+   * address are asked to. Return `undefined` for none.
+   */
+  pageUrl?: (waiting: WaitingCall) => string | undefined | PromiseLike<string | undefined>;
+  /** Decides who sent an HTTP request: required for `gate.handler`. The principal comes from here alone. */
+  authorize?: AuthorizeCaller;
+  /** The longest HTTP body, in bytes. Default 1 MiB. */
+  maximumBodyBytes?: number;
+  /** How many sessions of older clients may be open over HTTP. The one that was idle for the longest is closed for a new one. Default 1,000. */
+  maximumSessions?: number;
+  /** How long such a session may be idle, in milliseconds. Default 30 minutes. */
+  sessionIdleMs?: number;
+  /** Receives problems that the gate works around, such as an upstream that can't be reached. Default: none is reported. */
+  onProblem?: (problem: GateProblem) => unknown;
+}
+
+/** The settings of `createGate`. */
+export const gateSettings = {
+  upstreams: true,
+  name: true,
+  store: true,
+  toolApproval: true,
+  mayAnswer: true,
+  principalId: true,
+  onUnrecorded: true,
+  leaseMs: true,
+  now: true,
+  generateId: true,
+  pollMs: true,
+  wait: true,
+  holdMs: true,
+  pageUrl: true,
+  authorize: true,
+  allowedOrigins: true,
+  maximumBodyBytes: true,
+  maximumSessions: true,
+  sessionIdleMs: true,
+  onProblem: true,
+} satisfies Record<keyof GateOptions, true>;

@@ -1,0 +1,224 @@
+import { watchThread } from '../../agent/watch-thread.ts';
+import { awaitUntilAborted } from '../../content/waiting.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { type CallRecord, makeCallMessage, readCallRecord } from './call-record.ts';
+import { type CallIndex, findCall } from './find-call.ts';
+import type { ClientCall, GateContext } from './gate-context.ts';
+import { noteLeft, notePending, takeOver } from './note-call.ts';
+
+/** A call of a client, and how to reach the client while the call is held. */
+export interface HeldCall {
+  call: ClientCall;
+  /** Identifies this caller among all that may hold the call. */
+  callerId: string;
+  /** Aborts when the caller has gone. */
+  gone: AbortSignal;
+  /**
+   * Called once, when the call waits for a person. Returns whether to stop holding it, because the client was asked to call again. `over` aborts
+   * when the call is held no longer.
+   */
+  onWaiting: (thread: AgentThread, over: AbortSignal) => Promise<boolean>;
+}
+
+/**
+ * How holding a call ended. `over`: the call has an outcome, or one that is unknown; a known one counts as told from now on. `pending`: a person
+ * has not decided yet. `left`: the caller has gone.
+ */
+export interface HoldEnd {
+  status: 'over' | 'pending' | 'left';
+  thread: AgentThread;
+}
+
+/* For how much longer than it is held others leave a call to its caller. */
+const marginMs = 10_000;
+/* Each attempt that fails means that another caller was faster. */
+const maximumAttempts = 50;
+
+/**
+ * Takes the call that a client makes, repeats or collects, runs it as far as it goes, and holds it until people have decided. A call runs only
+ * while it has a caller.
+ */
+export async function holdCall(index: CallIndex, held: HeldCall): Promise<HoldEnd> {
+  const { call, gone } = held;
+  for (let attempt = 0; attempt < maximumAttempts; attempt += 1) {
+    gone.throwIfAborted();
+    const { threadId, thread } = await findCall(index, call, gone);
+    const release = index.here.hold(threadId);
+    try {
+      const begun = thread === undefined ? await prepareCall(index, call, threadId) : { thread };
+      const end = begun && (await holdInTime(index, held, begun));
+      /* Before it is released: the next call with these arguments is another one. */
+      if (end?.status === 'over' && end.thread.status === 'idle') index.here.tell(threadId);
+      if (end !== undefined) return end;
+    } finally {
+      release();
+    }
+  }
+  throw new HoldpointError(
+    'revision-conflict',
+    `Too many clients called '${call.tool}' with the same arguments at the same time. Call it again.`,
+  );
+}
+
+/** A thread to hold; with a `record`, one whose call is not recorded yet. */
+interface BegunCall {
+  thread: AgentThread;
+  record?: CallRecord;
+}
+
+/** A new call, for an empty thread; `undefined` if somebody else has begun one under this id. */
+async function prepareCall(
+  { gate: { agent, generateId } }: CallIndex,
+  { tool, input, client, place, clientCallId }: ClientCall,
+  threadId: string,
+): Promise<BegunCall | undefined> {
+  const thread = await agent.thread(threadId);
+  if (thread.revision > 0) return undefined;
+  const record: CallRecord = {
+    id: generateId(),
+    tool,
+    input: { ...input },
+    client,
+    ...(clientCallId !== undefined && { clientCallId }),
+    ...(place !== undefined && { place }),
+  };
+  return { thread, record };
+}
+
+/** Holds a call until its time is up, or the gate closes. `undefined` if another caller has taken it. */
+async function holdInTime(
+  index: CallIndex,
+  held: HeldCall,
+  begun: BegunCall,
+): Promise<HoldEnd | undefined> {
+  const { gate } = index;
+  const { thread } = begun;
+  const over = new AbortController();
+  const timeIsUp = new AbortController();
+  const signal = AbortSignal.any([timeIsUp.signal, gate.closing]);
+  void gate.wait(gate.holdMs, over.signal).then(
+    () => timeIsUp.abort(),
+    () => timeIsUp.abort(),
+  );
+  try {
+    return await followCall(index, held, { ...begun, timeIsUp: signal, over: over.signal });
+  } catch (error) {
+    await noteLeft(gate.agent, thread, held.callerId).catch((cause: unknown) => {
+      gate.report({ problem: 'It could not be recorded that a caller has gone.', error: cause });
+    });
+    if (held.gone.aborted) return { status: 'left', thread };
+    throw error;
+  } finally {
+    over.abort();
+  }
+}
+
+/** Signals for holding one call. */
+interface HoldSignals {
+  timeIsUp: AbortSignal;
+  over: AbortSignal;
+}
+
+/** Runs a call, and again whenever people have decided, until it is over or its time is up. Throws when the caller has gone. */
+async function followCall(
+  index: CallIndex,
+  held: HeldCall,
+  { thread: opened, record, timeIsUp, over }: BegunCall & HoldSignals,
+): Promise<HoldEnd | undefined> {
+  const { gate } = index;
+  const { callerId, gone, onWaiting } = held;
+  const { agent } = gate;
+  let thread = opened;
+  const take = async (): Promise<boolean> => {
+    const until = agent.now() + gate.holdMs + marginMs;
+    return takeOver(agent, thread, { id: callerId, until });
+  };
+  let isTaken = false;
+  let isTold = false;
+  if (record !== undefined) {
+    if (!(await beginCall(index, held, { thread, record }))) return undefined;
+  } else if (!isOver(thread)) {
+    isTaken = await take();
+    if (!isTaken) return undefined;
+  }
+  for (;;) {
+    gone.throwIfAborted();
+    if (isOver(thread)) return { status: 'over', thread };
+    if (thread.status === 'running') {
+      thread = await waitForNews(gate, thread, gone);
+    } else if (thread.status !== 'waiting' || isOverdue(gate, thread)) {
+      const { revision } = thread;
+      await runCall(index, held, thread);
+      /* Whatever keeps it from running has to change first. */
+      if (thread.revision === revision) thread = await waitForNews(gate, thread, gone);
+    } else if (!isTaken) {
+      isTaken = true;
+      await take();
+    } else if (!isTold) {
+      isTold = true;
+      const mayEnd = await onWaiting(thread, over);
+      if (mayEnd && (await notePending(agent, thread, callerId)))
+        return { status: 'pending', thread };
+    } else if (!timeIsUp.aborted) {
+      thread = await waitForNews(gate, thread, AbortSignal.any([gone, timeIsUp]));
+    } else if (await notePending(agent, thread, callerId)) {
+      return { status: 'pending', thread };
+    }
+  }
+}
+
+/** Whether the call of a thread has its outcome, or one that is unknown. */
+function isOver({ status }: AgentThread): boolean {
+  return status === 'idle' || status === 'indeterminate';
+}
+
+/** Whether a deadline of the thread has passed, such as the expiry of its request. */
+function isOverdue({ agent }: GateContext, { nextDeadline }: AgentThread): boolean {
+  return nextDeadline !== undefined && nextDeadline <= agent.now();
+}
+
+/** The thread after its next change; as it is, once the signal aborts. */
+async function waitForNews(
+  { agent, wait, pollMs }: GateContext,
+  thread: AgentThread,
+  signal: AbortSignal,
+): Promise<AgentThread> {
+  for await (const changed of watchThread(agent, thread, { signal, wait, pollMs })) return changed;
+  return thread;
+}
+
+/* The same for all calls, so that a thread takes one message: two clients never begin two calls in it. */
+const messageId = 'call';
+
+/** Records a call and runs it; returns false if another caller has begun one in this thread. */
+async function beginCall(
+  index: CallIndex,
+  held: HeldCall,
+  { thread, record }: Required<BegunCall>,
+): Promise<boolean> {
+  const { agent } = index.gate;
+  try {
+    await runCall(index, held, thread, record);
+  } catch (error) {
+    const recorded = readCallRecord(await agent.thread(thread.id));
+    if (recorded === undefined || recorded.id === record.id) throw error;
+    return false;
+  }
+  return readCallRecord(thread)?.id === record.id;
+}
+
+/** Runs a call as far as it goes. When the caller goes, the run goes on without it. */
+async function runCall(
+  { gate: { agent }, here }: CallIndex,
+  { call: { principal }, gone }: HeldCall,
+  thread: AgentThread,
+  record?: CallRecord,
+): Promise<void> {
+  const by = { channel: 'mcp', ...(principal !== undefined && { principal }) };
+  const running =
+    record === undefined
+      ? agent.run([], thread, by)
+      : agent.run([makeCallMessage(record)], thread, { ...by, messageId });
+  await awaitUntilAborted(here.track(running), gone);
+}

@@ -1,0 +1,90 @@
+import {
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { makeRandomId } from '../../content/crypto.ts';
+import type { GateCaller } from './gate-options.ts';
+
+/** A session of a client of protocol 2025-11-25 or older: whose it is, and the server that remembers it. */
+export interface HttpSession {
+  caller: GateCaller;
+  server: Server;
+  transport: WebStandardStreamableHTTPServerTransport;
+  /** How many of its responses are being sent. */
+  open: number;
+  usedAt: number;
+}
+
+interface SessionLimits {
+  maximum: number;
+  idleMs: number;
+  now: () => number;
+}
+
+/** The sessions of older clients, bounded in number and idle time. */
+export class HttpSessions {
+  readonly #sessions = new Map<string, HttpSession>();
+  readonly #limits: SessionLimits;
+
+  constructor(limits: SessionLimits) {
+    this.#limits = limits;
+  }
+
+  /** The session with this id that `isOwn` accepts, used now. */
+  use(id: string, isOwn: (session: HttpSession) => boolean): HttpSession | undefined {
+    this.#closeIdle();
+    const session = this.#sessions.get(id);
+    if (session === undefined || !isOwn(session)) return undefined;
+    session.usedAt = this.#limits.now();
+    /* They are in the order of use. */
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  /** A new session, which is kept once its client has initialized it; `undefined` if all others are in use. */
+  async open(
+    caller: GateCaller,
+    makeServer: (caller: GateCaller) => Server,
+  ): Promise<HttpSession | undefined> {
+    this.#closeIdle();
+    if (this.#sessions.size >= this.#limits.maximum && !this.#closeOldest()) return undefined;
+    const server = makeServer(caller);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: makeRandomId,
+      onsessioninitialized: (id) => void this.#sessions.set(id, session),
+      onsessionclosed: (id) => void this.#sessions.delete(id),
+    });
+    const session = { caller, server, transport, open: 0, usedAt: this.#limits.now() };
+    await server.connect(transport);
+    return session;
+  }
+
+  /** Closes all sessions. */
+  async close(): Promise<void> {
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    await Promise.allSettled(sessions.map(async ({ server }) => server.close()));
+  }
+
+  #closeIdle(): void {
+    const { now, idleMs } = this.#limits;
+    for (const [id, session] of this.#sessions)
+      if (session.open === 0 && session.usedAt + idleMs <= now()) this.#end(id, session);
+  }
+
+  /** Closes the session that was idle for the longest; false if none is idle. */
+  #closeOldest(): boolean {
+    for (const [id, session] of this.#sessions) {
+      if (session.open > 0) continue;
+      this.#end(id, session);
+      return true;
+    }
+    return false;
+  }
+
+  #end(id: string, { server }: HttpSession): void {
+    this.#sessions.delete(id);
+    server.close().catch(() => {});
+  }
+}

@@ -1,0 +1,193 @@
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  type McpHttpHandler,
+  type Server,
+} from '@modelcontextprotocol/server';
+import { readKnownPeople } from '../../agent/known-people.ts';
+import { checkLimit, checkMs } from '../../content/check-settings.ts';
+import { makeRefusalResponse } from '../../http/error-response.ts';
+import { readJsonBody } from '../../http/read-json-body.ts';
+import { checkSignIn, refuseForeignOrigin } from '../../http/receive-request.ts';
+import type { GateContext } from './gate-context.ts';
+import type { GateCaller, GateOptions } from './gate-options.ts';
+import { type HttpSession, HttpSessions } from './http-sessions.ts';
+import type { CallerConnection } from './answer-call.ts';
+
+const defaultBodyBytes = 1_048_576;
+const defaultSessions = 1_000;
+const defaultIdleMs = 4 * 3_600_000;
+
+/** Serves a gate over streamable HTTP: each request on its own in protocol 2026-07-28, and sessions for older clients. */
+export class HttpGate {
+  readonly #gate: GateContext;
+  readonly #options: GateOptions;
+  readonly #makeServer: (caller: GateCaller) => Server;
+  readonly #sessions: HttpSessions;
+  readonly #modern: McpHttpHandler;
+  readonly #maximumBodyBytes: number;
+  /* Keyed by the request, which the protocol's library passes on. */
+  readonly #callers = new WeakMap<Request, GateCaller>();
+  readonly #connections = new WeakMap<Request, CallerConnection>();
+
+  constructor(gate: GateContext, options: GateOptions, makeServer: (caller: GateCaller) => Server) {
+    const { maximumSessions = defaultSessions, sessionIdleMs = defaultIdleMs } = options;
+    this.#gate = gate;
+    this.#options = options;
+    this.#makeServer = makeServer;
+    this.#maximumBodyBytes = checkLimit(
+      options.maximumBodyBytes ?? defaultBodyBytes,
+      'maximumBodyBytes',
+    );
+    this.#sessions = new HttpSessions({
+      maximum: checkLimit(maximumSessions, 'maximumSessions'),
+      idleMs: checkMs(sessionIdleMs, 'sessionIdleMs'),
+      now: () => gate.agent.now(),
+    });
+    this.#modern = createMcpHandler(
+      ({ requestInfo }) => {
+        const caller = requestInfo && this.#callers.get(requestInfo);
+        /* Without a caller nobody has signed in. */
+        if (caller === undefined) throw new Error('A request reached the gate without a caller.');
+        return makeServer(caller);
+      },
+      { legacy: 'reject' },
+    );
+  }
+
+  /** The connection of a request that is being served. */
+  findConnection(request: Request): CallerConnection | undefined {
+    return this.#connections.get(request);
+  }
+
+  /** Tells clients of protocol 2026-07-28 that the tools have changed. */
+  notifyChange(): void {
+    this.#modern.notify.toolsChanged();
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([this.#sessions.close(), this.#modern.close()]);
+  }
+
+  /** Serves one request. */
+  async handle(request: Request): Promise<Response> {
+    const { authorize } = this.#options;
+    if (authorize === undefined) {
+      throw new TypeError(
+        'gate.handler needs the option `authorize` of createGate, which decides who sent a request.',
+      );
+    }
+    const foreign = refuseForeignOrigin(request, this.#options);
+    if (foreign !== undefined) return foreign;
+    const isPost = request.method === 'POST';
+    const body = isPost ? await readJsonBody(request, this.#maximumBodyBytes) : { json: undefined };
+    if (body instanceof Response) return body;
+    const decide = async () => authorize({ request });
+    const caller = await checkSignIn({ agent: this.#gate.agent }, decide, { name: 'this gate' });
+    if (caller instanceof Response) return caller;
+    if (this.#gate.closing.aborted) {
+      return makeRefusalResponse(503, 'closing', 'The gate is closing. Send the request again.');
+    }
+    const { json: parsedBody } = body;
+    const isOld = await isLegacyRequest(request, parsedBody);
+    if (isOld) return this.#serveSession(request, caller, parsedBody);
+    this.#callers.set(request, caller);
+    return this.#connect(request, () => this.#modern.fetch(request, { parsedBody }));
+  }
+
+  async #serveSession(
+    request: Request,
+    caller: GateCaller,
+    parsedBody: unknown,
+  ): Promise<Response> {
+    const id = request.headers.get('mcp-session-id');
+    const session =
+      id === null && isInitializeRequest(parsedBody)
+        ? await this.#sessions.open(caller, this.#makeServer)
+        : this.#findSession(id, caller);
+    if (session instanceof Response) return session;
+    if (session === undefined) {
+      return makeRefusalResponse(503, 'too-many-sessions', 'All sessions are in use. Try later.');
+    }
+    const given = parsedBody === undefined ? {} : { parsedBody };
+    session.open += 1;
+    const end = (): void => void (session.open -= 1);
+    return this.#connect(request, () => session.transport.handleRequest(request, given), end);
+  }
+
+  /** A session belongs to the person who opened it: for others it does not exist. */
+  #findSession(id: string | null, { principal }: GateCaller): HttpSession | Response {
+    if (id === null) {
+      return makeRefusalResponse(
+        400,
+        'invalid-input',
+        'A client of protocol 2025-11-25 or older must send initialize first, and then its Mcp-Session-Id.',
+      );
+    }
+    const people = readKnownPeople(this.#gate.agent);
+    const session = this.#sessions.use(
+      id,
+      ({ caller }) => people?.isSame(caller.principal, principal) === true,
+    );
+    return (
+      session ?? makeRefusalResponse(404, 'not-found', 'Session not found. Initialize a new one.')
+    );
+  }
+
+  /** Serves a request, and notices whether its response was read to the end or the client has disconnected. `onEnd` is called once. */
+  async #connect(
+    request: Request,
+    serve: () => Promise<Response>,
+    onEnd?: () => void,
+  ): Promise<Response> {
+    const gone = new AbortController();
+    const sent = Promise.withResolvers<void>();
+    let hasEnded = false;
+    const end = (isSent: boolean): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      if (isSent) sent.resolve();
+      else gone.abort();
+      onEnd?.();
+    };
+    this.#connections.set(request, { gone: gone.signal, sent: sent.promise });
+    request.signal.addEventListener('abort', () => end(false), { once: true });
+    try {
+      const response = await serve();
+      if (response.body === null) end(true);
+      return response.body === null ? response : watchBody(response, response.body, end);
+    } catch (error) {
+      end(false);
+      throw error;
+    }
+  }
+}
+
+/** The response, whose reader's end is reported: read to the end, or not. */
+function watchBody(
+  response: Response,
+  body: ReadableStream<Uint8Array>,
+  end: (isSent: boolean) => void,
+): Response {
+  const reader = body.getReader();
+  const watched = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        end(true);
+        return controller.close();
+      } catch (error) {
+        end(false);
+        return controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      end(false);
+      await reader.cancel(reason);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(watched, { status, statusText, headers });
+}

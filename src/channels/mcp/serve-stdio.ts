@@ -1,0 +1,33 @@
+import type { Server, Transport } from '@modelcontextprotocol/server';
+
+/** Serves one client over standard input and output, or over `given`, until it has gone. */
+export async function serveOverStdio(
+  makeServer: () => Server,
+  given: Transport | undefined,
+): Promise<void> {
+  /* Needs Node, unlike the rest of the gate. */
+  const { serveStdio, StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
+  const { transport, closed } = watchTransport(given ?? new StdioServerTransport());
+  const handle = serveStdio(makeServer, { transport });
+  await closed;
+  await handle.close();
+}
+
+/** The transport, and when it has closed: `serveStdio` does not say that. */
+function watchTransport(inner: Transport): { transport: Transport; closed: Promise<void> } {
+  const closed = Promise.withResolvers<void>();
+  const transport: Transport = {
+    start: () => inner.start(),
+    send: (message, options) => inner.send(message, options),
+    close: () => inner.close(),
+  };
+  const onmessage: Transport['onmessage'] = (message, extra) =>
+    transport.onmessage?.(message, extra);
+  const onerror = (error: Error): void => transport.onerror?.(error);
+  const onclose = (): void => {
+    transport.onclose?.();
+    closed.resolve();
+  };
+  Object.assign(inner, { onmessage, onerror, onclose });
+  return { transport, closed: closed.promise };
+}
