@@ -14,6 +14,7 @@ export {
   type Later,
   later,
   laterWithin,
+  UnknownOutcomeError,
   type Question,
   type ToolRunOptions,
 } from './agent/calls.ts';

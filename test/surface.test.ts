@@ -28,6 +28,7 @@ import { isDocumented, publicNames } from './support/public-names.ts';
 test('the public names are these, and a change of them is a decision', () => {
   expect(Object.keys(root).toSorted()).toEqual([
     'HoldpointError',
+    'UnknownOutcomeError',
     'approve',
     'createAgent',
     'createPostHandler',

@@ -42,6 +42,7 @@ export {
   type Later,
   later,
   laterWithin,
+  UnknownOutcomeError,
 } from './calls/execute-call.ts';
 export { asking, type Question, type QuestionResult } from './calls/question-call.ts';
 export { defineToolsOnce, type ToolDefinitions } from './calls/tool-definitions.ts';

@@ -5,9 +5,12 @@ import {
   type SettledOutcome,
   type ThreadEvent,
   type ThreadStore,
+  createAgent,
+  UnknownOutcomeError,
 } from 'holdpoint';
 import { eventsOf } from 'holdpoint/schemas';
 import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { chained, endOf } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -54,6 +57,32 @@ function losing(store: ThreadStore, type: string): ThreadStore {
     },
   };
 }
+
+test('a tool that throws UnknownOutcomeError leaves a call that is not run again, and that a person settles', async () => {
+  let ran = 0;
+  const pay = tool({
+    inputSchema: z.object({}),
+    execute: (): string => {
+      ran += 1;
+      throw new UnknownOutcomeError('The bank did not reply in time.');
+    },
+  });
+  const { model } = scriptedModel([
+    { calls: [{ id: 'c1', name: 'pay', input: {} }] },
+    { text: 'Paid.' },
+  ]);
+  const agent = createAgent({ model, tools: { pay } });
+  const thread = await agent.thread('t');
+  expect(await agent.run('Pay.', thread)).toMatchObject({ status: 'indeterminate' });
+  expect(thread.events.find(({ type }) => type === 'call-lost')).toMatchObject({
+    error: 'The bank did not reply in time.',
+  });
+  await agent.run([], thread);
+  expect(ran).toBe(1);
+  await agent.settle(thread, 'c1', { status: 'succeeded', output: 'Paid.' });
+  expect(await agent.run([], thread)).toMatchObject({ status: 'completed', text: 'Paid.' });
+  expect(ran).toBe(1);
+});
 
 describe('a call whose outcome is unknown', () => {
   test('is reported; nothing runs, and the model is not asked', async () => {

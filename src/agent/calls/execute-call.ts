@@ -114,6 +114,7 @@ export async function executeCall(
     const traced = { call, description: tool.description };
     await (isTraced() ? traceCall(state, traced, work) : work());
   } catch (error) {
+    if (isUnknownOutcome(error)) return { type: 'lost', error: cutError(readErrorText(error)) };
     if (!refusals.has(error)) return makeFailedExecution(readErrorText(error));
   }
   const deferral = readDeferral(output);
@@ -248,6 +249,34 @@ function toRecordableOutput(output: unknown): JSONValue {
  * }
  */
 export const later: unique symbol = Symbol.for('holdpoint.later');
+
+const unknownOutcome = Symbol.for('holdpoint.unknown-outcome');
+
+/**
+ * Thrown by `execute` when nobody can tell whether the call took effect, such as after the connection to a server was lost. The call is then
+ * indeterminate, as after a crash: it is not run again by itself, and `reconcile` or a person settles it. Any other error says that it failed.
+ *
+ * @example
+ * execute: async (input, { idempotencyKey }: ToolRunOptions) => {
+ *   const reply = await bank.pay(input, { idempotencyKey });
+ *   if (reply === undefined) throw new UnknownOutcomeError('The bank did not reply in time.');
+ *   return reply;
+ * }
+ */
+export class UnknownOutcomeError extends Error {
+  override readonly name = 'UnknownOutcomeError';
+  /* Registered, so that two copies of the package understand each other. */
+  readonly [unknownOutcome] = true;
+}
+
+function isUnknownOutcome(error: unknown): boolean {
+  try {
+    return typeof error === 'object' && error !== null && unknownOutcome in error;
+  } catch {
+    /* A tool may throw anything, such as a proxy that throws. */
+    return false;
+  }
+}
 
 /** A result that comes later, before a deadline. */
 export interface Later {
