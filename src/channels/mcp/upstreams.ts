@@ -1,93 +1,198 @@
-import { Client } from '@modelcontextprotocol/client';
-import type { Tool as ToolDefinition, Transport } from '@modelcontextprotocol/server';
-import { dynamicTool, jsonSchema, type ToolSet } from 'ai';
+import type { Tool as McpTool } from '@modelcontextprotocol/client';
+import { jsonSchema, type Tool, type ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
 import type { ToolRunOptions } from '../../agent/calls.ts';
 import { isObject } from '../../content/json-value.ts';
-import type { ThreadStore } from '../../thread/thread-store.ts';
 import type { GateProblem } from './gate-problem.ts';
+import {
+  makePinsAgent,
+  PinnedTools,
+  type PinnedTool,
+  type PinsOptions,
+  readListing,
+} from './pinned-tools.ts';
+import { UpstreamConnection } from './upstream-connection.ts';
+import { checkUpstreams, type UpstreamOptions } from './upstream-options.ts';
 
-/** An MCP server behind a gate. */
-export interface UpstreamOptions {
-  /** Opens a connection to it. */
-  transport: () => Transport;
-}
+export type { UpstreamOptions } from './upstream-options.ts';
 
-/** The servers behind a gate. */
+/** The servers behind a gate, as their tools were accepted. */
 export interface Upstreams {
-  /** Their tools, under the gate's names. Another object after each change. */
+  /** The tools, for an agent. The same object until one of them changes. */
   readonly tools: ToolSet;
-  /** Their definitions, as clients get them. */
-  readonly listed: readonly ToolDefinition[];
-  /** Calls the listener after each change. Returns a function that removes it. */
-  onChange(listener: () => void): () => void;
-  /** Resolves when each server is known, or was tried once. Never rejects. */
-  whenListed(): Promise<void>;
-  /** The agents that hold requests about the servers themselves. */
+  /** The same tools as clients of the gate see them, in a stable order. */
+  readonly listed: readonly McpTool[];
+  /** Calls the listener after a change of the tools. Returns what removes it. */
+  onChange: (listener: () => void) => () => void;
+  /** Resolves when each upstream has pins, or was reached once, or could not be. Never rejects. */
+  whenListed: () => Promise<void>;
+  /** Why a tool can't be called now, by the gate's name for it; `undefined` if it can. */
+  whyNot: (name: string) => string | undefined;
+  /** The agents in whose name people are asked about upstreams. */
   readonly agents: readonly Agent[];
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
-interface Opening {
+/** What upstreams are opened with. */
+interface UpstreamsOptions extends PinsOptions {
   upstreams: Readonly<Record<string, UpstreamOptions>>;
-  store: ThreadStore;
-  now: () => number;
   report: (problem: GateProblem) => void;
 }
 
-/** Connects to the servers behind a gate. */
-export function openUpstreams({ upstreams, report }: Opening): Upstreams {
-  let tools: ToolSet = {};
-  let listed: ToolDefinition[] = [];
+/* What a person has decided about a change of a tool is looked for so often, while one is undecided. */
+const decisionsMs = 1_000;
+/* The longest result that is passed on, in characters of JSON. */
+const longestResult = 1_048_576;
+
+/** Connects to upstreams, in the background: their tools are there at once where they were pinned before. */
+export function openUpstreams({ upstreams, report, ...options }: UpstreamsOptions): Upstreams {
+  checkUpstreams(upstreams);
+  const agent = makePinsAgent(options);
+  const isAlone = Object.keys(upstreams).length === 1;
   const listeners = new Set<() => void>();
-  const clients: Client[] = [];
-  const names = Object.keys(upstreams);
-  const open = async (upstream: string, { transport }: UpstreamOptions): Promise<void> => {
-    const client = new Client({ name: 'holdpoint-gate', version: '1' });
-    clients.push(client);
-    await client.connect(transport());
-    const { tools: definitions } = await client.listTools();
-    for (const definition of definitions) {
-      const name = names.length === 1 ? definition.name : `${upstream}__${definition.name}`;
-      listed = [...listed, { ...definition, name }];
-      tools = {
-        ...tools,
-        [name]: dynamicTool({
-          description: definition.description ?? '',
-          inputSchema: jsonSchema(definition.inputSchema),
-          needsApproval: true,
-          metadata: { clientName: upstream, ...(definition.annotations && { annotations: {} }) },
-          execute: async (input, options: ToolRunOptions) =>
-            client.callTool({
-              name: definition.name,
-              arguments: isObject(input) ? { ...input } : {},
-              _meta: { 'holdpoint/idempotencyKey': options.idempotencyKey },
-            }),
-        }),
-      };
-    }
-    for (const listener of listeners) listener();
-  };
-  const opening = Promise.all(
-    Object.entries(upstreams).map(([name, options]) =>
-      open(name, options).catch((error: unknown) =>
-        report({ upstream: name, problem: 'It can not be reached.', error }),
-      ),
-    ),
+  const opened = Object.entries(upstreams).map(([name, each]) =>
+    openUpstream(name, each, {
+      pins: new PinnedTools(agent, name),
+      prefix: isAlone ? '' : `${name}__`,
+      report: (problem) => report({ upstream: name, problem }),
+      onChange: () => {
+        tools = undefined;
+        for (const listener of listeners) listener();
+      },
+    }),
   );
+  let tools: ToolSet | undefined;
+  const listing = Promise.all(opened.map(async ({ start }) => start()));
   return {
     get tools() {
-      return tools;
+      return (tools ??= Object.fromEntries(opened.flatMap((each) => each.makeTools())));
     },
     get listed() {
-      return listed;
+      return opened.flatMap((each) => each.list());
     },
-    onChange: (listener) => {
+    onChange(listener) {
       listeners.add(listener);
-      return () => void listeners.delete(listener);
+      return () => listeners.delete(listener);
     },
-    whenListed: async () => void (await opening),
-    agents: [],
-    close: async () => void (await Promise.allSettled(clients.map(async (each) => each.close()))),
+    whenListed: async () => void (await listing),
+    whyNot: (name) =>
+      opened.map((each) => each.whyNot(name)).find((reason) => reason !== undefined),
+    agents: [agent],
+    close: async () => {
+      await Promise.all(opened.map(async (each) => each.close()));
+    },
   };
+}
+
+/** What an upstream is opened with. */
+interface UpstreamSetting {
+  pins: PinnedTools;
+  /** What the gate puts before the names of its tools. */
+  prefix: string;
+  report: (problem: string) => void;
+  onChange: () => void;
+}
+
+function openUpstream(
+  name: string,
+  options: UpstreamOptions,
+  { pins, prefix, report, onChange }: UpstreamSetting,
+) {
+  let watching: ReturnType<typeof setInterval> | undefined;
+  const watch = (): void => {
+    if (pins.isUndecided === (watching !== undefined)) return;
+    clearInterval(watching);
+    watching = pins.isUndecided ? setInterval(() => void refresh(), decisionsMs) : undefined;
+    watching?.unref();
+  };
+  const refresh = async (): Promise<void> => {
+    try {
+      if (await pins.refresh()) onChange();
+    } catch (error) {
+      report(`What was decided about its tools can't be read: ${String(error)}`);
+    }
+    watch();
+  };
+  const connection = new UpstreamConnection(name, options, {
+    onProblem: report,
+    onListed: async (listed) => {
+      const { tools, problems } = readListing(listed);
+      for (const problem of problems) report(problem);
+      await pins.compare(tools);
+      watch();
+      onChange();
+    },
+  });
+  const callTool = async (
+    tool: PinnedTool,
+    input: unknown,
+    { abortSignal, idempotencyKey = '', attempt = 1 }: ToolRunOptions,
+  ): Promise<unknown> => {
+    /* What the server lists now is compared with what was accepted before anything is sent to it. */
+    await connection.connect().catch(() => {});
+    if (pins.isUndecided) await refresh();
+    const reason = pins.whyNot(tool.name);
+    if (reason !== undefined) throw new Error(reason);
+    const result = await connection.call({
+      name: tool.name,
+      input: isObject(input) ? input : {},
+      idempotencyKey,
+      attempt,
+      signal: abortSignal,
+    });
+    return boundResult(result);
+  };
+  return {
+    start: async (): Promise<void> => {
+      try {
+        await pins.load();
+      } catch (error) {
+        report(`Its pinned tools can't be read: ${String(error)}`);
+      }
+      const connecting = connection.connect().catch(() => {});
+      if (pins.tools.length === 0) await connecting;
+      else onChange();
+    },
+    list: (): McpTool[] =>
+      pins.tools.map((tool): McpTool => {
+        const { inputSchema, outputSchema } = tool;
+        return {
+          ...tool,
+          name: `${prefix}${tool.name}`,
+          inputSchema: { ...inputSchema, type: 'object' },
+          ...(outputSchema && { outputSchema: { ...outputSchema, type: 'object' } }),
+        };
+      }),
+    makeTools: (): [string, Tool][] =>
+      pins.tools.map((tool) => [
+        `${prefix}${tool.name}`,
+        {
+          type: 'dynamic',
+          ...(tool.title !== undefined && { title: tool.title }),
+          ...(tool.description !== undefined && { description: tool.description }),
+          inputSchema: jsonSchema(tool.inputSchema),
+          metadata: {
+            clientName: name,
+            ...(tool.annotations && { annotations: tool.annotations }),
+          },
+          needsApproval: async () => !(await pins.isAllowed(tool)),
+          execute: async (input, running) => callTool(tool, input, running),
+        } satisfies Tool,
+      ]),
+    whyNot: (toolName: string): string | undefined =>
+      toolName.startsWith(prefix) ? pins.whyNot(toolName.slice(prefix.length)) : undefined,
+    close: async (): Promise<void> => {
+      clearInterval(watching);
+      await connection.close();
+    },
+  };
+}
+
+/** The result, or what is said instead of one that is too long. */
+function boundResult<RESULT extends { isError?: boolean | undefined }>(result: RESULT) {
+  const { length } = JSON.stringify(result);
+  if (length <= longestResult) return result;
+  const { isError } = result;
+  const text = `The tool has returned ${length} characters of JSON. The gate passes on ${longestResult} at most, so the result was left out.`;
+  return { content: [{ type: 'text', text }], ...(isError === true && { isError }) };
 }

@@ -1,0 +1,327 @@
+import type { Tool } from '@modelcontextprotocol/client';
+import type { UserModelMessage } from 'ai';
+import { z } from 'zod';
+import type { Agent } from '../../agent/agent.ts';
+import type { SharedAgentOptions } from '../../agent/agent-options.ts';
+import { createCustomAgent } from '../../agent/custom.ts';
+import { hashText } from '../../content/crypto.ts';
+import { inertText, quoteInertLine } from '../../content/inert-text.ts';
+import { waitForTimer } from '../../content/waiting.ts';
+import { toCanonicalText } from '../../policy/digest.ts';
+import { HoldpointError } from '../../errors.ts';
+
+/* Definitions of tools as they were accepted, and what people decide about changes of them. An upstream is not trusted to keep to what it said. */
+
+const jsonSchema = z.record(z.string(), z.json());
+
+/** A tool as the gate lists it: what was accepted of its definition. */
+export const pinnedToolSchema = z.object({
+  name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,127}$/),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  inputSchema: jsonSchema,
+  outputSchema: jsonSchema.optional(),
+  annotations: jsonSchema.optional(),
+});
+
+/** A tool as the gate lists it. */
+export type PinnedTool = z.infer<typeof pinnedToolSchema>;
+
+const pinsSchema = z.object({ tools: z.array(pinnedToolSchema) });
+const offerSchema = z.object({
+  /** What was offered, or is allowed since the offer was accepted: names and digests of definitions. */
+  tools: z.array(z.tuple([z.string(), z.string()])),
+  isAccepted: z.boolean(),
+});
+const newsSchema = z.object({
+  providerOptions: z.object({ holdpoint: z.object({ listed: z.array(pinnedToolSchema) }) }),
+});
+
+/* The definitions of a tool and of a server, in characters of JSON. */
+const longestDefinition = 65_536;
+const mostTools = 1_000;
+
+/** The tools of a listing that can be pinned, and what is wrong with the others. */
+export function readListing(listed: readonly Tool[]): { tools: PinnedTool[]; problems: string[] } {
+  const problems: string[] = [];
+  const byName = new Map<string, PinnedTool | undefined>();
+  for (const each of listed.slice(0, mostTools)) {
+    const { success, data } = pinnedToolSchema.safeParse(each);
+    const name = quoteInertLine(each.name.slice(0, 200));
+    if (!success)
+      problems.push(`The tool ${name} is left out: its name or definition is not valid.`);
+    else if (JSON.stringify(data).length > longestDefinition)
+      problems.push(
+        `The tool ${name} is left out: its definition has over ${longestDefinition} characters.`,
+      );
+    else if (byName.has(data.name)) {
+      byName.set(data.name, undefined);
+      problems.push(`The tool ${name} is left out: it is listed twice.`);
+    } else byName.set(data.name, data);
+  }
+  if (listed.length > mostTools)
+    problems.push(`It lists ${listed.length} tools: only ${mostTools} are used.`);
+  const tools = [...byName.values()].filter((each) => each !== undefined);
+  return { tools, problems };
+}
+
+/** The digest of a definition. */
+export async function digestTool(tool: PinnedTool): Promise<string> {
+  return hashText(`holdpoint/mcp-tool/v1\0${toCanonicalText(tool)}`);
+}
+
+/** What the agent of the pins has of the gate's options. */
+export type PinsOptions = Pick<
+  SharedAgentOptions,
+  'name' | 'store' | 'mayAnswer' | 'principalId' | 'now' | 'generateId'
+>;
+
+/** The agent whose threads hold the pins, and in whose name people are asked about them. */
+export function makePinsAgent({ name = 'gate', ...options }: PinsOptions): Agent {
+  const { store, mayAnswer, principalId, now, generateId } = options;
+  return createCustomAgent({
+    ...(store && { store }),
+    ...(mayAnswer && { mayAnswer }),
+    ...(principalId && { principalId }),
+    ...(now && { now }),
+    ...(generateId && { generateId }),
+    name: `${name}-upstreams`,
+    leaseMs: 5_000,
+    step: async ({ threadId, input, progress, decisions }) => {
+      const listed = input.flatMap((message) => {
+        const { data } = newsSchema.safeParse(message);
+        return data === undefined ? [] : data.providerOptions.holdpoint.listed;
+      });
+      if (!threadId.startsWith('offer-'))
+        return { progress: { tools: mergeTools(readPins(progress), listed) }, text: 'Pinned.' };
+      const tools = listed.length === 0 ? readOffer(progress).tools : await listDigests(listed);
+      const isAccepted = decisions.get('read-only')?.status === 'approved';
+      if (input.length === 0) return { progress: { tools, isAccepted } };
+      return {
+        progress: { tools, isAccepted: false },
+        requests: { 'read-only': { type: 'approval-request', ...describeOffer(threadId, listed) } },
+      };
+    },
+  });
+}
+
+function readPins(progress: unknown): PinnedTool[] {
+  return pinsSchema.safeParse(progress).data?.tools ?? [];
+}
+
+function readOffer(progress: unknown): z.infer<typeof offerSchema> {
+  return offerSchema.safeParse(progress).data ?? { tools: [], isAccepted: false };
+}
+
+function mergeTools(tools: readonly PinnedTool[], listed: readonly PinnedTool[]): PinnedTool[] {
+  const byName = new Map([...tools, ...listed].map((each) => [each.name, each]));
+  return [...byName.values()];
+}
+
+async function listDigests(tools: readonly PinnedTool[]): Promise<[string, string][]> {
+  return Promise.all(
+    tools.map(async (each): Promise<[string, string]> => [each.name, await digestTool(each)]),
+  );
+}
+
+function describeOffer(threadId: string, tools: readonly PinnedTool[]) {
+  const upstream = threadId.slice('offer-'.length);
+  const names = tools.map(({ name }) => name).join(', ');
+  const count = tools.length === 1 ? 'the tool' : `the ${tools.length} tools`;
+  return {
+    text: `Let ${count} that the MCP server ${upstream} calls read-only run without asking? ${names}`,
+    reason:
+      'The server says so itself. All its other tools ask, and these ask again if their definitions change.',
+  };
+}
+
+function makeNews(text: string, listed: readonly PinnedTool[]): UserModelMessage {
+  return {
+    role: 'user',
+    content: text,
+    providerOptions: { holdpoint: { listed: z.array(jsonSchema).parse(listed) } },
+  };
+}
+
+/** Why calls of a tool are refused: its definition is no longer what was accepted. */
+interface ChangedTool {
+  definition: PinnedTool;
+  isRejected: boolean;
+}
+
+/** The pinned tools of one upstream. */
+export class PinnedTools {
+  readonly #agent: Agent;
+  readonly #upstream: string;
+  #tools: readonly PinnedTool[] = [];
+  /** The names that the upstream lists now; `undefined` until it has listed any. */
+  #present: ReadonlySet<string> | undefined;
+  #changed = new Map<string, ChangedTool>();
+
+  constructor(agent: Agent, upstream: string) {
+    this.#agent = agent;
+    this.#upstream = upstream;
+  }
+
+  /** The tools to list: as they were accepted, without those that the upstream no longer has. */
+  get tools(): readonly PinnedTool[] {
+    return this.#tools.filter(({ name }) => this.#present?.has(name) ?? true);
+  }
+
+  /** Whether a person has yet to decide about a change. */
+  get isUndecided(): boolean {
+    return [...this.#changed.values()].some(({ isRejected }) => !isRejected);
+  }
+
+  /** Reads the pins. */
+  async load(): Promise<void> {
+    const thread = await this.#agent.thread(`pins-${this.#upstream}`);
+    this.#tools = readPins(thread.progress);
+  }
+
+  /** Compares what the upstream lists with the pins: pins what is new, and asks about what has changed. */
+  async compare(listed: readonly PinnedTool[]): Promise<void> {
+    await this.load();
+    const known = new Map(this.#tools.map((each) => [each.name, each]));
+    const added = listed.filter(({ name }) => !known.has(name));
+    if (added.length > 0) await this.#pin(added, ({ name }, pinned) => !pinned.has(name));
+    const changed = new Map<string, ChangedTool>();
+    for (const definition of listed) {
+      const pinned = this.#tools.find(({ name }) => name === definition.name);
+      if (pinned === undefined || isSameTool(pinned, definition)) continue;
+      const verdict = await this.#askAbout(pinned, definition);
+      if (verdict === 'approved') await this.#adopt(definition);
+      else changed.set(definition.name, { definition, isRejected: verdict === 'rejected' });
+    }
+    this.#changed = changed;
+    this.#present = new Set(listed.map(({ name }) => name));
+    await this.#offer();
+  }
+
+  /** Reads what people have decided about changes since. Resolves whether a tool is another one now. */
+  async refresh(): Promise<boolean> {
+    let isAdopted = false;
+    for (const [name, { definition }] of this.#changed) {
+      const pinned = this.#tools.find((each) => each.name === name);
+      if (pinned === undefined) continue;
+      const verdict = await this.#askAbout(pinned, definition);
+      if (verdict === 'rejected') this.#changed.set(name, { definition, isRejected: true });
+      if (verdict !== 'approved') continue;
+      await this.#adopt(definition);
+      this.#changed.delete(name);
+      isAdopted = true;
+    }
+    return isAdopted;
+  }
+
+  /** Why a tool can't be called now; `undefined` if it can. */
+  whyNot(name: string): string | undefined {
+    const changed = this.#changed.get(name);
+    const tool = `${quoteInertLine(name)} of the MCP server ${this.#upstream}`;
+    if (changed?.isRejected === true)
+      return `Not called: the definition of ${tool} has changed, and a person has rejected the change.`;
+    if (changed !== undefined)
+      return `Not called: the definition of ${tool} has changed. A person has been asked to accept the change first.`;
+    if (this.#present?.has(name) === false) return `Not called: there is no tool ${tool} any more.`;
+    return undefined;
+  }
+
+  /** Whether a tool runs without asking, because somebody has accepted that the upstream calls it read-only. */
+  async isAllowed(tool: PinnedTool): Promise<boolean> {
+    if (tool.annotations?.['readOnlyHint'] !== true) return false;
+    const thread = await this.#agent.thread(`offer-${this.#upstream}`);
+    if (thread.status === 'due') await this.#agent.run([], thread).catch(ignoreBusy);
+    const { tools, isAccepted } = readOffer(thread.progress);
+    const digest = await digestTool(tool);
+    return (
+      isAccepted && tools.some(([name, accepted]) => name === tool.name && accepted === digest)
+    );
+  }
+
+  async #offer(): Promise<void> {
+    const readOnly = this.#tools.filter(
+      ({ annotations }) => annotations?.['readOnlyHint'] === true,
+    );
+    if (readOnly.length === 0) return;
+    const thread = await this.#agent.thread(`offer-${this.#upstream}`);
+    if (thread.revision > 0) return;
+    const news = makeNews(
+      `The MCP server ${this.#upstream} was seen for the first time.`,
+      readOnly,
+    );
+    await this.#agent.run(news, thread).catch(ignoreBusy);
+  }
+
+  async #adopt(definition: PinnedTool): Promise<void> {
+    await this.#pin([definition], (each, pinned) => {
+      const before = pinned.get(each.name);
+      return before === undefined || !isSameTool(before, each);
+    });
+  }
+
+  /** Records definitions. Other processes may do the same at the same moment. */
+  async #pin(
+    tools: readonly PinnedTool[],
+    isMissing: (tool: PinnedTool, pinned: ReadonlyMap<string, PinnedTool>) => boolean,
+  ): Promise<void> {
+    for (;;) {
+      const thread = await this.#agent.thread(`pins-${this.#upstream}`);
+      this.#tools = readPins(thread.progress);
+      const pinned = new Map(this.#tools.map((each) => [each.name, each]));
+      const missing = tools.filter((each) => isMissing(each, pinned));
+      if (missing.length === 0) return;
+      const names = missing.map(({ name }) => name).join(', ');
+      await this.#agent.run(makeNews(`Pinned: ${names}`, missing), thread).catch(ignoreBusy);
+      if (thread.status === 'running') await waitForTimer(50, neverAborted);
+    }
+  }
+
+  /** Asks a person about a change, once, and resolves with the answer. */
+  async #askAbout(
+    pinned: PinnedTool,
+    definition: PinnedTool,
+  ): Promise<'approved' | 'rejected' | undefined> {
+    const place = await hashText(definition.name);
+    const thread = await this.#agent.thread(`change-${this.#upstream}-${place.slice(0, 22)}`);
+    const change = `${await digestTool(pinned)}:${await digestTool(definition)}`;
+    const ended = thread.decisions.filter(({ request }) => request.key?.startsWith(change));
+    const status = ended.at(-1)?.status;
+    if (status === 'approved' || status === 'rejected') return status;
+    const key = `${change}:${ended.length}`;
+    const open = thread.activeRequests;
+    if (open.some((request) => request.key === key)) return undefined;
+    if (open.length > 0) await this.#agent.cancel(thread, 'The definition has changed again.');
+    await this.#agent.requestApproval(thread, {
+      key,
+      text: describeChange(this.#upstream, pinned, definition),
+      reason: 'Until somebody accepts the new definition, calls of this tool are refused.',
+    });
+    return undefined;
+  }
+}
+
+const neverAborted = new AbortController().signal;
+
+/* Another process does the same. */
+function ignoreBusy(error: unknown): void {
+  const isBusy =
+    HoldpointError.isInstance(error) && ['thread-busy', 'requests-open'].includes(error.code);
+  if (!isBusy) throw error;
+}
+
+function isSameTool(one: PinnedTool, other: PinnedTool): boolean {
+  return toCanonicalText(one) === toCanonicalText(other);
+}
+
+/** The difference between two definitions, as JSON, in which no text looks like a line of ours. */
+function describeChange(upstream: string, before: PinnedTool, after: PinnedTool): string {
+  const fields = ['title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const;
+  const lines = fields.flatMap((field) => {
+    const [old, now] = [before[field], after[field]].map((value) =>
+      value === undefined ? 'none' : toCanonicalText(value),
+    );
+    return old === now ? [] : [field, `  was: ${old}`, `  is:  ${now}`];
+  });
+  const question = `Accept that the MCP server ${upstream} has changed its tool ${before.name}?`;
+  return [question, ...lines].map(inertText).join('\n');
+}
