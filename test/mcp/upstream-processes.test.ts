@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { memoryStore } from 'holdpoint';
+import { createGate, type GateOptions } from 'holdpoint/mcp';
+import { expect, test } from 'vitest';
+import { connect, readTexts } from './gate-world.ts';
+
+function openGate(file: string, options: Partial<GateOptions> = {}, more: object = {}) {
+  const ledger = join(mkdtempSync(join(tmpdir(), 'gate-')), 'ledger');
+  const problems: string[] = [];
+  const gate = createGate({
+    upstreams: {
+      bank: {
+        command: process.execPath,
+        args: [join(import.meta.dirname, file), ledger],
+        ...more,
+      },
+    },
+    toolApproval: () => 'approved',
+    onProblem: ({ problem }) => problems.push(problem),
+    ...options,
+  });
+  const readLedger = (): string[] => readFileSync(ledger, 'utf8').trim().split('\n');
+  return { gate, readLedger, problems };
+}
+
+test.each([
+  ['both eras', 'bank-process.ts', 'Paid.'],
+  ['the old era alone', 'old-bank-process.ts', 'Paid by an old bank.'],
+])('a server of its own process that speaks %s is called', async (_, file, reply) => {
+  const { gate } = openGate(file);
+  const client = await connect(gate);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('pay');
+  expect(readTexts(await client.callTool({ name: 'pay' }))).toEqual([reply]);
+  await gate.close();
+});
+
+test('a server that is killed while it pays has paid once: the call is reported as unknown, and is not repeated', async () => {
+  const store = memoryStore();
+  const { gate, readLedger } = openGate('bank-process.ts', { store });
+  const client = await connect(gate);
+  const lost = await client.callTool({ name: 'die', arguments: { euros: 5 } });
+  expect(lost.isError).toBe(true);
+  expect(readTexts(lost)[0]).toContain('It is unknown whether this call');
+  expect(readLedger()).toHaveLength(1);
+  const unsettled = await store.requests?.list({ state: 'open', kind: 'lost-call' });
+  expect(unsettled).toHaveLength(1);
+  expect(readTexts(await client.callTool({ name: 'pay' }))).toEqual(['Paid.']);
+  expect(readLedger()).toHaveLength(2);
+  await gate.close();
+});
+
+test('a server gets the variables that it is given, and no other of the gate', async () => {
+  const { gate } = openGate(
+    'bank-process.ts',
+    {},
+    { env: { BANK_TOKEN: 'x' }, inheritEnv: ['NODE_ENV'] },
+  );
+  const client = await connect(gate);
+  const [text = ''] = readTexts(await client.callTool({ name: 'environment' }));
+  const names: unknown = JSON.parse(text);
+  expect(names).toEqual(expect.arrayContaining(['BANK_TOKEN', 'NODE_ENV', 'PATH']));
+  expect(names).not.toContain('VITEST');
+  expect(process.env['VITEST']).toBeDefined();
+  await gate.close();
+});
+
+test('no secret of a server is in what is reported of it', async () => {
+  const url = 'http://127.0.0.1:9/mcp?key=very-secret-key';
+  const problems: string[] = [];
+  const gate = createGate({
+    upstreams: { bank: { url, headers: { authorization: 'Bearer hush-hush' } } },
+    onProblem: ({ problem }) => problems.push(problem),
+  });
+  await (await connect(gate)).listTools();
+  expect(problems.join('\n')).toContain("The upstream bank can't be reached");
+  expect(problems.join('\n')).not.toMatch(/very-secret-key|hush-hush/);
+  await gate.close();
+});
