@@ -1,5 +1,16 @@
 import { expect, test } from 'vitest';
-import { answerOnly, connect, listOpen, makeWorld, payment, readTexts } from './gate-world.ts';
+import {
+  answerOnly,
+  connect,
+  connectOld,
+  listOpen,
+  makeBank,
+  makeWorld,
+  onlyRequest,
+  payment,
+  readTexts,
+  text,
+} from './gate-world.ts';
 
 test('a call that needs nobody runs at once', async () => {
   const { gate, bank } = makeWorld({ toolApproval: () => 'approved' });
@@ -8,21 +19,145 @@ test('a call that needs nobody runs at once', async () => {
   expect(tools.map(({ name }) => name)).toEqual(['pay', 'balance']);
   const result = await client.callTool(payment);
   expect(readTexts(result)).toEqual(['pay done']);
-  expect(bank.calls).toMatchObject([{ name: 'pay', arguments: payment.arguments }]);
+  expect(bank.calls).toEqual([{ ...payment, key: expect.stringMatching(/^.{20,}$/) }]);
 });
 
-test('a call runs once it is approved while it is held', async () => {
+test.each([
+  ['SDK 2', connect],
+  ['SDK 1', connectOld],
+])('a call of %s runs once it is approved while it is held', async (_name, open) => {
   const { gate, bank, clock } = makeWorld();
-  const client = await connect(gate);
+  const client = await open(gate, { principal: 'ada' });
   const result = client.callTool(payment);
-  await clock.pass(2_000);
+  await clock.pass(30_000);
   expect(bank.calls).toEqual([]);
+  expect(await onlyRequest(gate)).toMatchObject({ requestedBy: 'ada' });
   const threadId = await answerOnly(gate, (request) => request.approve());
   await clock.pass(2_000);
   expect(readTexts(await result)).toEqual(['pay done']);
   expect(bank.calls).toHaveLength(1);
-  await clock.pass(0);
-  const thread = await gate.agent.thread(threadId);
-  expect(thread.caller).toMatchObject({ state: 'informed' });
+  expect((await gate.agent.thread(threadId)).caller).toMatchObject({ state: 'informed' });
   expect(await listOpen(gate)).toEqual([]);
+});
+
+test('a rejection reaches the client with its reason, and nothing runs', async () => {
+  const { gate, bank, clock } = makeWorld();
+  const client = await connect(gate);
+  const result = client.callTool(payment);
+  await clock.pass(1_000);
+  await answerOnly(gate, (request) => request.reject({ reason: 'Wrong supplier.' }));
+  await clock.pass(2_000);
+  expect(await result).toMatchObject({ isError: true });
+  expect(readTexts(await result)).toEqual([
+    'A person rejected this call: Wrong supplier. Nothing was done.',
+  ]);
+  expect(bank.calls).toEqual([]);
+});
+
+test('an edited call runs as edited, and the client is told what was changed', async () => {
+  const { gate, bank, clock } = makeWorld({
+    toolApproval: { pay: { type: 'user-approval', editable: true } },
+  });
+  const client = await connect(gate);
+  const result = client.callTool(payment);
+  await clock.pass(1_000);
+  await answerOnly(gate, (request) => request.approve({ input: { to: 'ACME', euros: 10 } }));
+  await clock.pass(2_000);
+  expect(readTexts(await result)).toEqual([
+    'A person changed this call before it ran: "euros" was 100 and became 10. The result is that of the changed call.',
+    'pay done',
+  ]);
+  expect(bank.calls).toMatchObject([{ arguments: { to: 'ACME', euros: 10 } }]);
+});
+
+test('an expired request runs nothing, and the client is told so', async () => {
+  const { gate, bank, clock } = makeWorld({
+    toolApproval: { pay: { type: 'user-approval', expiresAfterMs: 20_000 } },
+  });
+  const client = await connect(gate);
+  const result = client.callTool(payment);
+  await clock.pass(25_000);
+  expect(readTexts(await result)).toEqual([
+    'Nobody decided in time whether this call may run, so it has expired. Nothing was done.',
+  ]);
+  expect(bank.calls).toEqual([]);
+});
+
+test('a cancelled call runs nothing, and the client is told so', async () => {
+  const { gate, clock } = makeWorld();
+  const client = await connect(gate);
+  const result = client.callTool(payment);
+  await clock.pass(1_000);
+  const { threadId } = await onlyRequest(gate);
+  await gate.agent.cancel(await gate.agent.thread(threadId), 'Not today.', { principal: 'boss' });
+  await clock.pass(2_000);
+  expect(readTexts(await result)).toEqual([
+    'This call was cancelled: Not today. Nothing was done.',
+  ]);
+});
+
+test('a call that a rule denies is told so at once', async () => {
+  const { gate, bank } = makeWorld({
+    toolApproval: { pay: { type: 'denied', reason: 'Nobody pays here.' } },
+  });
+  const client = await connect(gate);
+  const result = await client.callTool(payment);
+  expect(readTexts(result)).toEqual([
+    'A rule denied this call: Nobody pays here. Nothing was done.',
+  ]);
+  expect(bank.calls).toEqual([]);
+});
+
+test("what a server calls an error is recorded as a failure and reaches the client as the server's own", async () => {
+  const bank = makeBank(() => ({ ...text('No money.'), isError: true, _meta: { code: 7 } }));
+  const { gate, clock } = makeWorld({ bank });
+  const client = await connect(gate);
+  const result = client.callTool(payment);
+  await clock.pass(1_000);
+  const threadId = await answerOnly(gate, (request) => request.approve());
+  await clock.pass(2_000);
+  expect(await result).toMatchObject({ ...text('No money.'), isError: true, _meta: { code: 7 } });
+  const [call] = (await gate.agent.thread(threadId)).calls;
+  expect(call).toMatchObject({ status: 'failed', outcome: { error: 'No money.' } });
+});
+
+test('with a quorum of two, a call runs after the second approval', async () => {
+  const { gate, bank, clock } = makeWorld({
+    toolApproval: { pay: { type: 'user-approval', quorum: 2, notRequester: true } },
+  });
+  const client = await connect(gate);
+  const result = client.callTool(payment);
+  await clock.pass(1_000);
+  await expect(answerOnly(gate, (request) => request.approve(), 'ada')).rejects.toMatchObject({
+    code: 'not-allowed',
+  });
+  await answerOnly(gate, (request) => request.approve(), 'bo');
+  await clock.pass(2_000);
+  expect(bank.calls).toEqual([]);
+  await answerOnly(gate, (request) => request.approve(), 'cy');
+  await clock.pass(2_000);
+  expect(readTexts(await result)).toEqual(['pay done']);
+  expect(bank.calls).toHaveLength(1);
+});
+
+test.each([
+  ['an input that the schema rejects', { to: 'ACME' }, /invalid input/],
+  ['a number that readers may round', { to: 'ACME', euros: 2 ** 60 }, /may round it/],
+])('%s is refused, and nobody is asked', async (_name, input, why) => {
+  const { gate, bank } = makeWorld();
+  const client = await connect(gate);
+  const result = await client.callTool({ name: 'pay', arguments: input });
+  expect(result).toMatchObject({ isError: true });
+  expect(readTexts(result)[0]).toMatch(why);
+  expect(await listOpen(gate)).toEqual([]);
+  expect(bank.calls).toEqual([]);
+});
+
+test('a tool that no server has is refused as the protocol says', async () => {
+  const { gate } = makeWorld();
+  const client = await connect(gate);
+  await expect(client.callTool({ name: 'constructor', arguments: {} })).rejects.toMatchObject({
+    code: -32_602,
+    message: expect.stringContaining('Unknown tool "constructor"'),
+  });
 });

@@ -14,6 +14,7 @@ import { awaitUntilAborted } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { endTurn } from './calls-here.ts';
 import { describeCallEnd, describePending, makeError } from './call-result.ts';
 import type { CallIndex } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
@@ -127,8 +128,9 @@ async function serveValidCall(
     );
     return page.requirement ?? describePending(tool, { url: page.url, isTyped });
   }
-  const sent = connection?.sent ?? endTurn();
-  void index.here.track(noteSent(index, end, { callerId, gone, sent }));
+  /* Over HTTP, the library aborts its own signal also when the exchange is complete. */
+  const receiver = connection ?? { gone: signal, sent: endTurn() };
+  void index.here.track(noteSent(index, end, { ...receiver, callerId }));
   return project(gate, received, describeCallEnd(end.thread));
 }
 
@@ -217,7 +219,7 @@ async function sendProgress(
 async function noteSent(
   { gate, here }: CallIndex,
   { thread }: HoldEnd,
-  { callerId, gone, sent }: { callerId: string; gone: AbortSignal; sent: Promise<unknown> },
+  { callerId, gone, sent }: CallerConnection & { callerId: string },
 ): Promise<void> {
   const lost = AbortSignal.any([gone, gate.closing]);
   try {
@@ -229,13 +231,6 @@ async function noteSent(
   } catch (error) {
     gate.report({ problem: 'It could not be recorded that a caller got its result.', error });
   }
-}
-
-/** Resolves in a later turn of the event loop: what is returned now has been written by then. */
-function endTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, 0);
-  });
 }
 
 /** The result as the client's protocol has it. */

@@ -47,8 +47,18 @@ export class CallsHere {
     return work;
   }
 
-  /** Resolves when nothing is at work any more. */
+  /** Resolves when nothing is at work any more, and results have been written. */
   async settle(): Promise<void> {
-    while (this.#work.size > 0) await Promise.allSettled(this.#work);
+    do {
+      await Promise.allSettled(this.#work);
+      await endTurn();
+    } while (this.#work.size > 0);
   }
+}
+
+/** Resolves in a later turn of the event loop: what a handler has returned before is written by then. */
+export function endTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 0);
+  });
 }

@@ -1,0 +1,190 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { answerOnly, makeWorld, onlyRequest, payment, readTexts } from './gate-world.ts';
+import { authorize, connectHttp, fetchAs, gateUrl, httpClients } from './http-clients.ts';
+
+test.each(Object.entries(httpClients))(
+  '%s over HTTP has a call held, and collects one that was pending',
+  async (_name, open) => {
+    const { gate, bank, clock } = makeWorld({ authorize });
+    const client = await open(fetchAs(gate, 'ada'));
+    const held = client.call('pay', payment.arguments);
+    await clock.pass(1_000);
+    expect(await onlyRequest(gate)).toMatchObject({ requestedBy: 'ada' });
+    await answerOnly(gate, (request) => request.approve());
+    await clock.pass(2_000);
+    expect(await held).toEqual(['pay done']);
+    await clock.pass(0);
+
+    const pending = client.call('pay', payment.arguments);
+    await clock.pass(45_000);
+    expect((await pending)[0]).toMatch(/^Pending/);
+    await answerOnly(gate, (request) => request.approve());
+    await client.close();
+    const again = await open(fetchAs(gate, 'ada'));
+    expect(await again.call('pay', payment.arguments)).toEqual(['pay done']);
+    expect(bank.calls).toHaveLength(2);
+    await gate.close();
+  },
+);
+
+const headers = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'x-user': 'ada',
+};
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'claude-code', version: '1' },
+  },
+};
+
+const callPay = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: payment };
+
+/** A request as an older client sends it. */
+function post(body: unknown, more: Record<string, string> = {}): Request {
+  return new Request(gateUrl, {
+    method: 'POST',
+    headers: { ...headers, ...more },
+    body: JSON.stringify(body),
+  });
+}
+
+const errorSchema = z.object({ error: z.object({ code: z.string() }) });
+
+async function readRefusal(response: Response): Promise<[number, string]> {
+  return [response.status, errorSchema.parse(await response.json()).error.code];
+}
+
+test.each([
+  [
+    'a page of another site',
+    { origin: 'https://evil.example' },
+    initialize,
+    [403, 'foreign-origin'],
+  ],
+  ['nobody', { 'x-user': '' }, initialize, [403, 'not-allowed']],
+  ['a form', { 'content-type': 'text/plain' }, initialize, [415, 'unsupported-media-type']],
+  ['too long a body', {}, { ...initialize, more: 'x'.repeat(2_000_000) }, [413, 'too-large']],
+  ['a call without a session', {}, callPay, [400, 'invalid-input']],
+  ['an unknown session', { 'mcp-session-id': 'x' }, callPay, [404, 'not-found']],
+])('%s is refused', async (_name, more, body, refusal) => {
+  const { gate, bank } = makeWorld({ authorize, toolApproval: () => 'approved' });
+  expect(await readRefusal(await gate.handler(post(body, more)))).toEqual(refusal);
+  expect(bank.calls).toEqual([]);
+});
+
+/** A session of an older client. */
+async function openSession(gate: ReturnType<typeof makeWorld>['gate'], user = 'ada') {
+  const response = await gate.handler(post(initialize, { 'x-user': user }));
+  await response.text();
+  const id = response.headers.get('mcp-session-id') ?? '';
+  expect(id).toMatch(/^[\w-]{22}$/);
+  return id;
+}
+
+test('a session belongs to the person who opened it', async () => {
+  const { gate, bank } = makeWorld({ authorize, toolApproval: () => 'approved' });
+  const id = await openSession(gate);
+  const stolen = post(callPay, { 'x-user': 'eve', 'mcp-session-id': id });
+  expect(await readRefusal(await gate.handler(stolen))).toEqual([404, 'not-found']);
+  expect(bank.calls).toEqual([]);
+  const own = await gate.handler(post(callPay, { 'mcp-session-id': id }));
+  expect(await own.text()).toContain('pay done');
+});
+
+test('of too many sessions, the one that was idle for the longest is closed, but none that is in use', async () => {
+  const { gate, clock } = makeWorld({ authorize, maximumSessions: 2 });
+  const [first, second] = [await openSession(gate), await openSession(gate)];
+  const held = await gate.handler(post(callPay, { 'mcp-session-id': first }));
+  await openSession(gate);
+  const closed = await gate.handler(post(callPay, { 'mcp-session-id': second }));
+  expect(closed.status).toBe(404);
+  await held.body?.cancel();
+  await clock.pass(0);
+});
+
+test('while all sessions are in use, no other is opened', async () => {
+  const { gate } = makeWorld({ authorize, maximumSessions: 1 });
+  const id = await openSession(gate);
+  const held = await gate.handler(post(callPay, { 'mcp-session-id': id }));
+  const refused = await gate.handler(post(initialize));
+  expect(await readRefusal(refused)).toEqual([503, 'too-many-sessions']);
+  await held.body?.cancel();
+});
+
+test('an idle session is closed', async () => {
+  const { gate, clock } = makeWorld({ authorize, sessionIdleMs: 60_000 });
+  const id = await openSession(gate);
+  await clock.pass(60_000);
+  const late = await gate.handler(post(callPay, { 'mcp-session-id': id }));
+  expect(late.status).toBe(404);
+});
+
+/** Has a client disconnect from a call that is held. */
+const disconnections: Record<string, (gate: Gate, clock: VirtualClock) => Promise<void>> = {
+  'a response that is read no longer': async (gate, clock) => {
+    const id = await openSession(gate);
+    const held = await gate.handler(post(callPay, { 'mcp-session-id': id }));
+    await clock.pass(1_000);
+    await held.body?.cancel();
+  },
+  'a request that is aborted': async (gate, clock) => {
+    const cutting = new AbortController();
+    const id = await openSession(gate);
+    const request = post(callPay, { 'mcp-session-id': id });
+    await gate.handler(new Request(request, { signal: cutting.signal }));
+    await clock.pass(1_000);
+    cutting.abort();
+  },
+  'a cancelled call of protocol 2026-07-28': async (gate, clock) => {
+    const cutting = new AbortController();
+    const client = await connectHttp(fetchAs(gate, 'ada'), 'auto');
+    client.callTool(payment, { signal: cutting.signal }).catch(() => {});
+    await clock.pass(1_000);
+    cutting.abort();
+  },
+};
+
+type Gate = ReturnType<typeof makeWorld>['gate'];
+type VirtualClock = ReturnType<typeof makeWorld>['clock'];
+
+test.each(Object.entries(disconnections))(
+  '%s: the approved call waits, and another connection collects it',
+  async (_name, disconnect) => {
+    const { gate, bank, clock } = makeWorld({ authorize });
+    await disconnect(gate, clock);
+    await clock.pass(100);
+    const threadId = await answerOnly(gate, (request) => request.approve());
+    await clock.pass(60_000);
+    expect(bank.calls).toEqual([]);
+    expect((await gate.agent.thread(threadId)).caller).toMatchObject({ state: 'left' });
+    const client = await connectHttp(fetchAs(gate, 'ada'), 'legacy');
+    expect(readTexts(await client.callTool(payment))).toEqual(['pay done']);
+    expect(bank.calls).toHaveLength(1);
+  },
+);
+
+test('a result that no one read over HTTP is collected, and not noted as sent', async () => {
+  const { gate, bank, clock } = makeWorld({ authorize, toolApproval: () => 'approved' });
+  const id = await openSession(gate);
+  const response = await gate.handler(post(callPay, { 'mcp-session-id': id }));
+  await clock.pass(100);
+  expect(bank.calls).toHaveLength(1);
+  await response.body?.cancel();
+  await clock.pass(100);
+  const client = await connectHttp(fetchAs(gate, 'ada'), 'legacy');
+  expect(readTexts(await client.callTool(payment))).toEqual(['pay done']);
+  expect(bank.calls).toHaveLength(1);
+});
+
+test('a gate without authorize serves nobody over HTTP', async () => {
+  const { gate } = makeWorld();
+  await expect(gate.handler(post(initialize))).rejects.toThrow('needs the option `authorize`');
+});
