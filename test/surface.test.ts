@@ -7,6 +7,7 @@ import * as dbos from 'holdpoint/dbos';
 import * as graphileWorker from 'holdpoint/graphile-worker';
 import * as inbox from 'holdpoint/inbox';
 import * as links from 'holdpoint/links';
+import * as mcp from 'holdpoint/mcp';
 import * as middleware from 'holdpoint/middleware';
 import * as otel from 'holdpoint/otel';
 import * as rap from 'holdpoint/rap';
@@ -56,6 +57,7 @@ test('the public names are these, and a change of them is a decision', () => {
   expect(Object.keys(graphileWorker).toSorted()).toEqual(['addResumeJob', 'resumeTasks']);
   expect(Object.keys(inbox)).toEqual(['createInboxHandler']);
   expect(Object.keys(links)).toEqual(['createLinks']);
+  expect(Object.keys(mcp)).toEqual(['createGate']);
   expect(Object.keys(middleware).toSorted()).toEqual([
     'answerMessage',
     'approvalRequestsOf',
@@ -237,6 +239,16 @@ test('the public types are these', () => {
     './graphile-worker': ['ResumeJobOptions', 'ResumeTasksOptions'],
     './inbox': ['FieldFormat', 'InboxDetail', 'InboxHandlerOptions', 'InboxSignIn'],
     './links': ['LinkKey', 'Links', 'LinksOptions'],
+    './mcp': [
+      'AuthorizeCaller',
+      'Gate',
+      'GateCaller',
+      'GateOptions',
+      'GateProblem',
+      'ServeStdioOptions',
+      'UpstreamOptions',
+      'WaitingCall',
+    ],
     './middleware': ['GuardOptions', 'HoldPointOptions', 'OpenRequestsOptions'],
     './otel': ['TraceOptions'],
     './rap': [

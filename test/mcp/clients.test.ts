@@ -24,6 +24,7 @@ async function connectStdio(gate: Gate, mode: (typeof eras)[number], options: Cl
     { ...options, versionNegotiation: { mode } },
   );
   await client.connect(mine);
+  await client.listTools();
   return { client, served };
 }
 
@@ -191,8 +192,7 @@ test.each([
 
 test('a rule for a tool that no server has is reported', async () => {
   const { gate, problems } = makeWorld({ toolApproval: { pya: 'user-approval' } });
-  const client = await connect(gate);
-  await client.listTools();
+  await connect(gate);
   expect(problems).toEqual([
     { problem: "toolApproval names 'pya', which is not a tool of this gate." },
   ]);

@@ -24,17 +24,21 @@ async function playDeath(
   const store = memoryStore();
   const bank = makeBank();
   const dying = dyingStore(store, append, when);
-  const before = makeWorld({ ...rules, store: dying.store, clock, bank });
   const { gate } = makeWorld({ ...rules, store, clock, bank });
+  /* Its tools are pinned before. */
+  await connect(gate);
+  const before = makeWorld({ ...rules, store: dying.store, clock, bank });
   const approveAll = async (): Promise<void> => {
     for (const request of await listOpen(gate))
       await gate.agent.respond(request.approve(), await gate.agent.thread(request.threadId));
   };
   let told = '';
   const client = await connect(before.gate);
-  void client.callTool(payment).then((result) => {
+  const hear = async (): Promise<void> => {
+    const result = await client.callTool(payment);
     if (!dying.isDead) [told = ''] = readTexts(result);
-  });
+  };
+  void hear();
   await clock.pass(3_000);
   await approveAll();
   await clock.pass(3_000 + restMs);

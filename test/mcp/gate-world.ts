@@ -98,6 +98,8 @@ export async function connect(
   await gate.makeServer(caller).connect(theirs);
   const client = new Client({ name, version: '1' }, options);
   await client.connect(mine);
+  /* Then the gate knows the tools of its servers, which it connects to on the clock of this machine. */
+  await client.listTools();
   return client;
 }
 
@@ -110,6 +112,7 @@ export async function connectOld(
   await gate.makeServer(caller).connect(theirs);
   const client = new OldClient({ name: 'claude-code', version: '1' });
   await client.connect(mine);
+  await client.listTools();
   return client;
 }
 

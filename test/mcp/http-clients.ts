@@ -43,6 +43,7 @@ export async function connectHttp(
 ): Promise<Client> {
   const client = new Client(names, { ...options, versionNegotiation: { mode } });
   await client.connect(new StreamableHTTPClientTransport(new URL(gateUrl), { fetch }));
+  await client.listTools();
   return client;
 }
 
@@ -53,6 +54,7 @@ export const httpClients: Record<string, (fetch: Fetch) => Promise<HttpClient>> 
   'SDK 1': async (fetch) => {
     const client = new OldClient(names);
     await client.connect(new OldHttpTransport(new URL(gateUrl), { fetch }));
+    await client.listTools();
     return wrap(client);
   },
   '@ai-sdk/mcp': async (fetch) => {

@@ -45,6 +45,8 @@ const initialize = {
   },
 };
 
+const listTools = { jsonrpc: '2.0', id: 'list', method: 'tools/list' };
+
 const callPay = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: payment };
 
 /** A request as an older client sends it. */
@@ -85,6 +87,8 @@ async function openSession(gate: ReturnType<typeof makeWorld>['gate'], user = 'a
   const response = await gate.handler(post(initialize, { 'x-user': user }));
   await response.text();
   const id = response.headers.get('mcp-session-id') ?? '';
+  const listed = await gate.handler(post(listTools, { 'x-user': user, 'mcp-session-id': id }));
+  await listed.text();
   expect(id).toMatch(/^[\w-]{22}$/);
   return id;
 }

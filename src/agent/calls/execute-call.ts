@@ -264,6 +264,7 @@ const unknownOutcome = Symbol.for('holdpoint.unknown-outcome');
  * }
  */
 export class UnknownOutcomeError extends Error {
+  /** The name of the class. */
   override readonly name = 'UnknownOutcomeError';
   /* Registered, so that two copies of the package understand each other. */
   readonly [unknownOutcome] = true;

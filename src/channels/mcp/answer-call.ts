@@ -20,7 +20,7 @@ import type { CallIndex } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
 import type { GateCaller } from './gate-options.ts';
 import { type HoldEnd, holdCall } from './hold-call.ts';
-import { noteInformed, noteLeft } from './note-call.ts';
+import { noteInformed, noteLeft, noteUnknown } from './note-call.ts';
 import { findPageUrl, isModern, maySeePage, requirePage, showPage } from './show-page.ts';
 
 /** How a caller is connected, where the protocol's library does not say it. */
@@ -224,9 +224,9 @@ async function noteSent(
   const lost = AbortSignal.any([gone, gate.closing]);
   try {
     await awaitUntilAborted(sent, lost).catch(() => {});
-    const isInformed = thread.status === 'idle' && !gone.aborted;
-    if (!isInformed) here.forget(thread.id);
-    await (isInformed ? noteInformed : noteLeft)(gate.agent, thread, callerId);
+    if (thread.status === 'indeterminate') return await noteUnknown(gate.agent, thread, callerId);
+    if (gone.aborted) here.forget(thread.id);
+    await (gone.aborted ? noteLeft : noteInformed)(gate.agent, thread, callerId);
     here.forget(thread.id);
   } catch (error) {
     gate.report({ problem: 'It could not be recorded that a caller got its result.', error });

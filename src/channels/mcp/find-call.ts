@@ -24,6 +24,8 @@ const windowMs = 28 * 24 * 3_600_000;
 /* How many earlier calls of the same caller with the same arguments are looked at. */
 const maximumLooks = 8;
 const fingerprintLength = 22;
+/* After this time without a change, in milliseconds, nobody works on a call that no run holds. */
+const silenceMs = 2_000;
 
 /**
  * Finds the call that a client repeats or collects: one with the client's own id; or else the latest one with the same arguments that nobody
@@ -78,28 +80,30 @@ async function judgeCall(
     return thread;
   if (caller?.state === 'informed' || here.isTold(id)) return 'over';
   if (here.isHeld(id)) return 'other';
-  if (caller?.state === 'pending' || caller?.state === 'left') return thread;
-  if (thread.status === 'running') return (await findAbandoned(gate, thread, signal)) ?? 'other';
-  const isHeld = thread.status === 'waiting' && (caller?.until ?? 0) > gate.agent.now();
-  return isHeld ? 'other' : thread;
+  const isFree = caller?.state === 'pending' || caller?.state === 'left';
+  if (isFree || thread.status === 'indeterminate') return thread;
+  const isHeld = caller !== undefined && (caller.until ?? 0) > gate.agent.now();
+  if (isHeld && thread.status === 'waiting') return 'other';
+  if (!isHeld && caller !== undefined && thread.status !== 'running') return thread;
+  return (await findAbandoned(gate, thread, signal)) ?? 'other';
 }
 
 /**
- * A call that runs in another process: the thread, if that process has died, as its lease then expires without a renewal. Otherwise it has a
- * caller of its own there. A client whose gate was killed must be told of the lost call, and not start another one beside it.
+ * A call that another process works on: the thread, if that process has died. Then nothing is appended for a while, and the lease of its run
+ * expires. Otherwise the call has a caller there. A client whose gate was killed must be told of its lost call, and not begin another one
+ * beside it.
  */
 async function findAbandoned(
   { agent, wait, pollMs }: GateContext,
-  running: AgentThread,
+  { id, revision }: AgentThread,
   signal: AbortSignal,
 ): Promise<AgentThread | undefined> {
-  for (;;) {
+  for (let waitedMs = pollMs; ; waitedMs += pollMs) {
     await wait(pollMs, signal);
     signal.throwIfAborted();
-    const thread = await agent.thread(running.id);
-    const isLost = thread.status === 'indeterminate';
-    const isAlive = thread.revision !== running.revision && !isLost;
-    if (isAlive) return undefined;
-    if (thread.status !== 'running') return thread;
+    const thread = await agent.thread(id);
+    if (thread.status === 'indeterminate') return thread;
+    if (thread.revision !== revision) return undefined;
+    if (thread.status !== 'running' && waitedMs >= silenceMs) return thread;
   }
 }

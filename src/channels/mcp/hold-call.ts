@@ -67,12 +67,14 @@ interface BegunCall {
   record?: CallRecord;
 }
 
-/** A new call, for an empty thread; `undefined` if somebody else has begun one under this id. */
+/** A new call, for an empty thread; `undefined` if somebody else has begun one under this id. Throws `not-allowed` for a tool that can't be called now. */
 async function prepareCall(
-  { gate: { agent, generateId } }: CallIndex,
+  { gate: { agent, upstreams, generateId } }: CallIndex,
   { tool, input, client, place, clientCallId }: ClientCall,
   threadId: string,
 ): Promise<BegunCall | undefined> {
+  const reason = upstreams.whyNot(tool);
+  if (reason !== undefined) throw new HoldpointError('not-allowed', reason);
   const thread = await agent.thread(threadId);
   if (thread.revision > 0) return undefined;
   const record: CallRecord = {

@@ -25,6 +25,13 @@ export async function noteInformed(agent: Agent, thread: AgentThread, id: string
   );
 }
 
+/** Notes that nobody holds the call any more, whose outcome is unknown. */
+export async function noteUnknown(agent: Agent, thread: AgentThread, id: string): Promise<void> {
+  await noteCaller(agent, thread, (before) =>
+    before?.state === 'left' ? undefined : { callerId: id, state: 'left' },
+  );
+}
+
 /** Notes that the caller has gone, unless the call has another caller by now. */
 export async function noteLeft(agent: Agent, thread: AgentThread, id: string): Promise<void> {
   await noteCaller(agent, thread, (before) => {
