@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 /** What a call of the bank's server gets. */
-export interface BankCall {
+interface BankCall {
   name: string;
   arguments: Record<string, unknown> | undefined;
   key: unknown;
@@ -47,9 +47,13 @@ const bankTools: Tool[] = [
 /** A bank as an MCP server, which records what it was asked. */
 export function makeBank(answer: Answer = ({ name }) => text(`${name} done`)) {
   const calls: BankCall[] = [];
+  const servers: Server[] = [];
+  let tools = bankTools;
   const open = (): Transport => {
-    const server = new Server({ name: 'bank', version: '1' }, { capabilities: { tools: {} } });
-    server.setRequestHandler('tools/list', () => ({ tools: bankTools }));
+    const capabilities = { tools: { listChanged: true } };
+    const server = new Server({ name: 'bank', version: '1' }, { capabilities });
+    servers.push(server);
+    server.setRequestHandler('tools/list', () => ({ tools }));
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const { _meta: meta } = mcpReq;
       const key = meta?.['holdpoint/idempotencyKey'];
@@ -61,7 +65,12 @@ export function makeBank(answer: Answer = ({ name }) => text(`${name} done`)) {
     void server.connect(mine);
     return theirs;
   };
-  return { calls, open };
+  /** The bank says something else of its tools from now on. */
+  const describe = async (description: string): Promise<void> => {
+    tools = bankTools.map((tool) => ({ ...tool, description }));
+    for (const server of servers) await server.sendToolListChanged();
+  };
+  return { calls, open, describe };
 }
 
 type WorldOptions = Partial<GateOptions> & {
