@@ -320,3 +320,17 @@ test('a clock that steps back or forth makes nobody run a call twice', async () 
     expect(bank.calls).toHaveLength(1);
   }
 });
+
+test('a call that was pending when four weeks ended is collected in the next four', async () => {
+  const clock = virtualClock();
+  const turn = 100 * 28 * 24 * 3_600_000;
+  const { gate, bank } = makeWorld({ clock, now: () => turn - 60_000 + clock.now() });
+  const client = await connect(gate);
+  const first = client.callTool(payment);
+  await clock.pass(45_000);
+  await first;
+  await answerOnly(gate, (request) => request.approve());
+  await clock.pass(60_000);
+  expect(readTexts(await client.callTool(payment))).toEqual(['pay done']);
+  expect(bank.calls).toHaveLength(1);
+});

@@ -13,15 +13,14 @@ import { inertText, quoteInertLine } from '../../content/inert-text.ts';
 import { awaitUntilAborted } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import type { AgentThread } from '../../thread/agent-thread.ts';
 import { endTurn } from './calls-here.ts';
-import { describeCallEnd, describePending, makeError } from './call-result.ts';
+import { describeCallEnd, describePending, describeRunning, makeError } from './call-result.ts';
 import type { CallIndex } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
 import type { GateCaller } from './gate-options.ts';
-import { type HoldEnd, holdCall } from './hold-call.ts';
+import { type HeldCall, type HoldEnd, holdCall } from './hold-call.ts';
 import { noteInformed, noteLeft, noteUnknown } from './note-call.ts';
-import { findPageUrl, isModern, maySeePage, requirePage, showPage } from './show-page.ts';
+import { CallPage } from './show-page.ts';
 
 /** How a caller is connected, where the protocol's library does not say it. */
 export interface CallerConnection {
@@ -113,15 +112,17 @@ async function serveValidCall(
   const connection = context.http?.req && serving.findConnection(context.http.req);
   const { signal } = context.mcpReq;
   const gone = connection === undefined ? signal : AbortSignal.any([signal, connection.gone]);
-  const page = new CallPage(serving, received, tool);
+  const page = new CallPage(gate, { ...received, tool, shownPages: serving.shownPages });
   const callerId = gate.generateId();
   const over = new AbortController();
   const call = { tool, input, ...describeClient(received) };
-  const onWaiting = async (thread: AgentThread): Promise<boolean> => page.show(thread, over.signal);
+  const onWaiting: HeldCall['onWaiting'] = (thread, timeIsUp) =>
+    page.show(thread, { timeIsUp, over: over.signal });
   void sendProgress(gate, context, { tool, signal: AbortSignal.any([gone, over.signal]) });
   const held = { call, callerId, gone, onWaiting };
   const end = await holdCall(index, held).finally(() => over.abort());
   if (end.status === 'left') return makeError('The client has gone.');
+  if (end.status === 'running') return describeRunning(tool);
   if (end.status === 'pending') {
     const isTyped = gate.upstreams.listed.some(
       ({ name, outputSchema }) => name === tool && outputSchema !== undefined,
@@ -150,49 +151,6 @@ function describeClient({
     client: name ?? 'a client without a name',
     clientCallId: ids['claudecode/toolUseId'] ?? ids.callId,
   };
-}
-
-/** The page where a person decides on a call, as far as its client is to show it. */
-class CallPage {
-  readonly #serving: ServedGate;
-  readonly #received: ReceivedCall;
-  readonly #tool: string;
-  /** Its address, once the call waits for a person. */
-  url: string | undefined;
-  /** The result that has the client show it and call again. */
-  requirement: InputRequiredResult | undefined;
-
-  constructor(serving: ServedGate, received: ReceivedCall, tool: string) {
-    this.#serving = serving;
-    this.#received = received;
-    this.#tool = tool;
-  }
-
-  /** Has the client show the page, once for each request. Returns whether the client is to call again for that. */
-  async show(thread: AgentThread, over: AbortSignal): Promise<boolean> {
-    const { shownPages, index } = this.#serving;
-    const { server, context } = this.#received;
-    this.url = await findPageUrl(index.gate, thread);
-    const [request] = thread.activeRequests;
-    if (this.url === undefined || request === undefined) return false;
-    const { requestId: id } = request;
-    if (!maySeePage(server, context) || shownPages.has(id)) return false;
-    remember(shownPages, id);
-    if (isModern(context)) this.requirement = requirePage(this.#tool, this.url);
-    else {
-      const { holdMs: timeout } = index.gate;
-      showPage(server, context, { tool: this.#tool, url: this.url, id, timeout, over });
-    }
-    return this.requirement !== undefined;
-  }
-}
-
-const maximumRemembered = 10_000;
-
-function remember(ids: Set<string>, id: string): void {
-  ids.add(id);
-  const [oldest] = ids;
-  if (ids.size > maximumRemembered && oldest !== undefined) ids.delete(oldest);
 }
 
 /** Sends progress until the signal aborts, if the client asked for it: it may give up otherwise. */

@@ -46,6 +46,14 @@ export function describePending(
   return { content: [{ type: 'text', text }], ...(isTyped && { isError: true }) };
 }
 
+/** The result for a client of a gate that closes while another one runs its call. */
+export function describeRunning(tool: string): CallToolResult {
+  const name = quoteInertLine(tool);
+  return makeError(
+    `${name} is still running. Call ${name} again with exactly the same arguments to get the result; it is not repeated.`,
+  );
+}
+
 /** A result that says that a call has failed. */
 export function makeError(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };

@@ -15,18 +15,18 @@ export interface HeldCall {
   /** Aborts when the caller has gone. */
   gone: AbortSignal;
   /**
-   * Called once, when the call waits for a person. Returns whether to stop holding it, because the client was asked to call again. `over` aborts
-   * when the call is held no longer.
+   * Called once, when the call waits for a person. Returns whether to stop holding it, because the client is to call again. `timeIsUp` aborts when
+   * the call is held no longer for that.
    */
-  onWaiting: (thread: AgentThread, over: AbortSignal) => Promise<boolean>;
+  onWaiting: (thread: AgentThread, timeIsUp: AbortSignal) => Promise<boolean>;
 }
 
 /**
  * How holding a call ended. `over`: the call has an outcome, or one that is unknown; a known one counts as told from now on. `pending`: a person
- * has not decided yet. `left`: the caller has gone.
+ * has not decided yet. `running`: it runs in another process, and this gate closes. `left`: the caller has gone.
  */
 export interface HoldEnd {
-  status: 'over' | 'pending' | 'left';
+  status: 'over' | 'pending' | 'running' | 'left';
   thread: AgentThread;
 }
 
@@ -104,7 +104,7 @@ async function holdInTime(
     () => timeIsUp.abort(),
   );
   try {
-    return await followCall(index, held, { ...begun, timeIsUp: signal, over: over.signal });
+    return await followCall(index, held, { ...begun, timeIsUp: signal });
   } catch (error) {
     await noteLeft(gate.agent, thread, held.callerId).catch((cause: unknown) => {
       gate.report({ problem: 'It could not be recorded that a caller has gone.', error: cause });
@@ -116,17 +116,11 @@ async function holdInTime(
   }
 }
 
-/** Signals for holding one call. */
-interface HoldSignals {
-  timeIsUp: AbortSignal;
-  over: AbortSignal;
-}
-
 /** Runs a call, and again whenever people have decided, until it is over or its time is up. Throws when the caller has gone. */
 async function followCall(
   index: CallIndex,
   held: HeldCall,
-  { thread: opened, record, timeIsUp, over }: BegunCall & HoldSignals,
+  { thread: opened, record, timeIsUp }: BegunCall & { timeIsUp: AbortSignal },
 ): Promise<HoldEnd | undefined> {
   const { gate } = index;
   const { callerId, gone, onWaiting } = held;
@@ -148,7 +142,8 @@ async function followCall(
     gone.throwIfAborted();
     if (isOver(thread)) return { status: 'over', thread };
     if (thread.status === 'running') {
-      thread = await waitForNews(gate, thread, gone);
+      if (gate.closing.aborted) return { status: 'running', thread };
+      thread = await waitForNews(gate, thread, AbortSignal.any([gone, gate.closing]));
     } else if (thread.status !== 'waiting' || isOverdue(gate, thread)) {
       const { revision } = thread;
       await runCall(index, held, thread);
@@ -159,7 +154,7 @@ async function followCall(
       await take();
     } else if (!isTold) {
       isTold = true;
-      const mayEnd = await onWaiting(thread, over);
+      const mayEnd = await onWaiting(thread, timeIsUp);
       if (mayEnd && (await notePending(agent, thread, callerId)))
         return { status: 'pending', thread };
     } else if (!timeIsUp.aborted) {

@@ -8,8 +8,10 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { quoteInertLine } from '../../content/inert-text.ts';
+import { unlessAborted } from '../../content/waiting.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { GateContext } from './gate-context.ts';
+import type { WaitingCall } from './gate-options.ts';
 
 /* The key of the gate's request in a result of protocol 2026-07-28, which the client's next call repeats. */
 const inputKey = 'holdpoint-page';
@@ -17,14 +19,78 @@ const inputKey = 'holdpoint-page';
 const capabilitySchema = z.object({ elicitation: z.object({ url: z.object({}) }) });
 const envelopeSchema = z.object({ [CLIENT_CAPABILITIES_META_KEY]: capabilitySchema });
 
-/** The address of the page where a person answers the open request of a thread, if the app has one. */
-export async function findPageUrl(
+/** A call, and the client that is to show the page of its request. */
+interface ShownCall {
+  tool: string;
+  server: Server;
+  context: ServerContext;
+  /** The ids of the requests whose page a client was asked to show. */
+  shownPages: Set<string>;
+}
+
+/* How many of them are remembered. */
+const maximumShown = 10_000;
+
+/** The page where a person decides about a call. What the user of a client says to a page that it shows decides nothing. */
+export class CallPage {
+  readonly #gate: GateContext;
+  readonly #call: ShownCall;
+  /** Its address, once the call waits for a person; `undefined` if the app has none. */
+  url: string | undefined;
+  /** The result that has a client of protocol 2026-07-28 show it and call again. */
+  requirement: InputRequiredResult | undefined;
+
+  constructor(gate: GateContext, call: ShownCall) {
+    this.#gate = gate;
+    this.#call = call;
+  }
+
+  /** Has the client show the page, once for each request, if it can. Resolves whether the client is to call again for that. */
+  async show(
+    thread: AgentThread,
+    { timeIsUp, over }: { timeIsUp: AbortSignal; over: AbortSignal },
+  ): Promise<boolean> {
+    const [request] = thread.activeRequests;
+    if (request === undefined) return false;
+    const { requestId, threadId } = request;
+    const { server, context, shownPages } = this.#call;
+    this.url = await unlessAborted(findPageUrl(this.#gate, { requestId, threadId }), timeIsUp);
+    if (this.url === undefined || !maySeePage(server, context)) return false;
+    if (shownPages.has(requestId)) return false;
+    const [oldest] = shownPages;
+    if (shownPages.size >= maximumShown && oldest !== undefined) shownPages.delete(oldest);
+    shownPages.add(requestId);
+    if (context.mcpReq.envelope === undefined) {
+      this.#send(requestId, this.url, over);
+      return false;
+    }
+    const elicitation = inputRequired.elicitUrl({ url: this.url, message: this.#message });
+    this.requirement = inputRequired({ inputRequests: { [inputKey]: elicitation } });
+    return true;
+  }
+
+  /** Asks an older client, while its call is held. */
+  #send(elicitationId: string, url: string, over: AbortSignal): void {
+    const { server, context } = this.#call;
+    const complete = server.createElicitationCompletionNotifier(elicitationId);
+    over.addEventListener('abort', () => void complete().catch(() => {}), { once: true });
+    const params = { mode: 'url' as const, message: this.#message, url, elicitationId };
+    const { holdMs: timeout } = this.#gate;
+    context.mcpReq.elicitInput(params, { signal: over, timeout }).catch(() => {});
+  }
+
+  get #message(): string {
+    return `A person has to decide whether ${quoteInertLine(this.#call.tool)} may run. Open this page to decide.`;
+  }
+}
+
+/** The address of the page where a person answers a request, if the app has one. */
+async function findPageUrl(
   { pageUrl, report }: GateContext,
-  { id: threadId, activeRequests: [request] }: AgentThread,
+  waiting: WaitingCall,
 ): Promise<string | undefined> {
-  if (pageUrl === undefined || request === undefined) return undefined;
   try {
-    const url = await pageUrl({ requestId: request.requestId, threadId });
+    const url = await pageUrl?.(waiting);
     if (url === undefined || /^https?:$/.test(new URL(url).protocol)) return url;
     report({ problem: `pageUrl returned ${quoteInertLine(url)}, which is not an http(s) URL.` });
   } catch (error) {
@@ -33,40 +99,11 @@ export async function findPageUrl(
   return undefined;
 }
 
-/** Whether the request is one of protocol 2026-07-28, where a result asks the client for something, instead of a request to it. */
-export function isModern({ mcpReq }: ServerContext): boolean {
-  return mcpReq.envelope !== undefined;
-}
-
-/** Whether the client can show an address to its user, and was not asked to for this call. */
-export function maySeePage(server: Server, { mcpReq }: ServerContext): boolean {
+/** Whether a client can show an address to its user, and has not just done so for this call. */
+function maySeePage(server: Server, { mcpReq }: ServerContext): boolean {
   const isAble =
     mcpReq.envelope === undefined
       ? capabilitySchema.safeParse(server.getClientCapabilities()).success
       : envelopeSchema.safeParse(mcpReq.envelope).success;
   return isAble && inputResponse(mcpReq.inputResponses, inputKey).kind === 'missing';
-}
-
-/** The result that has a client of protocol 2026-07-28 show the page and call again. What its user says to that decides nothing. */
-export function requirePage(tool: string, url: string): InputRequiredResult {
-  const request = inputRequired.elicitUrl({ url, message: describePage(tool) });
-  return inputRequired({ inputRequests: { [inputKey]: request } });
-}
-
-/** Has an older client show the page while its call is held. What its user says to that decides nothing. */
-export function showPage(
-  server: Server,
-  { mcpReq }: ServerContext,
-  shown: { tool: string; url: string; id: string; timeout: number; over: AbortSignal },
-): void {
-  const { tool, url, id: elicitationId, timeout, over: signal } = shown;
-  const complete = server.createElicitationCompletionNotifier(elicitationId);
-  signal.addEventListener('abort', () => void complete().catch(() => {}), { once: true });
-  const message = describePage(tool);
-  const params = { mode: 'url' as const, message, url, elicitationId };
-  mcpReq.elicitInput(params, { signal, timeout }).catch(() => {});
-}
-
-function describePage(tool: string): string {
-  return `A person has to decide whether ${quoteInertLine(tool)} may run. Open this page to decide.`;
 }
