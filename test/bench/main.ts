@@ -1,12 +1,13 @@
 /*
  * `npm run bench` measures and reports, and never fails because of a number. With `-- --quick` it measures fewer rounds, with
  * `-- --durable` the durable cycles alone, with `-- --fleet` worker processes alone, with `-- --inbox` pages of requests alone, with
- * `-- --speed` the table of docs/performance.md alone, or those of its rows that are named after it.
+ * `-- --gate` a gate for MCP servers alone, with `-- --speed` the table of docs/performance.md alone, or those of its rows that are named after it.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runDurable } from './durable/run-durable.ts';
 import { runFleets } from './fleet/run-fleets.ts';
+import { runGate } from './gate/run-gate.ts';
 import { runInbox } from './inbox/run-inbox.ts';
 import { runCycles } from './run-cycles.ts';
 import { runOpenStreams } from './run-open-streams.ts';
@@ -16,7 +17,7 @@ import { targetLines } from './target.ts';
 
 const flag = { type: 'boolean', default: false } as const;
 const { values, positionals } = parseArgs({
-  options: { quick: flag, durable: flag, fleet: flag, inbox: flag, speed: flag },
+  options: { quick: flag, durable: flag, fleet: flag, inbox: flag, gate: flag, speed: flag },
   allowPositionals: true,
 });
 
@@ -28,12 +29,13 @@ if (values.speed) await runSpeed(values.quick, positionals);
 else await runTables();
 
 async function runTables(): Promise<void> {
-  const { quick, durable, fleet, inbox } = values;
-  const isWhole = !durable && !fleet && !inbox;
+  const { quick, durable, fleet, inbox, gate } = values;
+  const isWhole = !durable && !fleet && !inbox && !gate;
   const targets = isWhole ? await runCycles(quick) : [];
   if (isWhole) targets.push(...(await runStreams(quick)), ...(await runOpenStreams()));
   if (isWhole || durable) targets.push(...(await runDurable(quick)));
   if (isWhole || fleet) targets.push(...(await runFleets(quick)));
   if (isWhole || inbox) targets.push(...(await runInbox(quick)));
+  if (isWhole || gate) targets.push(...(await runGate(quick)));
   console.log(`Targets\n${targetLines(targets)}`);
 }
