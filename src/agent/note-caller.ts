@@ -5,7 +5,7 @@ import type { Agent } from './agent.ts';
 import type { AgentContext } from './run/agent-context.ts';
 
 /** What becomes of a thread's caller. */
-export type CallerChange = Omit<ThreadCaller, 'at'>;
+type CallerChange = Omit<ThreadCaller, 'at'>;
 
 /**
  * Decides what becomes of the caller, from what the log says of the one before; `undefined` changes nothing. It is called again after a

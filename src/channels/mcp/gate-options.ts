@@ -2,7 +2,7 @@ import type { SharedAgentOptions } from '../../agent/agent-options.ts';
 import type { PollingOptions } from '../../agent/follow-thread.ts';
 import type { OriginOptions } from '../../http/receive-request.ts';
 import type { GateProblem } from './gate-problem.ts';
-import type { UpstreamOptions } from './upstreams.ts';
+import type { UpstreamOptions } from './upstream-options.ts';
 
 /** Who calls the gate's tools. */
 export interface GateCaller {

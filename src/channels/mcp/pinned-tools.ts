@@ -15,7 +15,7 @@ import { HoldpointError } from '../../errors.ts';
 const jsonSchema = z.record(z.string(), z.json());
 
 /** A tool as the gate lists it: what was accepted of its definition. */
-export const pinnedToolSchema = z.object({
+const pinnedToolSchema = z.object({
   name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,127}$/),
   title: z.string().optional(),
   description: z.string().optional(),
@@ -66,7 +66,7 @@ export function readListing(listed: readonly Tool[]): { tools: PinnedTool[]; pro
 }
 
 /** The digest of a definition. */
-export async function digestTool(tool: PinnedTool): Promise<string> {
+async function digestTool(tool: PinnedTool): Promise<string> {
   return hashText(`holdpoint/mcp-tool/v1\0${toCanonicalText(tool)}`);
 }
 

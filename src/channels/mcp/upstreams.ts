@@ -14,8 +14,6 @@ import {
 import { UpstreamConnection } from './upstream-connection.ts';
 import { checkUpstreams, type UpstreamOptions } from './upstream-options.ts';
 
-export type { UpstreamOptions } from './upstream-options.ts';
-
 /** The servers behind a gate, as their tools were accepted. */
 export interface Upstreams {
   /** The tools, for an agent. The same object until one of them changes. */
