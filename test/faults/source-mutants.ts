@@ -19,6 +19,7 @@ import { keyboardMutants } from './keyboard-mutants.ts';
 import { randomMutants } from './random-mutants.ts';
 import { rightsMutants } from './rights-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
+import { gateMutants } from './gate-mutants.ts';
 import { linkMutants } from './link-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
 import { readingMutants } from './reading-mutants.ts';
@@ -489,6 +490,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...rightsMutants,
   ...ruleMutants,
   ...randomMutants,
+  ...gateMutants,
   ...linkMutants,
   ...mirrorMutants,
   ...readingMutants,

@@ -45,13 +45,14 @@ test('a request whose tool has changed since it was asked is asked again, with w
 });
 
 test('a call of a tool that has changed asks nobody before the change was accepted', async () => {
-  const { gate, bank } = makeWorld();
+  const { gate, bank, clock } = makeWorld();
   const client = await connect(gate);
   await bank.describe('Gives the money away.');
   const texts = async () => (await readChanges(gate)).requests.map(({ request }) => request?.text);
   await expect.poll(texts).toContainEqual(expect.stringContaining('changed its tool pay'));
-  const result = await client.callTool(payment);
-  expect(readTexts(result)[0]).toMatch(/^Not called: the definition of "pay" .* has changed/);
+  const result = client.callTool(payment);
+  await clock.pass(1_000);
   expect(await listOpen(gate)).toEqual([]);
+  expect(readTexts(await result)[0]).toMatch(/^Not called: the definition of "pay" .* has changed/);
   expect(bank.calls).toEqual([]);
 });

@@ -183,6 +183,26 @@ test('two calls that are held at once are two calls, even from two gates on one 
   expect(bank.calls).toHaveLength(3);
 });
 
+test('of two gates that take up one pending call at once, one does; the other call is another one', async () => {
+  const store = memoryStore();
+  const clock = virtualClock();
+  const bank = makeBank();
+  const { gate } = makeWorld({ store, clock, bank });
+  const { gate: other } = makeWorld({ store, clock, bank });
+  const clients = [await connect(gate), await connect(other)];
+  const first = clients[0]?.callTool(payment);
+  await clock.pass(45_000);
+  await first;
+  const again = clients.map(async (client) => client.callTool(payment));
+  await clock.pass(5_000);
+  expect(await listOpen(gate)).toHaveLength(2);
+  await clock.pass(45_000);
+  expect((await Promise.all(again)).map((result) => readTexts(result))).toEqual([
+    [pending],
+    [pending],
+  ]);
+});
+
 test("a call with the client's own id is the same call: while it is held, and after its result was sent", async () => {
   const { gate, bank, clock } = makeWorld();
   const client = await connect(gate);

@@ -61,7 +61,9 @@ function post(body: unknown, more: Record<string, string> = {}): Request {
 const errorSchema = z.object({ error: z.object({ code: z.string() }) });
 
 async function readRefusal(response: Response): Promise<[number, string]> {
-  return [response.status, errorSchema.parse(await response.json()).error.code];
+  const text = await response.text();
+  if (response.ok) return [response.status, text];
+  return [response.status, errorSchema.parse(JSON.parse(text)).error.code];
 }
 
 test.each([
