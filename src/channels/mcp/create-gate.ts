@@ -44,7 +44,7 @@ export interface Gate {
    * A fetch-style handler for MCP over streamable HTTP, in either era of the protocol, to mount behind your own sign-in. Rejects with a
    * `TypeError` if the gate has no `authorize`.
    */
-  handler(request: Request): Promise<Response>;
+  readonly handler: (request: Request) => Promise<Response>;
   /**
    * Runs the approved call of a thread although no client waits for it; its client gets the result when it calls again. Whoever may do that is
    * for you to decide; `principal` is recorded. A call that nobody has approved is not run.
@@ -128,7 +128,7 @@ export function createGate(options: GateOptions): Gate {
       const local = { ...caller, ...(place !== undefined && { place }) };
       await serveOverStdio(() => makeServer(local), transport);
     },
-    handler: (request) => http.handle(request),
+    handler: async (request) => http.handle(request),
     runNow: async (threadId, by = {}) =>
       here.track(agent.run([], await agent.thread(threadId), by)),
     close: async () => {
