@@ -31,7 +31,11 @@ test.each([
   const result = client.callTool(payment);
   await clock.pass(30_000);
   expect(bank.calls).toEqual([]);
-  expect(await onlyRequest(gate)).toMatchObject({ requestedBy: 'ada' });
+  expect(await onlyRequest(gate)).toMatchObject({
+    requestedBy: 'ada',
+    text: 'The agent wants to call pay of bank.',
+    toolCall: { toolName: 'pay', input: payment.arguments },
+  });
   const threadId = await answerOnly(gate, (request) => request.approve());
   await clock.pass(2_000);
   expect(readTexts(await result)).toEqual(['pay done']);

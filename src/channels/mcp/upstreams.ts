@@ -166,7 +166,8 @@ function openUpstream(
         `${prefix}${tool.name}`,
         {
           type: 'dynamic',
-          ...(tool.title !== undefined && { title: tool.title }),
+          /* What people are asked with. The server's own title could name something else. */
+          title: `${tool.name} of ${name}`,
           ...(tool.description !== undefined && { description: tool.description }),
           inputSchema: jsonSchema(tool.inputSchema),
           metadata: {
