@@ -226,9 +226,19 @@ test('two gates of one store pin the same tools once, and ask once', async () =>
   for (const tools of lists) expect(tools.map(({ name }) => name)).toEqual(['balance', 'pay']);
   await eventually(async () => gates[0]?.listTexts()).toHaveLength(1);
   const about = gates[0]?.gate.agents[1];
-  const pins = await about?.thread('pins-bank');
+  const pins = await about?.thread('gate/pins/bank');
   expect(pins?.messages.filter(({ role }) => role === 'user')).toHaveLength(1);
   await Promise.all(gates.map(async ({ gate }) => gate.close()));
+});
+
+test('gates of other names on one store have pins of their own', async () => {
+  const store = memoryStore();
+  for (const name of ['one', 'other']) {
+    const { gate, listTexts } = openGate({ servers: { bank: makeServer([balance]) }, store, name });
+    expect((await (await connect(gate)).listTools()).tools).toHaveLength(1);
+    await eventually(listTexts).toHaveLength(1);
+    await gate.close();
+  }
 });
 
 test.each([

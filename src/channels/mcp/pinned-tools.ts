@@ -92,14 +92,15 @@ export function makePinsAgent({ name = 'gate', ...options }: PinsOptions): Agent
         const { data } = newsSchema.safeParse(message);
         return data === undefined ? [] : data.providerOptions.holdpoint.listed;
       });
-      if (!threadId.startsWith('offer-'))
+      const upstream = /\/offer\/([^/]+)$/.exec(threadId)?.[1];
+      if (upstream === undefined)
         return { progress: { tools: mergeTools(readPins(progress), listed) }, text: 'Pinned.' };
       const tools = listed.length === 0 ? readOffer(progress).tools : await listDigests(listed);
       const isAccepted = decisions.get('read-only')?.status === 'approved';
       if (input.length === 0) return { progress: { tools, isAccepted } };
       return {
         progress: { tools, isAccepted: false },
-        requests: { 'read-only': { type: 'approval-request', ...describeOffer(threadId, listed) } },
+        requests: { 'read-only': { type: 'approval-request', ...describeOffer(upstream, listed) } },
       };
     },
   });
@@ -124,8 +125,7 @@ async function listDigests(tools: readonly PinnedTool[]): Promise<[string, strin
   );
 }
 
-function describeOffer(threadId: string, tools: readonly PinnedTool[]) {
-  const upstream = threadId.slice('offer-'.length);
+function describeOffer(upstream: string, tools: readonly PinnedTool[]) {
   const names = tools.map(({ name }) => name).join(', ');
   const count = tools.length === 1 ? 'the tool' : `the ${tools.length} tools`;
   return {
@@ -158,8 +158,11 @@ export class PinnedTools {
   #present: ReadonlySet<string> | undefined;
   #changed = new Map<string, ChangedTool>();
 
-  constructor(agent: Agent, upstream: string) {
+  readonly #gate: string;
+
+  constructor(agent: Agent, { gate, upstream }: { gate: string; upstream: string }) {
     this.#agent = agent;
+    this.#gate = gate;
     this.#upstream = upstream;
   }
 
@@ -175,7 +178,7 @@ export class PinnedTools {
 
   /** Reads the pins. */
   async load(): Promise<void> {
-    const thread = await this.#agent.thread(`pins-${this.#upstream}`);
+    const thread = await this.#agent.thread(this.#place('pins'));
     this.#tools = readPins(thread.progress);
   }
 
@@ -229,7 +232,7 @@ export class PinnedTools {
   /** Whether a tool runs without asking, because somebody has accepted that the upstream calls it read-only. */
   async isAllowed(tool: PinnedTool): Promise<boolean> {
     if (tool.annotations?.['readOnlyHint'] !== true) return false;
-    const thread = await this.#agent.thread(`offer-${this.#upstream}`);
+    const thread = await this.#agent.thread(this.#place('offer'));
     if (thread.status === 'due') await this.#agent.run([], thread).catch(ignoreBusy);
     const { tools, isAccepted } = readOffer(thread.progress);
     const digest = await digestTool(tool);
@@ -238,12 +241,17 @@ export class PinnedTools {
     );
   }
 
+  /** A thread of the upstream. Gates of other names on the same store have their own. */
+  #place(what: 'pins' | 'offer' | 'change'): string {
+    return `${this.#gate}/${what}/${this.#upstream}`;
+  }
+
   async #offer(): Promise<void> {
     const readOnly = this.#tools.filter(
       ({ annotations }) => annotations?.['readOnlyHint'] === true,
     );
     if (readOnly.length === 0) return;
-    const thread = await this.#agent.thread(`offer-${this.#upstream}`);
+    const thread = await this.#agent.thread(this.#place('offer'));
     if (thread.revision > 0) return;
     const news = makeNews(
       `The MCP server ${this.#upstream} was seen for the first time.`,
@@ -265,7 +273,7 @@ export class PinnedTools {
     isMissing: (tool: PinnedTool, pinned: ReadonlyMap<string, PinnedTool>) => boolean,
   ): Promise<void> {
     for (;;) {
-      const thread = await this.#agent.thread(`pins-${this.#upstream}`);
+      const thread = await this.#agent.thread(this.#place('pins'));
       this.#tools = readPins(thread.progress);
       const pinned = new Map(this.#tools.map((each) => [each.name, each]));
       const missing = tools.filter((each) => isMissing(each, pinned));
@@ -281,8 +289,8 @@ export class PinnedTools {
     pinned: PinnedTool,
     definition: PinnedTool,
   ): Promise<'approved' | 'rejected' | undefined> {
-    const place = await hashText(definition.name);
-    const thread = await this.#agent.thread(`change-${this.#upstream}-${place.slice(0, 22)}`);
+    const which = await hashText(definition.name);
+    const thread = await this.#agent.thread(`${this.#place('change')}/${which.slice(0, 22)}`);
     const change = `${await digestTool(pinned)}:${await digestTool(definition)}`;
     const ended = thread.decisions.filter(({ request }) => request.key?.startsWith(change));
     const status = ended.at(-1)?.status;

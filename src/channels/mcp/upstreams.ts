@@ -50,7 +50,7 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
   const listeners = new Set<() => void>();
   const opened = Object.entries(upstreams).map(([name, each]) =>
     openUpstream(name, each, {
-      pins: new PinnedTools(agent, name),
+      pins: new PinnedTools(agent, { gate: options.name ?? 'gate', upstream: name }),
       prefix: isAlone ? '' : `${name}__`,
       report: (problem) => report({ upstream: name, problem }),
       onChange: () => {
