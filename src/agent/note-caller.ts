@@ -1,5 +1,5 @@
+import type { ThreadCaller } from '../content/caller.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import type { ThreadCaller } from '../thread/thread-head.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { Agent } from './agent.ts';
 import type { AgentContext } from './run/agent-context.ts';

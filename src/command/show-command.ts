@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { renderCall, renderRequest } from '../channels/terminal.ts';
+import { describeCaller } from '../content/caller.ts';
 import { inertLine, inertText } from '../content/inert-text.ts';
 import { lookAlikeWarnings } from '../content/look-alikes.ts';
 import { describeDeadline } from '../content/deadline-words.ts';
@@ -41,11 +42,17 @@ function renderShown({ row, content, log, digest }: LoggedRequest, now: number):
     `Request ${inertLine(requestId)} (${state})`,
     `Thread ${inertLine(threadId)} of ${whose}, since ${new Date(createdAt).toISOString()}`,
     ...describeEnd({ row, log }),
+    ...listCaller(log, now),
     '',
     ...renderContent(content, now),
     '',
     `Digest: ${digest}`,
   ].join('\n');
+}
+
+function listCaller({ state: { head } }: LoggedRequest['log'], now: number): string[] {
+  const line = head.caller && describeCaller(head.caller, now);
+  return line === undefined ? [] : [line];
 }
 
 function describeEnd({ row, log }: Pick<LoggedRequest, 'row' | 'log'>): string[] {

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
+import type { ThreadCaller } from '../content/caller.ts';
 import { withQuestionAnswers } from '../content/answerable.ts';
 import type { Grant } from '../content/grant.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
@@ -9,7 +10,6 @@ import type { ThreadEvent } from './thread-event.ts';
 import {
   type RunFailure,
   type EndedRequest,
-  type ThreadCaller,
   computeNextDeadline,
   computeThreadStatus,
   findDecisionStatus,

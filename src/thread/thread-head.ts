@@ -1,4 +1,5 @@
 import type { ModelMessage } from 'ai';
+import type { ThreadCaller } from '../content/caller.ts';
 import type { Grant } from '../content/grant.ts';
 import { awaitedBy, type CallPlace, type ToolCallRecord } from '../content/tool-call.ts';
 import type {
@@ -17,21 +18,6 @@ export interface RunFailure {
   error: string;
   /** When the run is retried, in milliseconds since 1970. Absent: only when the app runs it. */
   retryAt?: number | undefined;
-}
-
-/** Who called from outside and waits for the outcome of the call: a client of a gate. */
-export interface ThreadCaller {
-  /** The id of its connection. */
-  callerId: string;
-  /**
-   * Whether it waits, was told that nothing has happened yet and to call again (`pending`), has gone without being told anything (`left`), or was
-   * sent the outcome (`informed`).
-   */
-  state: 'waiting' | 'pending' | 'left' | 'informed';
-  /** Until when it waits at the latest, in milliseconds since 1970. */
-  until?: number | undefined;
-  /** Since when that is so, in milliseconds since 1970. */
-  at: number;
 }
 
 /** A request without an answer. */

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { memoryStore } from 'holdpoint';
 import { createGate, type GateOptions } from 'holdpoint/mcp';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { connect, readTexts } from './gate-world.ts';
 
 function openGate(file: string, options: Partial<GateOptions> = {}, more: object = {}) {
@@ -67,14 +71,27 @@ test('a server gets the variables that it is given, and no other of the gate', a
 });
 
 test('no secret of a server is in what is reported of it', async () => {
-  const url = 'http://127.0.0.1:9/mcp?key=very-secret-key';
+  /* It says what it was asked, as some do. */
+  const echo = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { id } = z.object({ id: z.unknown() }).parse(await json(request));
+    const message = `No: ${request.url} ${request.headers.authorization}`;
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message } }));
+  };
+  const server = createServer((request, response) => void echo(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const url = `http://127.0.0.1:${port}/mcp?key=very-secret-key`;
   const problems: string[] = [];
   const gate = createGate({
     upstreams: { bank: { url, headers: { authorization: 'Bearer hush-hush' } } },
     onProblem: ({ problem }) => problems.push(problem),
   });
   await (await connect(gate)).listTools();
-  expect(problems.join('\n')).toContain("The upstream bank can't be reached");
+  expect(problems.join('\n')).toContain('No: /mcp');
   expect(problems.join('\n')).not.toMatch(/very-secret-key|hush-hush/);
   await gate.close();
+  server.close();
 });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { connect, readTexts, text } from './gate-world.ts';
 
 function eventually<VALUE>(read: () => VALUE) {
-  return expect.poll(read, { timeout: 20_000 });
+  return expect.poll(read, { timeout: 8_000 });
 }
 
 const schema = { type: 'object' } as const;
@@ -212,6 +212,28 @@ test('the tools of several servers have their names in front, and a change of on
   expect(tools.map(({ name }) => name)).toEqual(['bank__pay', 'shop__pay']);
   await client.callTool({ name: 'shop__pay' });
   expect([bank.at.calls, shop.at.calls]).toEqual([0, 1]);
+  await gate.close();
+});
+
+test('an approved call whose tool has changed since is not made', async () => {
+  const server = makeServer([pay]);
+  const { gate, listTexts } = openGate({ servers: { bank: server }, holdMs: 30 });
+  const client = await connect(gate);
+  expect(readTexts(await client.callTool({ name: 'pay' }))[0]).toMatch(/^Pending/);
+  const { requests } = await gate.agent.requests({ principal: 'boss' });
+  const threadId = requests[0]?.row.threadId ?? '';
+  const thread = await gate.agent.thread(threadId);
+  const answers = thread.activeApprovalRequests.map((request) => request.approve());
+  await gate.agent.respond(answers, thread, { principal: 'boss' });
+  await server.change([{ ...pay, description: 'Pays twice.' }]);
+  await eventually(listTexts).toHaveLength(1);
+  await gate.runNow(threadId);
+  const [call] = (await gate.agent.thread(threadId)).calls;
+  expect(call).toMatchObject({
+    status: 'failed',
+    outcome: { error: expect.stringMatching(/^Not called/) },
+  });
+  expect(server.at.calls).toBe(0);
   await gate.close();
 });
 

@@ -5,7 +5,13 @@ import { pickToolCall, type ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { InboxAction, InboxOutcome } from './inbox-api.ts';
-import { type InboxContext, type InboxUser, maySettle, reportMistake } from './inbox-context.ts';
+import {
+  type InboxContext,
+  type InboxUser,
+  mayRun,
+  maySettle,
+  reportMistake,
+} from './inbox-context.ts';
 import { parseTrouble } from './describe-entry.ts';
 import { describeOutcome, findShown, makeUnshownError } from './record-answers.ts';
 
@@ -40,6 +46,8 @@ async function actOn(inbox: InboxContext, user: InboxUser, given: Asked): Promis
       return settle(inbox, user, given, action.outcome);
     case 'retry':
       return retry(inbox, user, given);
+    case 'run':
+      return runNow(inbox, user, given);
     case 'claim':
       return claim(inbox, user, seen);
     case 'release':
@@ -76,6 +84,29 @@ async function retry(inbox: InboxContext, user: InboxUser, given: Asked): Promis
       'This process has no model and no tools, so that it can run no thread. Where the agent is: agent.run([], thread).',
     );
   }
+  await begin(inbox, agent, thread, async () => agent.run([], thread, user.by));
+}
+
+/** Runs an approved call for which no client waits. Resolves when it has begun. */
+async function runNow(inbox: InboxContext, user: InboxUser, { asked, seen }: Asked): Promise<void> {
+  const { agent, thread } = await findShown(inbox, seen, asked.digest);
+  const { runNow: run } = inbox.options;
+  if (run === undefined || !mayRun(inbox, seen, thread)) {
+    throw new HoldpointError(
+      'not-allowed',
+      `The call of request ${seen.row.requestId} can't be run from here: it is not approved, it has run, a client waits for it, or this user may not.`,
+    );
+  }
+  await begin(inbox, agent, thread, async () => run(thread.id, user.by));
+}
+
+/** Begins a run of a thread, which may take long and goes on by itself. Whoever wants it is told of an error before it has begun. */
+async function begin(
+  inbox: InboxContext,
+  agent: Agent,
+  thread: AgentThread,
+  run: () => Promise<unknown>,
+): Promise<void> {
   const { promise: begun, resolve } = Promise.withResolvers<void>();
   let hasBegun = false;
   const stopListening = agent.on('run-started', ({ threadId }) => {
@@ -83,10 +114,9 @@ async function retry(inbox: InboxContext, user: InboxUser, given: Asked): Promis
     hasBegun = true;
     resolve();
   });
-  const running = agent.run([], thread, user.by);
-  /* Before it has begun, whoever wants it is told of the error. */
+  const running = run();
   running.catch((error: unknown) => {
-    if (hasBegun) reportMistake(inbox, 'The retry of a thread', error);
+    if (hasBegun) reportMistake(inbox, 'The run of a thread', error);
   });
   try {
     await Promise.race([begun, running]);

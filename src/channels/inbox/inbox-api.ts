@@ -166,6 +166,15 @@ export const inboxRequestSchema = z.object({
   conversation: z
     .array(z.object({ role: z.enum(['user', 'assistant', 'tool']), text: z.string() }))
     .optional(),
+  /** Whether a client of a gate waits for the outcome of the call, and until when at the latest. */
+  caller: z
+    .object({
+      state: z.enum(['waiting', 'pending', 'left', 'informed']),
+      until: z.number().optional(),
+    })
+    .optional(),
+  /** Whether the person may have the approved call run now, although no client waits for it. */
+  mayRun: z.boolean(),
   viewer: z.string(),
   at: z.number(),
 });
@@ -259,6 +268,8 @@ export const inboxActionSchema = z.strictObject({
     }),
     /** Tries a stuck thread once more. */
     z.strictObject({ type: z.literal('retry') }),
+    /** Runs an approved call of a gate, although no client waits for it. */
+    z.strictObject({ type: z.literal('run') }),
     z.strictObject({ type: z.literal('claim') }),
     z.strictObject({ type: z.literal('release') }),
     /** Makes the standing approval of a suggestion, from the approval that the person has given. */

@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/agent.ts';
 import { digestViewer, readKnownPeople } from '../../agent/known-people.ts';
 import type { SeenRequest } from '../../agent/list-requests.ts';
+import { isWaiting } from '../../content/caller.ts';
 import { parseJson } from '../../content/json-value.ts';
 import { listRequesters } from '../../content/requesters.ts';
 import { inertLine } from '../../content/inert-text.ts';
@@ -114,6 +115,18 @@ export async function maySettle(
   const { maySettle: ask } = inbox.options;
   if (ask === undefined || row.state !== 'open' || !isTrouble(row)) return false;
   return askApp(inbox, 'maySettle', async () => ask({ principal, row }));
+}
+
+/** Whether a person may have the approved call of a thread run, because no client waits for it. */
+export function mayRun(
+  { options, agents }: InboxContext,
+  { row, couldAnswer }: SeenRequest,
+  thread: AgentThread | undefined,
+): boolean {
+  const { caller, status } = thread ?? {};
+  if (options.runNow === undefined || caller === undefined || !couldAnswer) return false;
+  const isDue = row.state === 'approved' && status === 'due';
+  return isDue && caller.state !== 'informed' && !isWaiting(caller, agents.host.now());
 }
 
 /** Whether a row is about a lost call or a stuck thread, which nobody answers. */

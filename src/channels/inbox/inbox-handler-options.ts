@@ -72,6 +72,19 @@ export interface InboxHandlerOptions extends OriginOptions, PollingOptions {
     /** The lost call or stuck thread, as the store keeps it. */
     row: StoredRequest;
   }) => boolean | PromiseLike<boolean>;
+  /**
+   * Runs the approved call of a thread although no client waits for it: `gate.runNow` of `holdpoint/mcp`. With it, whoever could answer the request
+   * may have such a call run. Default: nobody.
+   */
+  runNow?: (
+    threadId: string,
+    by: {
+      /** The person. */
+      principal: unknown;
+      /** The channel that is recorded. */
+      channel: string;
+    },
+  ) => PromiseLike<unknown>;
   /** Where the handler is mounted. Default `'/inbox'`. */
   path?: string;
   /** The URL of a stylesheet that the page loads after its own, with your values of its custom properties. */
@@ -118,6 +131,7 @@ const settings = {
   authorize: true,
   maySee: true,
   maySettle: true,
+  runNow: true,
   path: true,
   stylesheet: true,
   frameAncestors: true,

@@ -1,12 +1,14 @@
 import type { ModelMessage } from 'ai';
 import type { SeenRequest } from '../../agent/list-requests.ts';
 import { HoldpointError } from '../../errors.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { StoredRequest } from '../../thread/thread-store-requests.ts';
 import type { InboxRequest } from './inbox-api.ts';
 import { seeInboxRows, syncClock } from './inbox-agents.ts';
 import {
   type InboxContext,
   type InboxUser,
+  mayRun,
   maySeeConversation,
   maySeeRequest,
   nameStored,
@@ -49,10 +51,20 @@ export async function readFullRequest(
   const seen = await findSeenRequest(inbox, user, { requestId });
   const entry = await describeEntry(inbox, user, seen);
   const earlier = await listEarlier(inbox, user, seen);
-  const conversation = await readConversation(inbox, user, seen);
+  const thread = await openThread(inbox.agents.find(seen.row.agent), seen.row.threadId);
+  const conversation = await readConversation(inbox, user, seen, thread);
+  const { state, until } = thread?.caller ?? {};
   const { viewer } = user;
   const at = inbox.agents.host.now();
-  return { entry, earlier, ...(conversation && { conversation }), viewer, at };
+  return {
+    entry,
+    earlier,
+    ...(conversation && { conversation }),
+    ...(state && { caller: { state, ...(until !== undefined && { until }) } }),
+    mayRun: mayRun(inbox, seen, thread),
+    viewer,
+    at,
+  };
 }
 
 /** The latest decisions about calls of the same tool that the person may see. */
@@ -105,11 +117,10 @@ async function readConversation(
   inbox: InboxContext,
   user: InboxUser,
   seen: SeenRequest,
+  thread: AgentThread | undefined,
 ): Promise<InboxRequest['conversation']> {
   const { row } = seen;
-  if (!(await maySeeConversation(inbox, user, row))) return undefined;
-  const thread = await openThread(inbox.agents.find(row.agent), row.threadId);
-  if (thread === undefined) return undefined;
+  if (thread === undefined || !(await maySeeConversation(inbox, user, row))) return undefined;
   const { secrets } = await findSecrets(inbox, seen);
   const mask = await maskSecretsOf(inbox, row.agent, thread.calls);
   return thread.messages

@@ -1,4 +1,5 @@
 import { Component, type ComponentChildren } from 'preact';
+import { describeCaller } from '../../../content/caller.ts';
 import { AnswerBar } from './answer-bar.tsx';
 import { previewEdit } from './answers.ts';
 import { Button } from './button.tsx';
@@ -88,7 +89,7 @@ export function DetailPane({ inbox, detail, onHandle }: DetailPaneProps) {
 }
 
 /** What is to be known before the request is read: that an answer was refused, how it ended, that it has changed. */
-function Notice({ inbox, opened: { row } }: { inbox: Inbox; opened: Opened }) {
+function Notice({ inbox, opened: { row, loaded } }: { inbox: Inbox; opened: Opened }) {
   const { answering } = inbox;
   const [entry, ...others] = row.entries;
   if (entry === undefined) return null;
@@ -96,6 +97,9 @@ function Notice({ inbox, opened: { row } }: { inbox: Inbox; opened: Opened }) {
   const known = inbox.findKnown(entry);
   const isOver = others.length === 0 && known.state !== 'open';
   const state = isOver ? describeState(known) : undefined;
+  const { caller, mayRun } = loaded ?? {};
+  const isUndone = known.state === 'open' || known.state === 'approved';
+  const callerWords = caller && isUndone ? describeCaller(caller, inbox.client.now) : undefined;
   return (
     <>
       {refused.length > 0 && (
@@ -105,6 +109,14 @@ function Notice({ inbox, opened: { row } }: { inbox: Inbox; opened: Opened }) {
         </p>
       )}
       {state !== undefined && <p class="ended">{state}</p>}
+      {callerWords !== undefined && (
+        <p class="about">
+          {callerWords}{' '}
+          {mayRun === true && (
+            <Button onPress={() => answering.act({ type: 'run' }, 'Running it')}>Run it now</Button>
+          )}
+        </p>
+      )}
       {known.digest !== entry.digest && known.state === 'open' && others.length === 0 && (
         <p class="refusal">
           It has changed since it was shown.{' '}

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { inboxOf, no, only, yes } from '../inbox/inbox-site.ts';
+import { connect, makeWorld, payment, readTexts } from './gate-world.ts';
+
+function openInbox({ gate }: ReturnType<typeof makeWorld>, mayRun = true) {
+  return inboxOf(gate.agent, { maySee: () => true, ...(mayRun && { runNow: gate.runNow }) });
+}
+
+/** A call whose client has been told to call again. */
+async function pendingCall(options: Parameters<typeof makeWorld>[0] = {}) {
+  const world = makeWorld({ holdMs: 5_000, ...options });
+  const client = await connect(world.gate);
+  const call = client.callTool(payment);
+  await world.clock.pass(6_000);
+  expect(readTexts(await call)[0]).toMatch(/^Pending/);
+  await world.clock.pass(0);
+  return { ...world, world, client };
+}
+
+test('the inbox says whether the client of a call waits', async () => {
+  const world = makeWorld({ holdMs: 5_000 });
+  const inbox = openInbox(world);
+  const client = await connect(world.gate);
+  const call = client.callTool(payment);
+  await world.clock.pass(1_000);
+  const { requestId } = only((await inbox.list('ben')).entries);
+  expect((await inbox.show('ben', requestId)).caller).toMatchObject({ state: 'waiting' });
+  await world.clock.pass(5_000);
+  await call;
+  await world.clock.pass(0);
+  expect(await inbox.show('ben', requestId)).toMatchObject({
+    caller: { state: 'pending' },
+    mayRun: false,
+  });
+});
+
+test('an approved call for which no client waits is run once by whoever could answer it, and its client gets the result', async () => {
+  const { world, gate, bank, client } = await pendingCall();
+  const inbox = openInbox(world);
+  const open = only((await inbox.list('ben')).entries);
+  await inbox.answer('ben', [{ entry: open, answer: yes(open) }]);
+  expect(bank.calls).toEqual([]);
+  const { entry, mayRun } = await inbox.show('ben', open.requestId);
+  expect(mayRun).toBe(true);
+  const outcome = await inbox.act('ben', entry, { type: 'run' });
+  expect(outcome).toMatchObject({ status: 'recorded' });
+  await expect.poll(() => bank.calls.length).toBe(1);
+  const thread = await gate.agent.thread(open.threadId);
+  await expect.poll(async () => (await gate.agent.thread(open.threadId)).status).toBe('idle');
+  expect(
+    (await gate.agent.thread(open.threadId)).events.findLast(({ type }) => type === 'run-started'),
+  ).toMatchObject({ principal: 'ben', channel: 'inbox' });
+  expect(await inbox.act('ben', entry, { type: 'run' })).toMatchObject({
+    status: 'refused',
+    error: { code: 'not-allowed' },
+  });
+  expect(thread.caller).toMatchObject({ state: 'pending' });
+  const collected = client.callTool(payment);
+  await world.clock.pass(1_000);
+  expect(readTexts(await collected)).toEqual(['pay done']);
+  expect(bank.calls).toHaveLength(1);
+});
+
+test.each([
+  ['before it is approved', 'ben', async () => {}],
+  [
+    'after it was rejected',
+    'ben',
+    async (inbox: ReturnType<typeof openInbox>) => {
+      const open = only((await inbox.list('ben')).entries);
+      await inbox.answer('ben', [{ entry: open, answer: no(open) }]);
+    },
+  ],
+  [
+    'by whoever may not answer it',
+    'eve',
+    async (inbox: ReturnType<typeof openInbox>) => {
+      const open = only((await inbox.list('ben')).entries);
+      await inbox.answer('ben', [{ entry: open, answer: yes(open) }]);
+    },
+  ],
+])('no call is run %s', async (_, person, prepare) => {
+  const { world, bank } = await pendingCall({
+    toolApproval: () => ({ type: 'user-approval', approvers: ['ben'] }),
+    mayAnswer: ({ principal }) => principal === 'ben',
+  });
+  const inbox = openInbox(world);
+  const entry = only((await inbox.list('ben')).entries);
+  await prepare(inbox);
+  expect(await inbox.act(person, entry, { type: 'run' })).toMatchObject({
+    status: 'refused',
+    error: { code: 'not-allowed' },
+  });
+  expect(bank.calls).toEqual([]);
+});
+
+test('without runNow no call is run from the inbox', async () => {
+  const { world, bank } = await pendingCall();
+  const inbox = openInbox(world, false);
+  const open = only((await inbox.list('ben')).entries);
+  await inbox.answer('ben', [{ entry: open, answer: yes(open) }]);
+  const { entry, mayRun } = await inbox.show('ben', open.requestId);
+  expect(mayRun).toBe(false);
+  expect(await inbox.act('ben', entry, { type: 'run' })).toMatchObject({ status: 'refused' });
+  expect(bank.calls).toEqual([]);
+});
