@@ -64,6 +64,14 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'nothing is run at a gate for a client that has gone before its call was recorded',
+    file: 'channels/mcp/hold-call.ts',
+    from: "gone.throwIfAborted();\n  const by = { channel: 'mcp',",
+    to: "const by = { channel: 'mcp',",
+    suite: [collected, 'that has gone before its call'],
+    sentence: failed,
+  },
+  {
     promise: 'a result counts as read only if its response was read',
     file: 'channels/mcp/answer-call.ts',
     from: '(gone.aborted ? noteLeft : noteInformed)',

@@ -1,5 +1,6 @@
 import { memoryStore } from 'holdpoint';
 import { expect, test } from 'vitest';
+import { Pause } from '../support/pause.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 import { withSqliteStore } from '../support/with-sqlite-store.ts';
 import {
@@ -353,4 +354,24 @@ test('a call that was pending when four weeks ended is collected in the next fou
   await clock.pass(60_000);
   expect(readTexts(await client.callTool(payment))).toEqual(['pay done']);
   expect(bank.calls).toHaveLength(1);
+});
+
+test('a client that has gone before its call is recorded: nobody is asked, and nothing runs', async () => {
+  const kept = memoryStore();
+  const pause = new Pause();
+  const head: typeof kept.head = async (threadId) => {
+    if (threadId.startsWith('call-')) await pause.wait();
+    return kept.head(threadId);
+  };
+  const { gate, bank, clock } = makeWorld({ ...free, store: { ...kept, head } });
+  const client = await connect(gate);
+  const cancelling = new AbortController();
+  const call = client.callTool(payment, { signal: cancelling.signal }).catch(() => 'cancelled');
+  await pause.during(call, async () => {
+    cancelling.abort();
+    await clock.pass(0);
+  });
+  await clock.pass(3_000);
+  expect(await kept.list({ agent: 'gate' })).toEqual([]);
+  expect(bank.calls).toEqual([]);
 });

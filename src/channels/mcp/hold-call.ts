@@ -205,13 +205,14 @@ async function beginCall(
   return readCallRecord(thread)?.id === record.id;
 }
 
-/** Runs a call as far as it goes. When the caller goes, the run goes on without it. */
+/** Runs a call as far as it goes. Once it has begun, it goes on without the caller. */
 async function runCall(
   { gate: { agent }, here }: CallIndex,
   { call: { principal }, gone }: HeldCall,
   thread: AgentThread,
   record?: CallRecord,
 ): Promise<void> {
+  gone.throwIfAborted();
   const by = { channel: 'mcp', ...(principal !== undefined && { principal }) };
   const running =
     record === undefined

@@ -1,0 +1,11 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { mustHold } from '../faults/seeded-check.ts';
+import { callerMoves, playCallers } from './play-callers.ts';
+
+test('whatever clients of two gates and people do, each call takes effect at most once, for a caller, and is told once', async () => {
+  const property = fc.asyncProperty(callerMoves, async (moves) => {
+    expect(await playCallers(moves)).toEqual([]);
+  });
+  await mustHold(property, { numRuns: 8 });
+});

@@ -1,0 +1,115 @@
+import * as fc from 'fast-check';
+import { memoryStore } from 'holdpoint';
+import { virtualClock } from '../support/virtual-clock.ts';
+import { connect, listOpen, makeBank, makeWorld, readTexts, text } from './gate-world.ts';
+
+const client = fc.nat({ max: 2 });
+const nth = fc.nat({ max: 3 });
+
+const move = fc.oneof(
+  { weight: 4, arbitrary: fc.tuple(fc.constant('call' as const), client, fc.nat({ max: 1 })) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('cancel' as const), client) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('reconnect' as const), client) },
+  { weight: 3, arbitrary: fc.tuple(fc.constant('approve' as const), nth) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('reject' as const), nth) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('run now' as const), nth) },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(fc.constant('pass' as const), fc.constantFrom(10, 600, 3_000, 46_000)),
+  },
+);
+
+/** What clients of two gates on one store do, and people. */
+export const callerMoves = fc.array(move, { minLength: 4, maxLength: 18 });
+
+type Moves = typeof callerMoves extends fc.Arbitrary<infer MOVES> ? MOVES : never;
+
+/** A call that a client waits for. */
+interface Waiting {
+  client: number;
+  euros: number;
+  cancelling: AbortController;
+}
+
+/** Plays the moves, and returns what must not be. */
+export async function playCallers(moves: Moves): Promise<string[]> {
+  const faults: string[] = [];
+  const told: string[] = [];
+  const clock = virtualClock();
+  const store = memoryStore();
+  const waiting = new Set<Waiting>();
+  let runsNow = 0;
+  const bank = makeBank((call) => {
+    const isAwaited = [...waiting].some(({ euros }) => euros === call.arguments?.['euros']);
+    if (!isAwaited && runsNow === 0) faults.push('A call ran for nobody.');
+    return text(`paid ${bank.calls.length}`);
+  });
+  const gates = [makeWorld({ store, clock, bank }).gate, makeWorld({ store, clock, bank }).gate];
+  const gateOf = (index: number) => gates[index % 2] ?? makeWorld().gate;
+  const clients = await Promise.all([0, 1, 2].map(async (index) => connect(gateOf(index))));
+  const { agent } = gateOf(0);
+
+  const call = async (index: number, euros: number): Promise<void> => {
+    const one: Waiting = { client: index, euros, cancelling: new AbortController() };
+    waiting.add(one);
+    const { signal } = one.cancelling;
+    try {
+      const given = { name: 'pay', arguments: { to: 'ACME', euros } };
+      const result = await clients[index]?.callTool(given, { signal });
+      told.push(...readTexts(result));
+    } catch {
+      /* It was cancelled, or its client has gone. */
+    }
+    waiting.delete(one);
+  };
+  const pickThread = async (index: number) => {
+    const threads = await store.list({ agent: 'gate' });
+    const { threadId } = threads[index % Math.max(1, threads.length)] ?? {};
+    return threadId === undefined ? undefined : agent.thread(threadId);
+  };
+  const answer = async (index: number, isYes: boolean): Promise<void> => {
+    const open = await listOpen(gateOf(0));
+    const request = open[index % Math.max(1, open.length)];
+    if (request === undefined) return;
+    const thread = await agent.thread(request.threadId);
+    await agent.respond(isYes ? request.approve() : request.reject(), thread);
+  };
+
+  for (const [type, index, euros = 0] of moves) {
+    if (type === 'call') void call(index, euros);
+    if (type === 'cancel') {
+      const found = [...waiting].find((each) => each.client === index);
+      found?.cancelling.abort();
+    }
+    if (type === 'reconnect') {
+      await clients[index]?.close();
+      clients[index] = await connect(gateOf(index));
+    }
+    if (type === 'approve' || type === 'reject') await answer(index, type === 'approve');
+    if (type === 'run now') {
+      const thread = await pickThread(index);
+      runsNow += 1;
+      if (thread !== undefined) await gateOf(1).runNow(thread.id);
+      runsNow -= 1;
+    }
+    await clock.pass(type === 'pass' ? index : 0);
+  }
+  await clock.pass(50_000);
+  if (waiting.size > 0) faults.push('A client was told nothing.');
+
+  const results = told.filter((each) => each.startsWith('paid'));
+  if (new Set(results).size < results.length) faults.push('A result was told twice.');
+  for (const { threadId } of await store.list({ agent: 'gate', limit: 1_000 })) {
+    const { calls, decisions, messages } = await agent.thread(threadId);
+    const [made, ...others] = calls;
+    const effects = bank.calls.filter(({ key }) => key === made?.idempotencyKey).length;
+    const isApproved = decisions.some(({ status }) => status === 'approved');
+    if (others.length > 0) faults.push(`${threadId} has several calls.`);
+    if (messages.filter(({ role }) => role === 'user').length !== 1)
+      faults.push(`${threadId} has several messages.`);
+    if (effects > 1) faults.push(`${threadId} took effect ${effects} times.`);
+    if (effects > 0 && !isApproved) faults.push(`${threadId} ran without a yes.`);
+    if ((made?.status === 'succeeded') !== (effects === 1)) faults.push(`${threadId} lies.`);
+  }
+  return faults;
+}
