@@ -18,8 +18,8 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'no client collects the call of another one, or from another place',
     file: 'channels/mcp/find-call.ts',
-    from: '[client, place ?? null, tool, input]',
-    to: '[typeof client, typeof place, tool, input]',
+    from: 'client, place ?? null, tool, input]',
+    to: 'typeof client, typeof place, tool, input]',
     suite: [collected, 'another client never collects'],
     sentence: failed,
   },

@@ -1,5 +1,6 @@
 import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
+import type { GateOptions } from 'holdpoint/mcp';
 import { expect, test } from 'vitest';
 import {
   answerOnly,
@@ -28,7 +29,9 @@ async function connectStdio(gate: Gate, mode: (typeof eras)[number], options: Cl
   return { client, served };
 }
 
-const page = { pageUrl: () => 'http://localhost:4242/inbox' };
+const page: Pick<GateOptions, 'pageUrl'> = {
+  pageUrl: ({ shownTo }) => `http://localhost:4242/${shownTo}`,
+};
 const showsPages = { capabilities: { elicitation: { url: {} } } };
 
 /** A client that shows pages, and what it was asked to show. */
@@ -81,7 +84,7 @@ test.each(
     expect(shown).toMatchObject([
       {
         mode: 'url',
-        url: 'http://localhost:4242/inbox',
+        url: 'http://localhost:4242/person',
         message: 'A person has to decide whether "pay" may run. Open this page to decide.',
       },
     ]);
@@ -116,7 +119,7 @@ test('a client that can only show forms is asked nothing', async () => {
   watch(client);
   const held = client.callTool(payment);
   await clock.pass(45_000);
-  expect(readTexts(await held)[0]).toMatch(/^Pending.* A person can answer at http:/);
+  expect(readTexts(await held)[0]).toMatch(/^Pending.* A person can answer at http:.*\/model$/);
   expect(shown).toEqual([]);
 });
 
@@ -129,7 +132,8 @@ test.each([
   const held = client.callTool(payment);
   await clock.pass(45_000);
   expect(readTexts(await held)[0]).toMatch(/nobody is asked twice\.$/);
-  expect(problems).toMatchObject([{ problem: expect.stringContaining(problem) }]);
+  const reported = { problem: expect.stringContaining(problem) };
+  expect(problems).toMatchObject([reported, reported]);
 });
 
 test.each(eras)('a client (%s) that asks for progress hears that its call waits', async (mode) => {

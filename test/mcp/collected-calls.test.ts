@@ -375,3 +375,15 @@ test('a client that has gone before its call is recorded: nobody is asked, and n
   expect(await kept.list({ agent: 'gate' })).toEqual([]);
   expect(bank.calls).toEqual([]);
 });
+
+test('gates of several names on one store have calls of their own', async () => {
+  const store = memoryStore();
+  const clock = virtualClock();
+  const bank = makeBank();
+  for (const name of ['home', 'office']) {
+    const { gate } = makeWorld({ ...free, name, store, clock, bank });
+    const client = await connect(gate);
+    expect(readTexts(await client.callTool(payment))).toEqual(['pay done']);
+  }
+  expect(bank.calls).toHaveLength(2);
+});

@@ -106,8 +106,8 @@ test('what is installed is the lowest version that each range admits', () => {
   expect(installed).toEqual([...peers]);
 });
 
-/* Each entry with the peers that it needs: `ai` and `zod` everywhere, `pg` in stores, React in ui. */
-test.each(['stories', 'middleware', 'tools', 'ui', 'terminal', 'telemetry', 'stores'])(
+/* Each entry with the peers that it needs: `ai` and `zod` everywhere, `pg` in stores, React in ui, MCP in mcp. */
+test.each(['stories', 'middleware', 'mcp', 'tools', 'ui', 'terminal', 'telemetry', 'stores'])(
   'the tests of %s pass with the lowest peers',
   (room) => {
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');

@@ -36,6 +36,8 @@ const installed = [
   'typescript',
   '@types/node',
   '@dbos-inc/dbos-sdk',
+  '@modelcontextprotocol/client',
+  '@modelcontextprotocol/server',
   '@opentelemetry/api',
   'graphile-worker',
   'pg',

@@ -15,12 +15,17 @@ export interface GateCaller {
   place?: string;
 }
 
-/** A request that waits for a person. */
+/** A request that waits for a person, and who gets to see the address of its page. */
 export interface WaitingCall {
   /** The id of the request. */
   requestId: string;
   /** The thread of the call. */
   threadId: string;
+  /**
+   * `person`: the client shows the address to its user, and it stays out of the conversation. `model`: it is in the text of a result, which the
+   * model reads, so it must not have anything with which a program could answer.
+   */
+  shownTo: 'person' | 'model';
 }
 
 /** Decides who sent an HTTP request. Return `undefined` or a `Response` to refuse it. */
@@ -59,8 +64,8 @@ export interface GateOptions
    */
   holdMs?: number;
   /**
-   * The address of the page where a person answers a request. It is named in the text that the client gets, and clients that can show an
-   * address are asked to. Return `undefined` for none.
+   * The address of the page where a person answers a request. It is named in the text that the model gets, and clients that can show an
+   * address to their user are asked to. Return `undefined` for none.
    */
   pageUrl?: (waiting: WaitingCall) => string | undefined | PromiseLike<string | undefined>;
   /** Decides who sent an HTTP request: required for `gate.handler`. The principal comes from here alone. */

@@ -35,7 +35,7 @@ const maximumShown = 10_000;
 export class CallPage {
   readonly #gate: GateContext;
   readonly #call: ShownCall;
-  /** Its address, once the call waits for a person; `undefined` if the app has none. */
+  /** Its address as the model may see it, once the call waits for a person; `undefined` if the app has none. */
   url: string | undefined;
   /** The result that has a client of protocol 2026-07-28 show it and call again. */
   requirement: InputRequiredResult | undefined;
@@ -54,17 +54,20 @@ export class CallPage {
     if (request === undefined) return false;
     const { requestId, threadId } = request;
     const { server, context, shownPages } = this.#call;
-    this.url = await unlessAborted(findPageUrl(this.#gate, { requestId, threadId }), timeIsUp);
-    if (this.url === undefined || !maySeePage(server, context)) return false;
-    if (shownPages.has(requestId)) return false;
+    const find = async (shownTo: WaitingCall['shownTo']): Promise<string | undefined> =>
+      unlessAborted(findPageUrl(this.#gate, { requestId, threadId, shownTo }), timeIsUp);
+    this.url = await find('model');
+    if (!maySeePage(server, context) || shownPages.has(requestId)) return false;
+    const url = await find('person');
+    if (url === undefined) return false;
     const [oldest] = shownPages;
     if (shownPages.size >= maximumShown && oldest !== undefined) shownPages.delete(oldest);
     shownPages.add(requestId);
     if (context.mcpReq.envelope === undefined) {
-      this.#send(requestId, this.url, over);
+      this.#send(requestId, url, over);
       return false;
     }
-    const elicitation = inputRequired.elicitUrl({ url: this.url, message: this.#message });
+    const elicitation = inputRequired.elicitUrl({ url, message: this.#message });
     this.requirement = inputRequired({ inputRequests: { [inputKey]: elicitation } });
     return true;
   }
