@@ -70,7 +70,7 @@ const defaultHoldMs = 45_000;
  * Throws a `TypeError` for an unknown or invalid setting, and for rules as `createAgent` does.
  *
  * @example
- * const gate = createGate({ store, upstreams: { bank: { command: 'npx', args: ['-y', 'bank-server'] } } });
+ * const gate = createGate({ store, upstreams: { bank: { command: 'bank-server', args: ['--stdio'] } } });
  * await gate.serveStdio({ principal: 'ada' });
  */
 export function createGate(options: GateOptions): Gate {
