@@ -14,7 +14,7 @@ export interface ThreadCaller {
 }
 
 /** Whether whoever called waits for the outcome now. */
-export function isWaiting(
+export function doesCallerWait(
   { state, until }: Omit<ThreadCaller, 'callerId' | 'at'>,
   now: number,
 ): boolean {
@@ -27,7 +27,7 @@ export function describeCaller(
   now: number,
 ): string | undefined {
   if (caller.state === 'informed') return undefined;
-  if (isWaiting(caller, now)) return 'The client that called waits for the answer.';
+  if (doesCallerWait(caller, now)) return 'The client that called waits for the answer.';
   return caller.state === 'pending'
     ? 'The client that called was told to call again. An approved call runs when it does.'
     : 'The client that called has gone. An approved call runs when it calls again.';

@@ -1,7 +1,7 @@
 import type { Agent } from '../../agent/agent.ts';
 import { digestViewer, readKnownPeople } from '../../agent/known-people.ts';
 import type { SeenRequest } from '../../agent/list-requests.ts';
-import { isWaiting } from '../../content/caller.ts';
+import { doesCallerWait } from '../../content/caller.ts';
 import { parseJson } from '../../content/json-value.ts';
 import { listRequesters } from '../../content/requesters.ts';
 import { inertLine } from '../../content/inert-text.ts';
@@ -126,7 +126,7 @@ export function mayRun(
   const { caller, status } = thread ?? {};
   if (options.runNow === undefined || caller === undefined || !couldAnswer) return false;
   const isDue = row.state === 'approved' && status === 'due';
-  return isDue && caller.state !== 'informed' && !isWaiting(caller, agents.host.now());
+  return isDue && caller.state !== 'informed' && !doesCallerWait(caller, agents.host.now());
 }
 
 /** Whether a row is about a lost call or a stuck thread, which nobody answers. */
