@@ -70,14 +70,15 @@ test('a server gets the variables that it is given, and no other of the gate', a
   await gate.close();
 });
 
+/* A server that says what it was asked, as some do. */
+async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { id } = z.object({ id: z.unknown() }).parse(await json(request));
+  const message = `No: ${request.url} ${request.headers.authorization}`;
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message } }));
+}
+
 test('no secret of a server is in what is reported of it', async () => {
-  /* It says what it was asked, as some do. */
-  const echo = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { id } = z.object({ id: z.unknown() }).parse(await json(request));
-    const message = `No: ${request.url} ${request.headers.authorization}`;
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message } }));
-  };
   const server = createServer((request, response) => void echo(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
