@@ -387,3 +387,30 @@ test('gates of several names on one store have calls of their own', async () => 
   }
   expect(bank.calls).toHaveLength(2);
 });
+
+test('a gate that closes while another one runs the call tells its client to call again', async () => {
+  const store = memoryStore();
+  const clock = virtualClock();
+  const answer = Promise.withResolvers<ReturnType<typeof text>>();
+  const slow = makeWorld({ store, clock, bank: makeBank(() => answer.promise) });
+  const { gate, bank } = makeWorld({ store, clock });
+  const client = await connect(gate);
+  const first = client.callTool(payment);
+  await clock.pass(45_000);
+  await first;
+  const threadId = await answerOnly(gate, (request) => request.approve());
+  await connect(slow.gate);
+  const run = slow.gate.runNow(threadId);
+  await clock.pass(100);
+  const again = client.callTool(payment);
+  await clock.pass(1_000);
+  await gate.close();
+  expect(readTexts(await again)).toEqual([
+    '"pay" is still running. Call "pay" again with exactly the same arguments to get the result; it is not repeated.',
+  ]);
+  answer.resolve(text('slow'));
+  await run;
+  const { gate: next } = makeWorld({ store, clock });
+  expect(readTexts(await (await connect(next)).callTool(payment))).toEqual(['slow']);
+  expect(bank.calls).toEqual([]);
+});

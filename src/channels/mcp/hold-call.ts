@@ -142,7 +142,10 @@ async function followCall(
     gone.throwIfAborted();
     if (isOver(thread)) return { status: 'over', thread };
     if (thread.status === 'running') {
-      if (gate.closing.aborted) return { status: 'running', thread };
+      if (gate.closing.aborted) {
+        await noteLeft(agent, thread, callerId);
+        return { status: 'running', thread };
+      }
       thread = await waitForNews(gate, thread, AbortSignal.any([gone, gate.closing]));
     } else if (thread.status !== 'waiting' || isOverdue(gate, thread)) {
       const { revision } = thread;

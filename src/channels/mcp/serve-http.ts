@@ -113,7 +113,13 @@ export class HttpGate {
     const given = parsedBody === undefined ? {} : { parsedBody };
     session.open += 1;
     const end = (): void => void (session.open -= 1);
-    return this.#connect(request, () => session.transport.handleRequest(request, given), end);
+    const serve = async (): Promise<Response> => {
+      const response = await session.transport.handleRequest(request, given);
+      /* Its client was refused, and has no session. */
+      if (session.transport.sessionId === undefined) await session.server.close();
+      return response;
+    };
+    return this.#connect(request, serve, end);
   }
 
   /** A session belongs to the person who opened it: for others it does not exist. */
