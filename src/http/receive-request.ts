@@ -94,13 +94,16 @@ export function refuseForeignOrigin(
 ): Response | undefined {
   const header = headers.get('origin');
   /* Pages can't set this header, and proxies don't change it. */
-  if (header === null || headers.get('sec-fetch-site') === 'same-origin') return undefined;
+  const site = headers.get('sec-fetch-site');
+  if (header === null || site === 'same-origin') return undefined;
   const origin = readHttpOrigin(header);
   if (origin !== undefined && allowedOrigins.some((each) => readHttpOrigin(each) === origin)) {
     return undefined;
   }
   const own = [headers.get('x-forwarded-host'), headers.get('host'), new URL(url).host];
-  if (origin !== undefined && own.includes(new URL(origin).host)) return undefined;
+  /* Of the same host, and yet of another site: a page that came over http. */
+  const isForeign = site === 'cross-site' || origin === undefined;
+  if (!isForeign && own.includes(new URL(origin).host)) return undefined;
   return makeRefusalResponse(
     403,
     'foreign-origin',

@@ -82,4 +82,12 @@ export const routeMutants: readonly SourceMutant[] = [
     suite: ['http/misspelled-options', `a misspelled option of ${name} is refused`],
     sentence: failed,
   })),
+  {
+    promise: 'a page of the same host that came over http is one of another site',
+    file: 'http/receive-request.ts',
+    from: "site === 'cross-site' || origin === undefined",
+    to: 'origin === undefined',
+    suite: ['ui/origin', 'is refused before anything is read'],
+    sentence: /AssertionError/,
+  },
 ];

@@ -38,6 +38,8 @@ describe('a page of another site', () => {
     { origin: 'http://127.0.0.1:3001' },
     { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' },
     { origin: 'https://other.app.test', host: 'app.test', 'sec-fetch-site': 'same-site' },
+    /* Of the same host, but http: behind a proxy that ends TLS, nothing else tells it from the own page. */
+    { origin: 'http://app.test', host: 'app.test', 'sec-fetch-site': 'cross-site' },
   ])('is refused before anything is read: %o', async (headers) => {
     const { handler, authorize } = site();
     for (const request of [posted(headers), read(headers)]) {
