@@ -124,7 +124,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/inbox/inbox-context.ts',
     from: "row.state === 'approved' && status === 'due'",
     to: 'true',
-    suite: ['mcp/gate-inbox', 'no call is run'],
+    suite: ['inbox/calls-of-a-gate', 'no call is run'],
     sentence: /AssertionError/,
   },
   {
@@ -132,7 +132,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/inbox/inbox-context.ts',
     from: ' || !couldAnswer',
     to: '',
-    suite: ['mcp/gate-inbox', 'no call is run'],
+    suite: ['inbox/calls-of-a-gate', 'no call is run'],
     sentence: /AssertionError/,
   },
   {
