@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { makeRandomId } from '../content/crypto.ts';
 import {
@@ -10,7 +9,7 @@ import {
 } from './answering-agent.ts';
 import { addStoreOptions, storeFields, withStore } from './command-store.ts';
 import { guardLocalPage, type LocalPage } from './local-guard.ts';
-import { serveLocally } from './local-server.ts';
+import { parsePort, serveLocally } from './local-server.ts';
 import { planCommand, toAsciiJson } from './run-command.ts';
 
 /** `holdpoint inbox` */
@@ -60,10 +59,10 @@ export const addInboxCommand = planCommand({
       });
       let page: LocalPage | undefined;
       const server = await serveLocally(port, (host) => {
-        page = guardLocalPage({ host, path, handle });
+        page = guardLocalPage({ host, path, handle, advice });
         return page.serve;
       });
-      const { url } = page ?? { url: '' };
+      const url = (await page?.makeUrl()) ?? '';
       await world.write(json === true ? `${toAsciiJson({ url })}\n` : `${url}\n`);
       await world.untilEnded();
       await server.close();
@@ -72,8 +71,4 @@ export const addInboxCommand = planCommand({
   },
 });
 
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('It must be a port, from 0 to 65535.');
-}
+const advice = 'Run "npx holdpoint inbox" again, and open the address that it prints.';

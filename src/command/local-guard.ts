@@ -1,16 +1,36 @@
 import { hashText, makeRandomId } from '../content/crypto.ts';
 
-/** A page that is served on this machine alone, to whoever opens its address first. */
+/** A page that is served on this machine alone, to whoever opens an address of it first. */
 export interface LocalPage {
-  /** The address, with a token that counts once. */
-  url: string;
+  /** Makes an address with a token that counts once. */
+  makeUrl: () => Promise<string>;
   serve: (request: Request) => Promise<Response>;
+}
+
+/** The values of the cookie by which browsers that have opened the page are known. */
+export interface PageSessions {
+  make: () => Promise<string>;
+  isValid: (value: string) => Promise<boolean>;
+}
+
+/** What a page is guarded with. */
+interface GuardedPage {
+  host: string;
+  path: string;
+  handle: (request: Request) => Promise<Response>;
+  /** Tells whoever has no address that counts how to get one. */
+  advice: string;
+  /** Default: one value, which this guard alone knows. */
+  sessions?: PageSessions;
+  /** When an address no longer counts, in milliseconds after it was made. Default: never. */
+  tokenMs?: number;
+  now?: () => number;
 }
 
 /**
  * Guards a handler that is served at `host`, an address of this machine with its port. Every program and every user of the machine reaches it, and
  * every site that somebody visits can have its name point here (DNS rebinding). So only requests for `host` itself are taken; the first that
- * brings the token gets a cookie instead, and is sent to the address without it; the others need the cookie.
+ * brings a token gets a cookie instead, and is sent to the address without it; the others need the cookie.
  *
  * Browsers send a cookie to every port of a host. `path` should be unknown to the pages of other ports, which then get none.
  */
@@ -18,53 +38,66 @@ export function guardLocalPage({
   host,
   path,
   handle,
-}: {
-  host: string;
-  path: string;
-  handle: (request: Request) => Promise<Response>;
-}): LocalPage {
-  const token = makeRandomId();
-  const session = makeRandomId();
-  let isOpened = false;
-  const isSession = async (request: Request): Promise<boolean> =>
-    isOpened && (await isSame(readCookie(request), session));
+  advice,
+  sessions = makeOwnSession(),
+  tokenMs = Infinity,
+  now = Date.now,
+}: GuardedPage): LocalPage {
+  /* When each token ends, by its hash: how long it takes to find one says nothing about it. */
+  const tokens = new Map<string, number>();
+  const isSession = async (request: Request): Promise<boolean> => {
+    const value = readCookie(request);
+    return value !== undefined && (await sessions.isValid(value));
+  };
+  const spend = (token: string): boolean => {
+    const endsAt = tokens.get(token);
+    tokens.delete(token);
+    return endsAt !== undefined && now() < endsAt;
+  };
   const open = async (request: Request, given: string): Promise<Response> => {
     if (!(await isSession(request))) {
-      const isOurs = request.method === 'GET' && (await isSame(given, token));
-      /* Looked at last: another request may have brought the token meanwhile. */
-      if (!isOurs || isOpened) return refuse(used);
-      isOpened = true;
+      const token = await hashText(given);
+      if (request.method !== 'GET' || !spend(token)) return refuse(`${used} ${advice}`);
     }
-    const cookie = `${cookieName}=${session}; HttpOnly; SameSite=Strict; Path=${path}`;
+    const value = `${cookieName}=${await sessions.make()}`;
+    const cookie = `${value}; HttpOnly; SameSite=Strict; Path=${path}`;
     return new Response(null, { status: 303, headers: { location: path, 'set-cookie': cookie } });
   };
   const answer = async (request: Request): Promise<Response> => {
     if (request.headers.get('host') !== host) return refuse(`This server is ${host} alone.`);
     const given = new URL(request.url).searchParams.get('token');
     if (given !== null) return open(request, given);
-    if (!(await isSession(request))) return refuse(notOpened);
+    if (!(await isSession(request))) return refuse(advice);
     return handle(omitSession(request));
   };
   return {
-    url: `http://${host}${path}?token=${token}`,
+    makeUrl: async () => {
+      for (const [token, endsAt] of tokens) if (endsAt <= now()) tokens.delete(token);
+      const token = makeRandomId();
+      tokens.set(await hashText(token), now() + tokenMs);
+      return `http://${host}${path}?token=${token}`;
+    },
     serve: async (request) => forbidKeeping(await answer(request)),
   };
 }
 
+/* How long a comparison of digests takes says nothing about the secret. */
+function makeOwnSession(): PageSessions {
+  const session = makeRandomId();
+  return {
+    make: async () => session,
+    isValid: async (value) => (await hashText(value)) === (await hashText(session)),
+  };
+}
+
 const cookieName = 'holdpoint';
-const notOpened = 'Open the address that "npx holdpoint inbox" has printed.';
-const used = 'This address was used before, or is wrong. Run "npx holdpoint inbox" again.';
+const used = 'This address was used before, is too old, or is wrong.';
 
 function refuse(text: string): Response {
   return new Response(`${text}\n`, {
     status: 403,
     headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
   });
-}
-
-/* How long a comparison of digests takes says nothing about the secret. */
-async function isSame(given: string | undefined, secret: string): Promise<boolean> {
-  return given !== undefined && (await hashText(given)) === (await hashText(secret));
 }
 
 function readCookie({ headers }: Request): string | undefined {

@@ -1,12 +1,20 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { InvalidArgumentError } from 'commander';
 
 /** A server on this machine alone. */
 export interface LocalServer {
   /** Its address and port, as in `127.0.0.1:4321`. */
   host: string;
   close: () => Promise<void>;
+}
+
+/** Parses the port of an option. */
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a port, from 0 to 65535.');
 }
 
 /** Serves on 127.0.0.1, which no other machine reaches. `makeHandler` is told the address. Port 0: one that is free. */
