@@ -4,6 +4,7 @@ import { addAnswerCommand } from './answer-command.ts';
 import { addBacktestCommand } from './backtest-command.ts';
 import { addExportCommand } from './export-command.ts';
 import { addFillCommand } from './fill-command.ts';
+import { addGateCommand } from './gate-command.ts';
 import { addInboxCommand } from './inbox-command.ts';
 import { addListCommand } from './list-command.ts';
 import {
@@ -28,6 +29,7 @@ const commands = [
   addExportCommand,
   addBacktestCommand,
   addFillCommand,
+  addGateCommand,
 ];
 
 /** Runs `holdpoint` with the arguments that follow it. Resolves with the exit status; never rejects. */
@@ -35,7 +37,8 @@ export async function runHoldpoint(
   args: readonly string[],
   world: CommandWorld,
 ): Promise<ExitStatus> {
-  const isJson = args.includes('--json');
+  /* What stands behind `--` is not for this command. */
+  const isJson = args.slice(0, findEnd(args)).includes('--json');
   let status: ExitStatus = 0;
   const print = async ({ json, text, inert, warning, ...end }: CommandEnd): Promise<void> => {
     ({ status } = end);
@@ -58,6 +61,11 @@ export async function runHoldpoint(
   if (failure !== undefined) return printError(failure, isJson, world);
   if (help !== '') await world.write(help);
   return status;
+}
+
+function findEnd(args: readonly string[]): number {
+  const at = args.indexOf('--');
+  return at === -1 ? args.length : at;
 }
 
 /* One id in 64 begins with a hyphen, as base64url may. Behind `--` it is not taken for an option; what follows an option may be its value. */

@@ -223,8 +223,12 @@ test.each([
 
 test('of two that bring the token at the same moment, one gets the cookie', async () => {
   const host = '127.0.0.1:4321';
-  const handle = async () => new Response();
-  const page = guardLocalPage({ host, path: '/inbox-x', handle, advice: 'Ask again.' });
+  const page = guardLocalPage({
+    host,
+    path: '/inbox-x',
+    handle: async () => new Response(),
+    advice: 'Ask again.',
+  });
   const url = await page.makeUrl();
   const open = async () => page.serve(new Request(url, { headers: { host } }));
   const both = await Promise.all([open(), open()]);

@@ -3,6 +3,10 @@ import type { SourceMutant } from './source-mutants.ts';
 const failed = /AssertionError/;
 const requests = 'command/requests';
 const inbox = 'command/inbox';
+const gatePage = 'command/gate-page';
+const gateRules = 'command/gate-rules';
+const gateHttp = 'command/gate-http';
+const gateProcess = 'command/gate-process';
 
 /** What the command shows, and which answers it passes on. */
 export const commandMutants: readonly SourceMutant[] = [
@@ -125,5 +129,133 @@ export const commandMutants: readonly SourceMutant[] = [
     to: "if (why === '') throw",
     suite: ['command/answers', 'who is nobody'],
     sentence: failed,
+  },
+  {
+    promise: 'only a gate with the key of the store gets a link to the page',
+    file: 'command/gate-page.ts',
+    from: "(await key.isSigned(proof, 'guest', name, host, challenge));",
+    to: 'proof.length > 0;',
+    suite: [gatePage, 'whoever has no key gets no link'],
+    sentence: failed,
+  },
+  {
+    promise: 'a proof of another gate counts once',
+    file: 'command/gate-page.ts',
+    from: 'this.#challenges.delete(challenge) &&',
+    to: 'this.#challenges.has(challenge) &&',
+    suite: [gatePage, 'a proof counts once'],
+    sentence: failed,
+  },
+  {
+    promise: 'a program that has the port is not taken for a gate',
+    file: 'command/gate-page.ts',
+    from: 'return isOurs ? challenge : undefined;',
+    to: 'return challenge;',
+    suite: [gatePage, 'a port that another program has'],
+    sentence: failed,
+  },
+  {
+    promise: 'a link to the page of a gate ends',
+    file: 'command/local-guard.ts',
+    from: 'return endsAt !== undefined && now() < endsAt;',
+    to: 'return endsAt !== undefined;',
+    suite: [gatePage, 'a link ends after a quarter of an hour'],
+    sentence: failed,
+  },
+  {
+    promise: 'a cookie of a gate is one that it has signed',
+    file: 'command/gate-page.ts',
+    from: "&& key.isSigned(signature, 'session', name, endsAt);",
+    to: "&& signature !== '';",
+    suite: [gatePage, 'a cookie of another store opens nothing'],
+    sentence: failed,
+  },
+  {
+    promise: 'an argument that is missing or of another type lets no call run',
+    file: 'command/gate-rules.ts',
+    from: "(match === 'unclear' && rule.approval === 'approved')",
+    to: 'false',
+    suite: [gateRules, 'an amount that is text'],
+    sentence: failed,
+  },
+  {
+    promise: 'a path that leads out of a folder is not in it',
+    file: 'command/gate-rules.ts',
+    from: "if (value.split(/[/\\\\]/).includes('..')) return 'unclear';",
+    to: '',
+    suite: [gateRules, 'that leads out of a folder'],
+    sentence: failed,
+  },
+  {
+    promise: 'a call that a rule may deny is not run because the argument is unclear',
+    file: 'command/gate-rules.ts',
+    from: "if (match === 'yes') return { type: 'denied' as const, reason: rule.reason };",
+    to: "if (match === 'yes') return { type: 'denied' as const, reason: rule.reason };\n      if (index >= 0) return 'approved' as const;",
+    suite: [gateRules, 'of which nobody knows whether it is denied'],
+    sentence: failed,
+  },
+  {
+    promise: 'only the people of a group answer for it',
+    file: 'command/gate-rules.ts',
+    from: 'people[name]?.some((each) => each === principal) === true',
+    to: 'true',
+    suite: [gateRules, 'only people of the group may answer'],
+    sentence: failed,
+  },
+  {
+    promise: 'only whoever has its token calls a gate over HTTP',
+    file: 'command/gate-http.ts',
+    from: '(await hashText(given)) !== (await hashText(secret))',
+    to: "given === ''",
+    suite: [gateHttp, 'a request with another token'],
+    sentence: failed,
+  },
+  {
+    promise: 'with a proxy in front, the token of the file names nobody',
+    file: 'command/gate-http.ts',
+    from: 'header === undefined ? token : readProxySecret(env)',
+    to: 'token',
+    suite: [gateHttp, 'behind a proxy, the token of the configuration'],
+    sentence: failed,
+  },
+  {
+    promise: 'a caller can add no name to that of the proxy',
+    file: 'command/gate-http.ts',
+    from: "|| name.includes(',')",
+    to: '',
+    suite: [gateHttp, 'with two names'],
+    sentence: failed,
+  },
+  {
+    promise: 'a gate over HTTP answers to its own name alone',
+    file: 'command/gate-http.ts',
+    from: "request.headers.get('host') !== host",
+    to: "request.headers.get('host') === null",
+    suite: [gateHttp, 'a request under another name'],
+    sentence: failed,
+  },
+  {
+    promise: 'what a rule prints is not sent to the client of a gate',
+    file: 'command/gate-stdio.ts',
+    from: 'stdout.write = stderr.write.bind(stderr);',
+    to: '',
+    suite: [gateProcess, 'does not disturb the protocol'],
+    sentence: failed,
+  },
+  {
+    promise: 'the standard error of a gate has no link that opens its page',
+    file: 'command/gate-command.ts',
+    from: 'if (process.stderr.isTTY) report',
+    to: 'if (page.address) report',
+    suite: [gateProcess, 'the standard error has no link'],
+    sentence: failed,
+  },
+  {
+    promise: 'other users can not read the key of a gate',
+    file: 'command/local-key.ts',
+    from: "{ mode: 0o600, flag: 'wx' }",
+    to: "{ mode: 0o644, flag: 'wx' }",
+    suite: [gateProcess, 'only its user can read the store'],
+    sentence: /Error/,
   },
 ];

@@ -46,10 +46,13 @@ const bankTools: Tool[] = [
 ];
 
 /** A bank as an MCP server, which records what it was asked. */
-export function makeBank(answer: Answer = ({ name }) => text(`${name} done`)) {
+export function makeBank(
+  answer: Answer = ({ name }) => text(`${name} done`),
+  listed: readonly Tool[] = bankTools,
+) {
   const calls: BankCall[] = [];
   const servers: Server[] = [];
-  let tools = bankTools;
+  let tools = [...listed];
   const open = (): Transport => {
     const capabilities = { tools: { listChanged: true } };
     const server = new Server({ name: 'bank', version: '1' }, { capabilities });
@@ -68,7 +71,7 @@ export function makeBank(answer: Answer = ({ name }) => text(`${name} done`)) {
   };
   /** The bank says something else of its tools from now on. */
   const describe = async (description: string): Promise<void> => {
-    tools = bankTools.map((tool) => ({ ...tool, description }));
+    tools = listed.map((tool) => ({ ...tool, description }));
     for (const server of servers) await server.sendToolListChanged();
   };
   return { calls, open, describe };

@@ -1,0 +1,135 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, extname, resolve } from 'node:path';
+import { z } from 'zod';
+import type { GateOptions, UpstreamOptions } from '../channels/mcp.ts';
+import { hashText } from '../content/crypto.ts';
+import { parseJson } from '../content/json-value.ts';
+import { findUnknownGroups, makeGateRules, makeMayAnswer } from './gate-rules.ts';
+import { type GateFile, gateFileSchema } from './gate-schema.ts';
+import { readRulesFile } from './rules-file.ts';
+import type { CommandWorld } from './run-command.ts';
+
+/** What a gate is made from, besides what the command gives it. */
+export type GateConfig = Pick<
+  GateOptions,
+  'upstreams' | 'toolApproval' | 'mayAnswer' | 'principalId' | 'holdMs' | 'leaseMs'
+> & { name: string };
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+
+/* Strict: a misspelt rule would be none. What upstreams are, `createGate` checks. */
+const codeSchema = z.strictObject({
+  name: z.string().min(1).max(100),
+  upstreams: z.custom<GateOptions['upstreams']>(isObject, 'must be an object'),
+  toolApproval: z
+    .custom<NonNullable<GateOptions['toolApproval']>>(
+      (value) => isObject(value) || isFunction(value),
+    )
+    .exactOptional(),
+  mayAnswer: z.custom<NonNullable<GateOptions['mayAnswer']>>(isFunction).exactOptional(),
+  principalId: z.custom<NonNullable<GateOptions['principalId']>>(isFunction).exactOptional(),
+  holdMs: z.number().exactOptional(),
+  leaseMs: z.number().exactOptional(),
+});
+
+/** Where a file is read. */
+interface ConfigWorld extends Pick<CommandWorld, 'env'> {
+  /** Receives mistakes in rules that only a call shows. */
+  report: (problem: string) => void;
+}
+
+/** Reads the file of a gate: JSON, or code with rules of the app. Throws for one that is not valid, with its name and the place. */
+export async function readGateConfig(path: string, world: ConfigWorld): Promise<GateConfig> {
+  if (extname(path) !== '.json')
+    return readRulesFile(path, codeSchema, '{ name, upstreams, toolApproval }');
+  const file = parseGateFile(path, await readFile(path, 'utf8'));
+  const folder = dirname(resolve(path));
+  return {
+    name: file.name,
+    upstreams: Object.fromEntries(
+      Object.entries(file.servers).map(([name, server]) => [
+        name,
+        fillServer(server, { folder, env: world.env, place: `${path}: servers.${name}` }),
+      ]),
+    ),
+    ...makeGateRules(file, world.report),
+    ...(file.holdMs !== undefined && { holdMs: file.holdMs }),
+  };
+}
+
+function parseGateFile(path: string, text: string): GateFile {
+  const json = parseJson(text);
+  if (json === undefined) throw new Error(`${path} is not JSON.`);
+  const parsed = gateFileSchema.safeParse(json);
+  if (!parsed.success)
+    throw new Error(`${path} is not the file of a gate:\n${z.prettifyError(parsed.error)}`);
+  const [unknown] = findUnknownGroups(parsed.data);
+  if (unknown === undefined) return parsed.data;
+  throw new Error(
+    `${path}: rules[${unknown.rule}] names the group ${JSON.stringify(unknown.group)}, which people does not have.`,
+  );
+}
+
+function fillServer(
+  server: GateFile['servers'][string],
+  { folder, env, place }: { folder: string; env: CommandWorld['env']; place: string },
+): UpstreamOptions {
+  const fill = (field: string, values: Readonly<Record<string, string>> = {}) =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [
+        name,
+        fillVariables(value, env, `${place}.${field}.${name}`),
+      ]),
+    );
+  if ('url' in server) return { ...server, headers: fill('headers', server.headers) };
+  const cwd = server.cwd === undefined ? undefined : resolve(folder, server.cwd);
+  return { ...server, cwd, env: fill('env', server.env) };
+}
+
+function fillVariables(text: string, env: CommandWorld['env'], place: string): string {
+  return text.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (_all, name: string) => {
+    const value = env[name];
+    if (value !== undefined) return value;
+    throw new Error(`${place} names the variable ${name}, which the environment does not have.`);
+  });
+}
+
+/** A gate in front of one command, by which each call asks. */
+export async function makeCommandConfig(words: readonly string[]): Promise<GateConfig> {
+  const [command = '', ...args] = words;
+  return {
+    name: 'gate',
+    upstreams: { [await nameServer(words)]: { command, args } },
+    mayAnswer: makeMayAnswer({}),
+  };
+}
+
+/* People accept tools of a server by its name: another command is another server. */
+async function nameServer(words: readonly string[]): Promise<string> {
+  const digest = await hashText(`holdpoint/gate-command/v1\0${JSON.stringify(words)}`);
+  const hash = digest
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '')
+    .slice(0, 8);
+  const named = words.filter((word) => !word.startsWith('-')).map(findWord);
+  return `${named.find((word) => word !== '') ?? 'server'}-${hash}`;
+}
+
+/* Words that many commands have, and that say nothing about the server. */
+const commonWord =
+  /^(npx|bunx|pnpm|dlx|uvx|uv|run|exec|node|bun|deno|python[\d.]*|docker|build|dist|index|main|src|bin)$/;
+
+/** What the end of a path, of a package's or of a program's name says about a server; empty if nothing. */
+function findWord(text: string): string {
+  const parts = text.toLowerCase().split(/[/\\]/);
+  const words = parts.map((part) =>
+    part
+      .replace(/(?<=.)@.*$/, '')
+      .replace(/\.[cm]?[jt]s$|\.py$|\.exe$/, '')
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^[^a-z]+|-+$/g, ''),
+  );
+  const word = words.findLast((each) => each !== '' && !commonWord.test(each)) ?? '';
+  return word.slice(0, 20).replace(/-+$/, '');
+}

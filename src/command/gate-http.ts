@@ -1,0 +1,70 @@
+import type { AuthorizeCaller, Gate } from '../channels/mcp.ts';
+import { hashText } from '../content/crypto.ts';
+import type { LocalKey } from './local-key.ts';
+import { type LocalServer, serveLocally } from './local-server.ts';
+import { type CommandWorld, UsageError } from './run-command.ts';
+
+/** Where clients send their requests. */
+const mcpPath = '/mcp';
+
+/** Who may send requests to a gate over HTTP. */
+interface HttpCallers {
+  /** Whose calls they are. With `header`: unused. */
+  principal: unknown;
+  /** The header in which a proxy says whose calls they are. */
+  header: string | undefined;
+  place: string;
+}
+
+/** The token that clients of a gate send. */
+export async function makeGateToken(key: LocalKey, name: string): Promise<string> {
+  return key.sign('http', name);
+}
+
+/**
+ * Decides who sent a request: whoever has the token of this gate calls as its user. With a header, only the proxy that has the secret of
+ * `HOLDPOINT_PROXY_SECRET` may send requests, and names the caller in each.
+ */
+export function makeAuthorize(
+  token: string,
+  { principal, header, place }: HttpCallers,
+  env: CommandWorld['env'],
+): AuthorizeCaller {
+  const secret = header === undefined ? token : readProxySecret(env);
+  return async ({ request: { headers } }) => {
+    const [scheme = '', given = ''] = (headers.get('authorization') ?? '').split(' ');
+    const isBearer = scheme.toLowerCase() === 'bearer';
+    if (!isBearer || (await hashText(given)) !== (await hashText(secret))) return refuse();
+    if (header === undefined) return { principal, place };
+    const name = headers.get(header) ?? '';
+    /* A comma joins two headers of this name: one of them may be the client's own. */
+    return name.trim() === '' || name.includes(',') ? refuse() : { principal: name, place };
+  };
+}
+
+function refuse(): Response {
+  const headers = { 'www-authenticate': 'Bearer' };
+  return Response.json({ error: { code: 'not-allowed' } }, { status: 401, headers });
+}
+
+function readProxySecret(env: CommandWorld['env']): string {
+  const secret = env['HOLDPOINT_PROXY_SECRET'] ?? '';
+  if (secret.length >= 22) return secret;
+  throw new UsageError(
+    '--principal-header needs the variable HOLDPOINT_PROXY_SECRET, with at least 22 characters: the proxy sends it as "authorization: Bearer …", and clients must not know it.',
+  );
+}
+
+/** Serves a gate on 127.0.0.1, under this name and port alone. */
+export async function serveGateOverHttp(
+  gate: Gate,
+  port: number,
+): Promise<LocalServer & { url: string }> {
+  const server = await serveLocally(port, (host) => async (request) => {
+    if (request.headers.get('host') !== host)
+      return new Response(`This server is ${host} alone.\n`, { status: 403 });
+    if (new URL(request.url).pathname !== mcpPath) return new Response(null, { status: 404 });
+    return gate.handler(request);
+  });
+  return { ...server, url: `http://${server.host}${mcpPath}` };
+}

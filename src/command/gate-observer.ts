@@ -1,0 +1,97 @@
+import { createCustomAgent } from '../agent/custom.ts';
+import type { GateOptions } from '../channels/mcp.ts';
+import { readErrorText } from '../content/app-errors.ts';
+import { findOwnRule } from '../policy/tool-approval.ts';
+import type { ThreadStore } from '../thread/thread-store.ts';
+
+/** The rule of a gate that only observes. */
+type Rule = Extract<NonNullable<GateOptions['toolApproval']>, (...input: never) => unknown>;
+type RuleOptions = Parameters<Rule>[0];
+
+/** Whose records they are, and where they are kept. */
+interface ObserverOptions {
+  store: ThreadStore;
+  /** The name of the gate. */
+  name: string;
+  toolApproval: GateOptions['toolApproval'];
+  report: (problem: string) => void;
+}
+
+/**
+ * Makes a rule that runs each call. Before it runs one that the rules of the gate would not have run, it records what they would have done: as a
+ * request that is closed at once, in a thread of the agent `<name>-observed`. An answer to it would do nothing.
+ */
+export function makeObserver({ store, name, toolApproval, report }: ObserverOptions): Rule {
+  const observer = createCustomAgent({
+    name: `${name}-observed`,
+    store,
+    step: () => ({}),
+  });
+  const record = async ({ toolCall }: RuleOptions, found: Finding): Promise<void> => {
+    const thread = await observer.thread(`observed-${toolCall.toolCallId}`);
+    const text = `${found.would}: ${toolCall.toolName} ${JSON.stringify(toolCall.input)}`;
+    const { reason } = found;
+    await observer.requestApproval(thread, {
+      key: toolCall.toolCallId,
+      text,
+      ...(reason !== undefined && { reason }),
+    });
+    await observer.cancel(thread, 'Nobody was asked: the gate only observes.');
+  };
+  return async (options): Promise<'approved'> => {
+    const found = await findOut(toolApproval, options);
+    if (found === undefined) return 'approved';
+    await record(options, found).catch((error: unknown) =>
+      report(`A call of ${options.toolCall.toolName} was not recorded: ${readErrorText(error)}`),
+    );
+    return 'approved';
+  };
+}
+
+/** What the rules would have done, apart from running the call. */
+interface Finding {
+  would: 'Would have asked' | 'Would have been denied';
+  reason?: string | undefined;
+}
+
+async function findOut(
+  rules: GateOptions['toolApproval'],
+  options: RuleOptions,
+): Promise<Finding | undefined> {
+  try {
+    const status = await readStatus(rules, options);
+    const type: unknown = typeof status === 'string' ? status : Reflect.get(Object(status), 'type');
+    const why: unknown = Reflect.get(Object(status), 'reason');
+    const reason = typeof why === 'string' ? why : undefined;
+    if (type === 'approved') return undefined;
+    if (type === 'denied') return { would: 'Would have been denied', reason };
+    const isMarked = type === 'user-approval' || (await readMark(options));
+    return isMarked ? { would: 'Would have asked', reason } : undefined;
+  } catch (error) {
+    return {
+      would: 'Would have asked',
+      reason: `The approval rule failed: ${readErrorText(error)}`,
+    };
+  }
+}
+
+async function readStatus(
+  rules: GateOptions['toolApproval'],
+  options: RuleOptions,
+): Promise<unknown> {
+  if (typeof rules === 'function') return rules(options);
+  const { toolName, toolCallId } = options.toolCall;
+  const input: unknown = options.toolCall.input;
+  const rule = findOwnRule(rules, toolName);
+  if (typeof rule !== 'function') return rule;
+  return Reflect.apply(rule, undefined, [input, { ...options, toolCallId }]);
+}
+
+/* What the tool itself says, as where no rule decides. */
+async function readMark({ toolCall, tools, messages }: RuleOptions): Promise<boolean> {
+  const { toolName, toolCallId } = toolCall;
+  const input: unknown = toolCall.input;
+  const mark: unknown = Reflect.get(Object(findOwnRule(tools, toolName)), 'needsApproval');
+  if (typeof mark !== 'function') return mark !== false;
+  return (await Reflect.apply(mark, undefined, [input, { toolCallId, messages }])) !== false;
+}

@@ -1,0 +1,36 @@
+import { Writable } from 'node:stream';
+import type { Gate } from '../channels/mcp.ts';
+
+/**
+ * Keeps the standard output for the protocol: what anything else writes there, such as `console.log` of a rule, goes to the standard error.
+ * Returns what writes to it, and what ends that.
+ */
+export function reserveOutput(): { wire: Writable; release: () => unknown } {
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  /* A client that has gone must not end the process while a call runs. */
+  stdout.removeAllListeners('error').on('error', ignore);
+  stdout.write = stderr.write.bind(stderr);
+  const wire = new Writable({
+    write: (chunk: Uint8Array, _encoding, done) => void write(chunk, () => done()),
+  });
+  return {
+    wire,
+    release: () => (stdout.write = write),
+  };
+}
+
+function ignore(): void {}
+
+/** Serves one client over standard input and `wire`. Resolves when it has gone. */
+export async function serveGateOverStdio(
+  gate: Gate,
+  wire: Writable,
+  caller: { principal: unknown; place: string },
+): Promise<void> {
+  const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
+  const transport = new StdioServerTransport(process.stdin, wire);
+  const gone = Promise.withResolvers<void>();
+  process.stdin.once('end', gone.resolve).once('close', gone.resolve);
+  await Promise.race([gate.serveStdio({ ...caller, transport }), gone.promise]);
+}

@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { GateClient, GateFolder } from './gate-driver.ts';
+
+const runAll = [{ tools: ['*'], approval: 'approved' }];
+
+/** The options of a gate whose page is on a port of its own. */
+const onPort = async (): Promise<string[]> => ['--port', String(await freePort())];
+
+test('without a file each call asks; an approved one runs once, and its client gets the result', async () => {
+  using folder = new GateFolder();
+  await using gate = await GateClient.start(folder, ...(await onPort()), '--', ...folder.bank);
+  const { tools } = await gate.client.listTools();
+  expect(tools.map(({ name }) => name)).toContain('pay');
+  const paying = gate.call('pay', { euros: 5 });
+  await expect.poll(async () => folder.list(), { timeout: 10_000 }).toHaveLength(1);
+  expect(folder.countPayments()).toBe(0);
+  await folder.answer('--approve');
+  expect(await paying).toBe('Paid.');
+  expect(folder.countPayments()).toBe(1);
+});
+
+test('what is rejected is not run, and the reason reaches the client', async () => {
+  using folder = new GateFolder();
+  await using gate = await GateClient.start(folder, ...(await onPort()), '--', ...folder.bank);
+  const paying = gate.call('pay', { euros: 5 });
+  await expect.poll(async () => folder.list(), { timeout: 10_000 }).toHaveLength(1);
+  await folder.answer('--reject', '--reason', 'Too much.');
+  expect(await paying).toContain('Too much.');
+  expect(folder.countPayments()).toBe(0);
+});
+
+test('only its user can read the store and the key, and the standard error has no link that opens the page', async () => {
+  using folder = new GateFolder();
+  const port = await onPort();
+  const args = [...port, '--', ...folder.bank];
+  await using gate = await GateClient.start(folder, ...args);
+  const modes = ['', '/gate.sqlite', '/gate.sqlite.key'].map(
+    (name) => statSync(`${folder.path}/.holdpoint${name}`).mode & 0o777,
+  );
+  expect(modes).toEqual([0o700, 0o600, 0o600]);
+  await expect.poll(() => gate.error, { timeout: 10_000 }).toContain('The page: http://127.0.0.1');
+  expect(gate.error).not.toContain('token');
+  const { output } = await folder.run('gate', '--page', ...args);
+  expect(output).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/inbox-[\w-]{22}\?token=[\w-]{22}\n$/);
+  const opened = await fetch(output.trim(), { redirect: 'manual' });
+  expect(opened.status).toBe(303);
+});
+
+test('a rule of code that writes to the standard output does not disturb the protocol', async () => {
+  using folder = new GateFolder();
+  const [command, ...words] = folder.bank;
+  const file = join(folder.path, 'gate.mjs');
+  writeFileSync(
+    file,
+    `console.log('loaded');
+     export default {
+       name: 'payments',
+       upstreams: { bank: ${JSON.stringify({ command, args: words })} },
+       toolApproval: () => { console.log('asked'); process.stdout.write('{}\\n'); return 'approved'; },
+     };`,
+  );
+  await using gate = await GateClient.start(folder, ...(await onPort()), '--config', file);
+  const problems: Error[] = [];
+  Object.assign(gate.client, { onerror: (error: Error) => problems.push(error) });
+  expect(await gate.call('pay')).toBe('Paid.');
+  expect(problems).toEqual([]);
+  expect(gate.error).toContain('loaded\n');
+  expect(gate.error).toContain('asked\n');
+});
+
+test('it ends when its client has gone, after a call that runs was recorded', async () => {
+  using folder = new GateFolder();
+  const config = folder.writeConfig(runAll);
+  const gate = spawn(
+    process.execPath,
+    folder.makeArgs('--no-open', ...(await onPort()), '--config', config),
+    { env: folder.env, stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  const ended = once(gate, 'exit');
+  const send = (message: object): unknown =>
+    gate.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'driver', version: '1' };
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+  send({ id: 1, method: 'initialize', params });
+  send({ method: 'notifications/initialized' });
+  send({ id: 2, method: 'tools/call', params: { name: 'pay', arguments: {} } });
+  await expect.poll(() => folder.countPayments(), { timeout: 10_000 }).toBe(1);
+  gate.stdin.end();
+  gate.stdout.destroy();
+  expect(await ended).toEqual([0, null]);
+  expect(await folder.list('open')).toEqual([]);
+  const { output } = await folder.run('export');
+  expect(output).toContain('Paid.');
+});
+
+test('with --observe every call runs, and what would have been asked or denied is listed', async () => {
+  using folder = new GateFolder();
+  const config = folder.writeConfig([
+    { tools: ['environment'], approval: 'approved' },
+    { tools: ['hang'], approval: 'denied', reason: 'It hangs.' },
+    { tools: ['pay'], approval: 'user-approval', reason: 'It is money.' },
+  ]);
+  const args = ['--observe', ...(await onPort()), '--config', config];
+  await using gate = await GateClient.start(folder, ...args);
+  expect(await gate.call('environment')).toContain('PATH');
+  expect(await gate.call('pay', { euros: 5 })).toBe('Paid.');
+  void gate.call('hang').catch(() => {});
+  await expect.poll(async () => folder.list('cancelled'), { timeout: 10_000 }).toHaveLength(2);
+  const observed = await folder.list('cancelled');
+  expect(observed.map(({ request }) => request?.text)).toEqual([
+    'Would have asked: pay {"euros":5}',
+    'Would have been denied: hang {}',
+  ]);
+  expect(folder.countPayments()).toBe(2);
+  expect(await folder.list()).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux')(
+  'with --open the browser gets a link when the first call waits, and no other for the next one',
+  async () => {
+    using folder = new GateFolder();
+    const opened = join(folder.path, 'opened');
+    mkdirSync(folder.programs);
+    const script = `#!/bin/sh\necho "$@" >> '${opened}'\n`;
+    writeFileSync(join(folder.programs, 'xdg-open'), script, { mode: 0o755 });
+    const args = ['--open', ...(await onPort()), '--', ...folder.bank];
+    await using gate = await GateClient.start(folder, ...args);
+    await gate.client.listTools();
+    expect(existsSync(opened)).toBe(false);
+    const calls = [gate.call('pay', { euros: 5 }), gate.call('pay', { euros: 6 })];
+    await expect.poll(async () => folder.list(), { timeout: 10_000 }).toHaveLength(2);
+    await expect.poll(() => existsSync(opened), { timeout: 10_000 }).toBe(true);
+    const [url = '', ...others] = readFileSync(opened, 'utf8').trimEnd().split('\n');
+    expect(others).toEqual([]);
+    expect((await fetch(url, { redirect: 'manual' })).status).toBe(303);
+    await folder.answer('--reject');
+    await folder.answer('--reject');
+    await Promise.all(calls);
+  },
+);
+
+test('what a client is told of a call that waits opens nothing', async () => {
+  using folder = new GateFolder();
+  const [command, ...words] = folder.bank;
+  const file = join(folder.path, 'gate.json');
+  const servers = { bank: { command, args: words } };
+  writeFileSync(file, JSON.stringify({ name: 'payments', servers, holdMs: 200 }));
+  await using gate = await GateClient.start(folder, ...(await onPort()), '--config', file);
+  const told = await gate.call('pay');
+  expect(told).toContain('Nothing has happened yet');
+  const [url = ''] = /http:\S+/.exec(told) ?? [];
+  expect(url).toMatch(/\/inbox-[\w-]{22}#request=[\w-]{22}$/);
+  expect((await fetch(url)).status).toBe(403);
+});

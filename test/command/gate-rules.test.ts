@@ -1,0 +1,354 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { readGateConfig } from '../../src/command/gate-config.ts';
+import { makeGateJsonSchema } from '../../src/command/gate-schema.ts';
+import {
+  connect,
+  listOpen,
+  makeBank,
+  makeWorld,
+  onlyRequest,
+  readTexts,
+} from '../mcp/gate-world.ts';
+import { runCommand } from '../support/run-holdpoint.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'holdpoint-gate-rules-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const servers = { bank: { command: 'bank-server' } };
+
+/** Writes a file of a gate. */
+function writeConfig(content: object | string, name = 'gate.json'): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+const anything = { type: 'object' as const, properties: { to: {}, euros: {}, Euros: {} } };
+
+/** A gate with the rules of a file, in front of a bank whose tools take anything. */
+async function openWithRules(rules: readonly object[], people: object = { boss: ['boss'] }) {
+  const reported: string[] = [];
+  const path = writeConfig({ name: 'payments', servers, rules, people });
+  const report = (problem: string): void => void reported.push(problem);
+  const config = await readGateConfig(path, { env: {}, report });
+  const bank = makeBank(undefined, [{ name: 'pay', inputSchema: anything }]);
+  const world = makeWorld({ ...config, upstreams: { bank: { transport: bank.open } }, bank });
+  return { ...world, reported, client: await connect(world.gate) };
+}
+
+/** What becomes of a payment: it ran, was denied, or waits. */
+async function tryPayment(rules: readonly object[], input: Record<string, unknown>) {
+  const { gate, client, bank, clock } = await openWithRules(rules);
+  const calling = client.callTool({ name: 'pay', arguments: input });
+  await clock.pass(60_000);
+  const [text = ''] = readTexts(await calling);
+  await gate.close();
+  if (bank.calls.length > 0) return 'ran';
+  return text.startsWith('Pending') ? 'waits' : text;
+}
+
+const upTo100 = { tools: ['pay'], approval: 'approved', when: { euros: { atMost: 100 } } };
+const inFolder = {
+  tools: ['pay'],
+  approval: 'approved',
+  when: { to: { startsWith: '/home/ada/' } },
+};
+const toAcme = { tools: ['pay'], approval: 'approved', when: { to: { equals: 'ACME' } } };
+const noEve = {
+  tools: ['pay'],
+  approval: 'denied',
+  reason: 'Not to Eve.',
+  when: { to: { equals: 'Eve' } },
+};
+const all = { tools: ['*'], approval: 'approved' };
+const acme = { to: 'ACME', euros: 100 };
+
+test.each<[string, object[], Record<string, unknown>, string]>([
+  ['without a rule', [], acme, 'waits'],
+  ['that an exact name lets run', [{ tools: ['pay'], approval: 'approved' }], acme, 'ran'],
+  [
+    'that the beginning of a name lets run',
+    [{ tools: ['pa*'], approval: 'approved' }],
+    acme,
+    'ran',
+  ],
+  ['of another name', [{ tools: ['paying', 'p'], approval: 'approved' }], acme, 'waits'],
+  ['that another beginning lets run', [{ tools: ['pay_*'], approval: 'approved' }], acme, 'waits'],
+  ['of an amount within a limit', [upTo100], acme, 'ran'],
+  ['of an amount above a limit', [upTo100], { ...acme, euros: 100.01 }, 'waits'],
+  ['of an amount that is text', [upTo100], { ...acme, euros: '100' }, 'waits'],
+  ['of an amount that is a list', [upTo100], { ...acme, euros: [1] }, 'waits'],
+  ['without the amount', [upTo100], { to: 'ACME' }, 'waits'],
+  ['whose argument has another case', [upTo100], { to: 'ACME', Euros: 1 }, 'waits'],
+  ['of an equal text', [toAcme], acme, 'ran'],
+  ['of a longer text', [toAcme], { ...acme, to: 'ACME ' }, 'waits'],
+  ['of one of several texts', [{ ...toAcme, when: { to: { oneOf: ['X', 'ACME'] } } }], acme, 'ran'],
+  ['of none of several texts', [{ ...toAcme, when: { to: { oneOf: ['X'] } } }], acme, 'waits'],
+  ['at least so much', [{ ...toAcme, when: { euros: { atLeast: 100 } } }], acme, 'ran'],
+  [
+    'between two amounts',
+    [{ ...toAcme, when: { euros: { atLeast: 1, atMost: 99 } } }],
+    acme,
+    'waits',
+  ],
+  ['in a folder', [inFolder], { to: '/home/ada/a', euros: 1 }, 'ran'],
+  ['beside a folder', [inFolder], { to: '/home/adam', euros: 1 }, 'waits'],
+  ['that leads out of a folder', [inFolder], { to: '/home/ada/../eve', euros: 1 }, 'waits'],
+  [
+    'that leads out of a folder on Windows',
+    [inFolder],
+    { to: '/home/ada/..\\eve', euros: 1 },
+    'waits',
+  ],
+  [
+    'of which one condition fails',
+    [{ ...upTo100, when: { ...upTo100.when, to: { equals: 'X' } } }],
+    acme,
+    'waits',
+  ],
+  [
+    'that is denied',
+    [noEve, all],
+    { to: 'Eve', euros: 1 },
+    'A rule denied this call: Not to Eve. Nothing was done.',
+  ],
+  ['that is not denied', [noEve, all], acme, 'ran'],
+  ['of which nobody knows whether it is denied', [noEve, all], { to: ['Eve'], euros: 1 }, 'waits'],
+  ['without the argument by which it is denied', [noEve, all], { euros: 1 }, 'waits'],
+  ['that an earlier rule lets run', [all, noEve], { to: 'Eve', euros: 1 }, 'ran'],
+  [
+    'that an earlier rule asks about',
+    [{ tools: ['pay'], approval: 'user-approval' }, all],
+    acme,
+    'waits',
+  ],
+  [
+    'of which nobody knows whether it asks',
+    [{ ...upTo100, approval: 'user-approval' }, all],
+    { to: 'ACME' },
+    'waits',
+  ],
+])('a call %s is decided as the file says', async (_what, rules, input, outcome) => {
+  expect(await tryPayment(rules, input)).toContain(outcome);
+});
+
+test('a request has everything that its rule demands', async () => {
+  const { gate, client, clock } = await openWithRules([
+    {
+      tools: ['pay'],
+      approval: 'user-approval',
+      text: 'May this be paid?',
+      reason: 'It is money.',
+      approvers: ['boss'],
+      notRequester: true,
+      quorum: 2,
+      requireReason: true,
+      editable: ['euros'],
+      expiresAfterMs: 600_000,
+      onExpiry: { type: 'escalate', approvers: ['boss'] },
+      remindBeforeMs: 60_000,
+      remember: true,
+      risk: 'high',
+      metadata: { department: 7 },
+    },
+  ]);
+  const calling = client.callTool({ name: 'pay', arguments: acme });
+  await clock.pass(1_000);
+  expect(await onlyRequest(gate)).toMatchObject({
+    text: 'May this be paid?',
+    reason: 'It is money.',
+    approvers: ['boss'],
+    notRequester: true,
+    quorum: 2,
+    requireReason: true,
+    editable: ['euros'],
+    onExpiry: { type: 'escalate', approvers: ['boss'] },
+    remember: { scope: 'principal', match: 'exact' },
+    risk: 'high',
+    metadata: { department: 7 },
+  });
+  await clock.pass(60_000);
+  await calling;
+  await gate.close();
+});
+
+test('only people of the group may answer, and a group is not its name', async () => {
+  const asking = { tools: ['pay'], approval: 'user-approval', approvers: ['finance'] };
+  const { gate, client, clock } = await openWithRules([asking], { finance: ['boss'] });
+  const calling = client.callTool({ name: 'pay', arguments: acme });
+  await clock.pass(1_000);
+  const [request] = await listOpen(gate);
+  if (request === undefined) throw new Error('Nothing is asked.');
+  const thread = await gate.agent.thread(request.threadId);
+  for (const principal of ['ada', 'finance', undefined]) {
+    await expect(
+      gate.agent.respond(request.approve(), thread, { principal }),
+    ).rejects.toMatchObject({
+      code: 'not-allowed',
+    });
+  }
+  await gate.agent.respond(request.approve(), thread, { principal: 'boss' });
+  await clock.pass(1_000);
+  expect(readTexts(await calling)).toEqual(['pay done']);
+  await gate.close();
+});
+
+test('a rule for a tool that there is not is reported', async () => {
+  const { gate, client, reported } = await openWithRules([
+    { tools: ['pya'], approval: 'denied' },
+    { tools: ['*'], approval: 'approved' },
+  ]);
+  await client.callTool({ name: 'pay', arguments: acme });
+  await client.callTool({ name: 'pay', arguments: acme });
+  expect(reported).toEqual(['A rule names "pya", which is not a tool of this gate.']);
+  await gate.close();
+});
+
+const valid = { name: 'payments', servers };
+
+test.each<[string, object | string, RegExp]>([
+  ['that is not JSON', '{', /gate\.json is not JSON/],
+  ['without servers', { name: 'x', servers: {} }, /needs at least one server/],
+  ['without a name', { servers }, /→ at name/],
+  ['with an unknown setting', { ...valid, rule: [] }, /Unrecognized key: "rule"/],
+  [
+    'with an unknown setting of a server',
+    { name: 'x', servers: { a: { command: 'x', enviroment: {} } } },
+    /"enviroment"[^]*→ at servers\.a/,
+  ],
+  [
+    'with an unknown setting of a rule',
+    { ...valid, rules: [{ tools: ['a'], approval: 'user-approval', quorom: 2 }] },
+    /"quorom"[^]*→ at rules\[0\]/,
+  ],
+  [
+    'with demands on a rule that asks nobody',
+    { ...valid, rules: [{ tools: ['a'], approval: 'approved', quorum: 2 }] },
+    /"quorum"[^]*→ at rules\[0\]/,
+  ],
+  [
+    'with an unknown approval',
+    { ...valid, rules: [{ tools: ['a'], approval: 'allow' }] },
+    /→ at rules\[0\]\.approval/,
+  ],
+  [
+    'with an unknown condition',
+    { ...valid, rules: [{ tools: ['a'], approval: 'approved', when: { b: { matches: 'x' } } }] },
+    /"matches"[^]*→ at rules\[0\]\.when\.b/,
+  ],
+  [
+    'with an empty condition',
+    { ...valid, rules: [{ tools: ['a'], approval: 'approved', when: { b: {} } }] },
+    /needs at least one condition/,
+  ],
+  [
+    'with a * in the middle',
+    { ...valid, rules: [{ tools: ['a*b'], approval: 'approved' }] },
+    /a \* at its end only/,
+  ],
+  [
+    'with an answer that only one call remembers',
+    {
+      ...valid,
+      rules: [{ tools: ['a'], approval: 'user-approval', remember: { scope: 'thread' } }],
+    },
+    /→ at rules\[0\]\.remember/,
+  ],
+  [
+    'with a group that has no people',
+    { ...valid, rules: [{ tools: ['a'], approval: 'user-approval', approvers: ['boss'] }] },
+    /rules\[0\] names the group "boss"/,
+  ],
+  [
+    'that escalates to a group that has no people',
+    {
+      ...valid,
+      rules: [
+        {
+          tools: ['a'],
+          approval: 'user-approval',
+          onExpiry: { type: 'escalate', approvers: ['boss'] },
+        },
+      ],
+    },
+    /rules\[0\] names the group "boss"/,
+  ],
+  [
+    'with a variable that is not set',
+    {
+      name: 'x',
+      servers: { a: { url: 'https://x.example', headers: { authorization: 'Bearer ${TOKEN}' } } },
+    },
+    /servers\.a\.headers\.authorization names the variable TOKEN/,
+  ],
+  [
+    'whose server has another kind of address',
+    { name: 'x', servers: { a: { url: 'file:///etc/passwd' } } },
+    /→ at servers\.a/,
+  ],
+])(
+  'a file %s is refused with the place, before anything is served',
+  async (_what, content, message) => {
+    const path = writeConfig(content);
+    const ended = await runCommand(['gate', '--config', path], { env: { HOME: folder } });
+    expect(ended).toMatchObject({ status: 2, output: '', error: expect.stringMatching(message) });
+  },
+);
+
+test.each<[string, string[], string]>([
+  ['no server', ['gate'], 'Name the server behind the gate'],
+  [
+    'a server beside a file',
+    ['gate', '--config', 'x.json', '--', 'x'],
+    'Name the server behind the gate',
+  ],
+  ['a file that there is not', ['gate', '--config', join(folder, 'none.json')], 'ENOENT'],
+  ['an unknown client', ['gate', '--print-config', 'emacs', '--', 'x'], 'Allowed choices are'],
+  ['a header without HTTP', ['gate', '--principal-header', 'x-user', '--', 'x'], 'needs --http'],
+  [
+    'a header without a secret',
+    ['gate', '--http', '0', '--principal-header', 'x-user', '--', 'x'],
+    'HOLDPOINT_PROXY_SECRET',
+  ],
+  ['a database without a name', ['gate', '--postgres', '--', 'x'], 'DATABASE_URL'],
+  ['nobody', ['gate', '--as', ' ', '--', 'x'], '--as must name somebody'],
+])('%s is refused with the status 2, on the standard error alone', async (_what, args, message) => {
+  expect(await runCommand(args, { env: { HOME: folder } })).toMatchObject({
+    status: 2,
+    output: '',
+    error: expect.stringContaining(message),
+  });
+});
+
+test('variables of the environment are filled in where a file names them, and folders are its own', async () => {
+  const path = writeConfig({
+    name: 'x',
+    servers: {
+      a: { command: 'a', env: { KEY: 'k-${SECRET}' }, cwd: 'sub' },
+      b: { url: 'https://b.example/mcp', headers: { authorization: 'Bearer ${SECRET}' } },
+    },
+  });
+  const { upstreams } = await readGateConfig(path, { env: { SECRET: 's$&' }, report: () => {} });
+  expect(upstreams).toEqual({
+    a: { command: 'a', env: { KEY: 'k-s$&' }, cwd: join(folder, 'sub') },
+    b: { url: 'https://b.example/mcp', headers: { authorization: 'Bearer s$&' } },
+  });
+});
+
+const code = (more: string): string =>
+  `export default { name: 'x', upstreams: { a: { command: 'a' } }, toolApproval: () => 'approved', ${more} };`;
+
+test('a file of code has rules of its own, and no setting that the command decides', async () => {
+  const good = writeConfig(code("mayAnswer: ({ principal }) => principal === 'ada'"), 'good.mjs');
+  const config = await readGateConfig(good, { env: {}, report: () => {} });
+  expect(config).toMatchObject({ name: 'x', toolApproval: expect.any(Function) });
+  const bad = writeConfig(code('store: {}'), 'bad.mjs');
+  await expect(readGateConfig(bad, { env: {}, report: () => {} })).rejects.toThrow(/"store"/);
+});
+
+test('the JSON Schema of the package is that of the command', () => {
+  const path = join(import.meta.dirname, '..', '..', 'schemas', 'gate.json');
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(makeGateJsonSchema());
+});
