@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import type { ToolSet } from 'ai';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
@@ -8,6 +9,7 @@ import { HoldpointError } from '../errors.ts';
 import { whyNobody } from '../policy/same-person.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import { parseJsonOption } from './json-option.ts';
+import { readGatePeople } from './gate-config.ts';
 import { readRulesFile } from './rules-file.ts';
 import { UsageError } from './run-command.ts';
 
@@ -17,7 +19,7 @@ export const channel = 'command';
 /** The option that names the rules of the app. */
 export const rulesOption = new Option(
   '--rules <file>',
-  'a file that exports as its default { mayAnswer } and, where you have them, principalId, tools, toolApproval and toolsContext of your agent; without it nobody answers what names approvers',
+  'a file that exports as its default { mayAnswer } and, where you have them, principalId, tools, toolApproval and toolsContext of your agent; or the file of a gate. Without it nobody answers what names approvers',
 );
 
 /** Adds the options that say who answers, by whose rules, and what they saw. */
@@ -55,6 +57,15 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const isSettings = (value: unknown): boolean => isObject(value) || isFunction(value);
 
+/* What a backtest or a gate has besides: nothing runs here. */
+const unusedRules = {
+  runtimeContext: z.unknown().exactOptional(),
+  name: z.unknown().exactOptional(),
+  upstreams: z.unknown().exactOptional(),
+  holdMs: z.unknown().exactOptional(),
+  leaseMs: z.unknown().exactOptional(),
+};
+
 /* Strict: with a misspelt name, everybody might answer. */
 const rulesSchema = z.strictObject({
   mayAnswer: z.custom<NonNullable<Rules['mayAnswer']>>(isFunction, 'must be a function'),
@@ -62,15 +73,25 @@ const rulesSchema = z.strictObject({
   tools: z.custom<ToolSet>(isObject).exactOptional(),
   toolApproval: z.custom<NonNullable<Rules['toolApproval']>>(isSettings).exactOptional(),
   toolsContext: z.custom<NonNullable<Rules['toolsContext']>>(isObject).exactOptional(),
-  /* That of a backtest: nothing runs here. */
-  runtimeContext: z.unknown().exactOptional(),
+  ...unusedRules,
 });
 
 /** The rules of the app by which people answer; none without a file. */
 export async function readAnsweringRules(
   rulesFile: string | undefined,
-): Promise<Partial<z.infer<typeof rulesSchema>>> {
-  return rulesFile === undefined ? {} : readRulesFile(rulesFile, rulesSchema, '{ mayAnswer }');
+): Promise<Partial<Omit<z.infer<typeof rulesSchema>, keyof typeof unusedRules>>> {
+  if (rulesFile === undefined) return {};
+  if (extname(rulesFile) === '.json') return { mayAnswer: await readGatePeople(rulesFile) };
+  const read = await readRulesFile(rulesFile, rulesSchema, '{ mayAnswer }');
+  const {
+    runtimeContext: _context,
+    name: _name,
+    upstreams: _upstreams,
+    holdMs: _holdMs,
+    leaseMs: _leaseMs,
+    ...rules
+  } = read;
+  return rules;
 }
 
 /** Throws for a principal that names nobody: what they answer would be recorded as nobody's. */
@@ -85,7 +106,7 @@ export async function openAnsweringAgent(
   name: string | undefined,
   { as: principal, rules: rulesFile }: { as: unknown; rules: string | undefined },
 ): Promise<Agent<unknown>> {
-  const { runtimeContext: _unused, ...rules } = await readAnsweringRules(rulesFile);
+  const rules = await readAnsweringRules(rulesFile);
   refuseNobody(principal, rules);
   return makeAnsweringAgent({ ...rules, ...(name === undefined ? {} : { name }), store });
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { z } from 'zod';
+import type { MayAnswer } from '../agent/input.ts';
 import type { GateOptions, UpstreamOptions } from '../channels/mcp.ts';
 import { hashText } from '../content/crypto.ts';
 import { parseJson } from '../content/json-value.ts';
@@ -56,6 +57,12 @@ export async function readGateConfig(path: string, world: ConfigWorld): Promise<
     ...makeGateRules(file, world.report),
     ...(file.holdMs !== undefined && { holdMs: file.holdMs }),
   };
+}
+
+/** The rule of a JSON file of a gate about who may answer. */
+export async function readGatePeople(path: string): Promise<MayAnswer> {
+  const { people = {} } = parseGateFile(path, await readFile(path, 'utf8'));
+  return makeMayAnswer(people);
 }
 
 function parseGateFile(path: string, text: string): GateFile {

@@ -157,3 +157,22 @@ test('what a client is told of a call that waits opens nothing', async () => {
   expect(url).toMatch(/\/inbox-[\w-]{22}#request=[\w-]{22}$/);
   expect((await fetch(url)).status).toBe(403);
 });
+
+test('the file of a gate says who may answer from a shell', async () => {
+  using folder = new GateFolder();
+  const [command, ...words] = folder.bank;
+  const file = join(folder.path, 'gate.json');
+  const rules = [{ tools: ['pay'], approval: 'user-approval', approvers: ['finance'] }];
+  const servers = { bank: { command, args: words } };
+  const people = { finance: ['boss'] };
+  writeFileSync(file, JSON.stringify({ name: 'payments', servers, rules, people }));
+  await using gate = await GateClient.start(folder, ...(await onPort()), '--config', file);
+  const paying = gate.call('pay', { euros: 5 });
+  await expect.poll(async () => folder.list(), { timeout: 10_000 }).toHaveLength(1);
+  await expect(folder.answer('--approve')).rejects.toThrow('--rules');
+  await expect(folder.answer('--approve', '--rules', file, '--as', 'eve')).rejects.toThrow(
+    'refused',
+  );
+  await folder.answer('--approve', '--rules', file);
+  expect(await paying).toBe('Paid.');
+});
