@@ -9,6 +9,7 @@ import { withStore } from './command-store.ts';
 import { gateClients, makeClientConfig } from './gate-clients.ts';
 import { type GateConfig, makeCommandConfig, readGateConfig } from './gate-config.ts';
 import { makeAuthorize, makeGateToken, serveGateOverHttp } from './gate-http.ts';
+import { describeServers, makeGateInbox } from './gate-inbox.ts';
 import { makeObserver } from './gate-observer.ts';
 import { askForLink, defaultPagePort, type GatePage, openGatePage } from './gate-page.ts';
 import { reserveOutput, serveGateOverStdio } from './gate-stdio.ts';
@@ -196,10 +197,10 @@ async function openGate(run: GateRun, store: ThreadStore): Promise<{ gate: Gate;
       { principal: run.principal, header: options.principalHeader, place: describePlace(run) },
       world.env,
     ),
-    pageUrl: ({ requestId }) => {
+    pageUrl: async ({ requestId, shownTo }) => {
       openOnce();
-      /* The client may show it to its model, so it opens nothing. */
-      return page && `${page.address}#request=${requestId}`;
+      const link = shownTo === 'model' ? page?.address : (await page?.makeLink())?.url;
+      return link && `${link}#request=${requestId}`;
     },
     onProblem: ({ upstream, problem }) =>
       report(upstream === undefined ? problem : `${upstream}: ${problem}`),
@@ -210,12 +211,8 @@ async function openGate(run: GateRun, store: ThreadStore): Promise<{ gate: Gate;
     port: options.port,
     makeHandler: (path) =>
       createInboxHandler({
-        agents: gate.agents,
+        ...makeGateInbox({ gate, principal: run.principal, servers: describeServers(config) }),
         path,
-        authorize: () => ({ principal: run.principal }),
-        /* Whoever runs the command can read and write the store. */
-        maySee: () => true,
-        maySettle: () => true,
       }),
     report,
     now: world.now,
@@ -260,10 +257,10 @@ function makeBrowserOpener(
   };
 }
 
-/* The same call of two gates is two calls. */
+/* The same call of gates in front of other servers is another call. */
 function describePlace({ config, options }: GateRun): string {
-  const servers = `${config.name}: ${Object.keys(config.upstreams).toSorted().join(', ')}`;
-  return options.http === undefined ? `${process.cwd()} (${servers})` : servers;
+  const servers = describeServers(config);
+  return options.http === undefined ? `${process.cwd()} ${servers}` : servers;
 }
 
 async function serveStdio(

@@ -7,6 +7,7 @@ import { hashText } from '../content/crypto.ts';
 import { parseJson } from '../content/json-value.ts';
 import { findUnknownGroups, makeGateRules, makeMayAnswer } from './gate-rules.ts';
 import { type GateFile, gateFileSchema } from './gate-schema.ts';
+import { findRepeatedKey } from './json-option.ts';
 import { readRulesFile } from './rules-file.ts';
 import type { CommandWorld } from './run-command.ts';
 
@@ -68,6 +69,9 @@ export async function readGatePeople(path: string): Promise<MayAnswer> {
 function parseGateFile(path: string, text: string): GateFile {
   const json = parseJson(text);
   if (json === undefined) throw new Error(`${path} is not JSON.`);
+  const repeated = findRepeatedKey(text);
+  if (repeated !== undefined)
+    throw new Error(`${path} has the key ${JSON.stringify(repeated)} twice in one object.`);
   const parsed = gateFileSchema.safeParse(json);
   if (!parsed.success)
     throw new Error(`${path} is not the file of a gate:\n${z.prettifyError(parsed.error)}`);

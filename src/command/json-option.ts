@@ -15,8 +15,8 @@ export function parseJsonOption(text: string): unknown {
   throw new UsageError(`Not strict JSON, because ${why}: ${text}`);
 }
 
-/* Of two, `JSON.parse` keeps the last without a word. */
-function findRepeatedKey(text: string): string | undefined {
+/** A key that an object in a JSON text has twice: of two, `JSON.parse` keeps the last without a word. */
+export function findRepeatedKey(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [token, string, colon] of text.matchAll(/[{}]|("(?:[^"\\]|\\.)*")\s*(:?)/g)) {
     if (token === '{') open.push(new Set());

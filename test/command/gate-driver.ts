@@ -84,7 +84,12 @@ export class GateFolder implements Disposable {
 
 /** A client of a gate that it has started as its process. */
 export class GateClient implements AsyncDisposable {
-  readonly client = new Client({ name: 'driver', version: '1' });
+  /** The addresses that the gate has it show to its user. */
+  readonly shown: string[] = [];
+  readonly client = new Client(
+    { name: 'driver', version: '1' },
+    { capabilities: { elicitation: { url: {} } } },
+  );
   readonly transport: StdioClientTransport;
   /** What the gate has written to its standard error. */
   error = '';
@@ -96,6 +101,10 @@ export class GateClient implements AsyncDisposable {
       env: folder.env,
       cwd: folder.path,
       stderr: 'pipe',
+    });
+    this.client.setRequestHandler('elicitation/create', ({ params }) => {
+      if (params.mode === 'url') this.shown.push(params.url);
+      return { action: 'cancel' };
     });
     this.transport.stderr?.on('data', (chunk: Buffer) => (this.error += chunk.toString()));
   }

@@ -144,7 +144,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('what a client is told of a call that waits opens nothing', async () => {
+test('what a client is told of a call that waits opens nothing, and what it shows to its user opens the page', async () => {
   using folder = new GateFolder();
   const [command, ...words] = folder.bank;
   const file = join(folder.path, 'gate.json');
@@ -156,6 +156,9 @@ test('what a client is told of a call that waits opens nothing', async () => {
   const [url = ''] = /http:\S+/.exec(told) ?? [];
   expect(url).toMatch(/\/inbox-[\w-]{22}#request=[\w-]{22}$/);
   expect((await fetch(url)).status).toBe(403);
+  const [shown = ''] = gate.shown;
+  expect(shown).toMatch(/\/inbox-[\w-]{22}\?token=[\w-]{22}#request=[\w-]{22}$/);
+  expect((await fetch(shown, { redirect: 'manual' })).status).toBe(303);
 });
 
 test('the file of a gate says who may answer from a shell', async () => {

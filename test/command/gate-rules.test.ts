@@ -210,6 +210,7 @@ const valid = { name: 'payments', servers };
 
 test.each<[string, object | string, RegExp]>([
   ['that is not JSON', '{', /gate\.json is not JSON/],
+  ['with a key twice', '{"name":"x","name":"y"}', /has the key "name" twice/],
   ['without servers', { name: 'x', servers: {} }, /needs at least one server/],
   ['without a name', { servers }, /→ at name/],
   ['with an unknown setting', { ...valid, rule: [] }, /Unrecognized key: "rule"/],

@@ -7,6 +7,7 @@ const gatePage = 'command/gate-page';
 const gateRules = 'command/gate-rules';
 const gateHttp = 'command/gate-http';
 const gateProcess = 'command/gate-process';
+const gateShared = 'command/gate-shared';
 
 /** What the command shows, and which answers it passes on. */
 export const commandMutants: readonly SourceMutant[] = [
@@ -257,5 +258,29 @@ export const commandMutants: readonly SourceMutant[] = [
     to: "{ mode: 0o644, flag: 'wx' }",
     suite: [gateProcess, 'only its user can read the store'],
     sentence: /Error/,
+  },
+  {
+    promise: 'a call is not run behind the servers of another gate',
+    file: 'command/gate-inbox.ts',
+    from: 'return place?.endsWith(servers) === true;',
+    to: 'return true;',
+    suite: [gateShared, 'run from the page by its own gate alone'],
+    sentence: failed,
+  },
+  {
+    promise: 'what a model reads of a call that waits opens no page',
+    file: 'command/gate-command.ts',
+    from: "shownTo === 'model' ? page?.address",
+    to: "shownTo !== 'model' ? page?.address",
+    suite: [gateProcess, 'what a client is told of a call that waits'],
+    sentence: failed,
+  },
+  {
+    promise: 'no setting of a gate is taken out of two',
+    file: 'command/gate-config.ts',
+    from: 'if (repeated !== undefined)',
+    to: 'if (repeated === path)',
+    suite: [gateRules, 'with a key twice'],
+    sentence: failed,
   },
 ];
