@@ -87,7 +87,10 @@ function addOptions(command: Command): Command {
       'open the page in the browser when the first call waits; default on a desktop',
     )
     .option('--no-open', 'never open a browser')
-    .option('--page', 'print a link to the page that a gate with these options serves, and end')
+    .option(
+      '--page',
+      'print a link to the page of the gates with this store, port and file, and end',
+    )
     .addOption(
       new Option(
         '--print-config <client>',
@@ -146,8 +149,10 @@ async function runGate(options: GateCommandOptions, world: CommandWorld): Promis
   }
 }
 
-function checkOptions({ args, config, http, principalHeader }: GateCommandOptions): void {
-  if ((args.length === 0) === (config === undefined))
+function checkOptions({ args, config, page, http, principalHeader }: GateCommandOptions): void {
+  const named = (args.length > 0 ? 1 : 0) + (config === undefined ? 0 : 1);
+  /* The page of all gates in front of a command is the same. */
+  if (named > 1 || (named === 0 && page !== true))
     throw new UsageError(
       'Name the server behind the gate: holdpoint gate -- <command> [args]; or pass --config <file> alone.',
     );
@@ -235,7 +240,7 @@ async function reportPage({ report }: GateRun, page: GatePage): Promise<void> {
   if (process.stderr.isTTY) report(`The page: ${(await page.makeLink()).url}`);
   else
     report(
-      `The page: ${page.address} ("npx holdpoint gate --page" with the same options prints a link that opens it.)`,
+      `The page: ${page.address} ("npx holdpoint gate --page", with the options of this gate, prints a link that opens it.)`,
     );
 }
 

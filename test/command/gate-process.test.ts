@@ -45,7 +45,7 @@ test('only its user can read the store and the key, and the standard error has n
   expect(modes).toEqual([0o700, 0o600, 0o600]);
   await expect.poll(() => gate.error, { timeout: 10_000 }).toContain('The page: http://127.0.0.1');
   expect(gate.error).not.toContain('token');
-  const { output } = await folder.run('gate', '--page', ...args);
+  const { output } = await folder.run('gate', '--page', ...port);
   expect(output).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/inbox-[\w-]{22}\?token=[\w-]{22}\n$/);
   const opened = await fetch(output.trim(), { redirect: 'manual' });
   expect(opened.status).toBe(303);
