@@ -30,6 +30,7 @@ const defaultHttpPort = 4647;
 const optionsSchema = z.object({
   args: z.array(z.string()),
   config: z.string().optional(),
+  inheritEnv: z.array(z.string()),
   store: z.string().optional(),
   postgres: z.union([z.string(), z.literal(true)]).optional(),
   as: z.json().optional(),
@@ -65,6 +66,12 @@ function addOptions(command: Command): Command {
     .option(
       '--config <file>',
       'servers and rules: JSON (schemas/gate.json), or JavaScript or TypeScript that exports { name, upstreams, toolApproval, mayAnswer } as its default; without it, every call asks',
+    )
+    .option(
+      '--inherit-env <name>',
+      'a variable of the environment that the server gets too, besides PATH, HOME and the like; can be repeated',
+      (name: string, others: string[]) => [...others, name],
+      [],
     )
     .addOption(
       new Option(
@@ -149,13 +156,16 @@ async function runGate(options: GateCommandOptions, world: CommandWorld): Promis
   }
 }
 
-function checkOptions({ args, config, page, http, principalHeader }: GateCommandOptions): void {
+function checkOptions(options: GateCommandOptions): void {
+  const { args, config, inheritEnv, page, http, principalHeader } = options;
   const named = (args.length > 0 ? 1 : 0) + (config === undefined ? 0 : 1);
   /* The page of all gates in front of a command is the same. */
   if (named > 1 || (named === 0 && page !== true))
     throw new UsageError(
       'Name the server behind the gate: holdpoint gate -- <command> [args]; or pass --config <file> alone.',
     );
+  if (config !== undefined && inheritEnv.length > 0)
+    throw new UsageError('With --config, servers have inheritEnv in the file.');
   if (principalHeader !== undefined && http === undefined)
     throw new UsageError('--principal-header needs --http.');
 }
@@ -165,7 +175,7 @@ async function prepareRun(options: GateCommandOptions, world: CommandWorld): Pro
   const { args, config: file } = options;
   const config =
     file === undefined
-      ? await makeCommandConfig(args)
+      ? await makeCommandConfig(args, options.inheritEnv)
       : await readGateConfig(file, { env: world.env, report });
   const principal = options.as ?? userInfo().username;
   refuseNobody(principal, config);
@@ -320,13 +330,14 @@ const isRelative = (word: string): boolean => /^\.{1,2}(\/|\\|$)/.test(word);
 
 /** The arguments that start this gate from any folder. */
 function makeArguments(options: GateCommandOptions): string[] {
-  const { args, config, store, postgres, as, port, open, observe } = options;
+  const { args, config, inheritEnv, store, postgres, as, port, open, observe } = options;
   const script = process.argv[1] ?? 'holdpoint';
   return [
     ...process.execArgv,
     resolve(script),
     'gate',
     ...(config === undefined ? [] : ['--config', resolve(config)]),
+    ...inheritEnv.flatMap((name) => ['--inherit-env', name]),
     ...(store === undefined ? [] : ['--store', resolve(store)]),
     ...(postgres === undefined ? [] : ['--postgres']),
     ...(as === undefined ? [] : ['--as', typeof as === 'string' ? as : JSON.stringify(as)]),

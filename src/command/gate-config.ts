@@ -107,11 +107,14 @@ function fillVariables(text: string, env: CommandWorld['env'], place: string): s
 }
 
 /** A gate in front of one command, by which each call asks. */
-export async function makeCommandConfig(words: readonly string[]): Promise<GateConfig> {
+export async function makeCommandConfig(
+  words: readonly string[],
+  inheritEnv: readonly string[],
+): Promise<GateConfig> {
   const [command = '', ...args] = words;
   return {
     name: 'gate',
-    upstreams: { [await nameServer(words)]: { command, args } },
+    upstreams: { [await nameServer(words)]: { command, args, inheritEnv } },
     mayAnswer: makeMayAnswer({}),
   };
 }

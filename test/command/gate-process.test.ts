@@ -24,6 +24,16 @@ test('without a file each call asks; an approved one runs once, and its client g
   expect(folder.countPayments()).toBe(1);
 });
 
+test('the server gets the variables that are named, and no other of the gate', async () => {
+  using folder = new GateFolder();
+  Object.assign(folder.env, { BANK_TOKEN: 'x', OTHER_TOKEN: 'y' });
+  const args = [...(await onPort()), '--observe', '--inherit-env', 'BANK_TOKEN'];
+  await using gate = await GateClient.start(folder, ...args, '--', ...folder.bank);
+  const names = await gate.call('environment');
+  expect(names).toContain('"BANK_TOKEN"');
+  expect(names).not.toContain('OTHER_TOKEN');
+});
+
 test('what is rejected is not run, and the reason reaches the client', async () => {
   using folder = new GateFolder();
   await using gate = await GateClient.start(folder, ...(await onPort()), '--', ...folder.bank);

@@ -305,6 +305,12 @@ test.each<[string, string[], string]>([
     ['gate', '--config', 'x.json', '--', 'x'],
     'Name the server behind the gate',
   ],
+  [
+    'a variable that is not set',
+    ['gate', '--no-open', '--inherit-env', 'HOLDPOINT_NOT_SET', '--', 'x'],
+    'inherits HOLDPOINT_NOT_SET, which is not set',
+  ],
+  ['a variable beside a file', ['gate', '--inherit-env', 'A', '--config', 'x.json'], 'in the file'],
   ['a file that there is not', ['gate', '--config', join(folder, 'none.json')], 'ENOENT'],
   ['an unknown client', ['gate', '--print-config', 'emacs', '--', 'x'], 'Allowed choices are'],
   ['a header without HTTP', ['gate', '--principal-header', 'x-user', '--', 'x'], 'needs --http'],
