@@ -12,6 +12,7 @@ import {
   onlyRequest,
   readTexts,
 } from '../mcp/gate-world.ts';
+import { pagesAt } from '../docs/markdown-page.ts';
 import { runCommand } from '../support/run-holdpoint.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdpoint-gate-rules-'));
@@ -358,4 +359,13 @@ test('a file of code has rules of its own, and no setting that the command decid
 test('the JSON Schema of the package is that of the command', () => {
   const path = join(import.meta.dirname, '..', '..', 'schemas', 'gate.json');
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(makeGateJsonSchema());
+});
+
+test('the file in the guide is valid', async () => {
+  const [page] = pagesAt('docs/guides/gate.md');
+  const [, example = ''] =
+    /^```json\n(\{\n {2}"\$schema"(?:(?!```)[^])*)```/m.exec(page?.text ?? '') ?? [];
+  const path = writeConfig(example);
+  const config = await readGateConfig(path, { env: { TICKETS_TOKEN: 'x' }, report: () => {} });
+  expect(Object.keys(config.upstreams)).toEqual(['files', 'tickets']);
 });
