@@ -23,9 +23,9 @@ async function serveGate(...more: string[]) {
   const port = await freePort();
   const env = { ...folder.env, HOLDPOINT_PROXY_SECRET: secret };
   const args = ['gate', '--http', String(port), '--port', String(await freePort()), '--no-open'];
-  const behind = [...more, '--', ...folder.bank];
+  const behind = ['--', ...folder.bank];
   let error = '';
-  const ended = runCommand([...args, ...behind], {
+  const ended = runCommand([...args, ...more, ...behind], {
     env,
     untilEnded: async () => ending.promise,
     warn: async (text) => void (error += text),

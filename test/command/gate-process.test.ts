@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -83,7 +83,16 @@ test('a rule of code that writes to the standard output does not disturb the pro
   expect(gate.error).toContain('asked\n');
 });
 
-test('it ends when its client has gone, after a call that runs was recorded', async () => {
+test.each<[string, (gate: ChildProcess) => unknown]>([
+  [
+    'its client has gone',
+    ({ stdin, stdout }) => {
+      stdin?.end();
+      stdout?.destroy();
+    },
+  ],
+  ['it is told to end', (gate) => gate.kill('SIGTERM')],
+])('when %s, it ends after a call that runs was recorded', async (_what, end) => {
   using folder = new GateFolder();
   const config = folder.writeConfig(runAll);
   const gate = spawn(
@@ -100,8 +109,7 @@ test('it ends when its client has gone, after a call that runs was recorded', as
   send({ method: 'notifications/initialized' });
   send({ id: 2, method: 'tools/call', params: { name: 'pay', arguments: {} } });
   await expect.poll(() => folder.countPayments(), { timeout: 10_000 }).toBe(1);
-  gate.stdin.end();
-  gate.stdout.destroy();
+  end(gate);
   expect(await ended).toEqual([0, null]);
   expect(await folder.list('open')).toEqual([]);
   const { output } = await folder.run('export');

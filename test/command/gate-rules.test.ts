@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { readGateConfig } from '../../src/command/gate-config.ts';
 import { makeGateJsonSchema } from '../../src/command/gate-schema.ts';
 import {
+  answerOnly,
   connect,
   listOpen,
   makeBank,
@@ -196,6 +197,26 @@ test('only people of the group may answer, and a group is not its name', async (
   await gate.close();
 });
 
+test('an answer that is remembered decides later calls of the same person, which are other threads', async () => {
+  const remember = { match: ['to'], uses: 1 };
+  const { gate, client, bank, clock } = await openWithRules([
+    { tools: ['pay'], approval: 'user-approval', remember },
+  ]);
+  const pay = async (to: string) => client.callTool({ name: 'pay', arguments: { to, euros: 1 } });
+  const first = pay('ACME');
+  await clock.pass(1_000);
+  await answerOnly(gate, (request) => request.approve({ remember: true }));
+  await clock.pass(2_000);
+  await first;
+  const later = [pay('ACME'), pay('ACME'), pay('Eve')];
+  await clock.pass(1_000);
+  expect(bank.calls).toHaveLength(2);
+  expect(await listOpen(gate)).toHaveLength(2);
+  await clock.pass(60_000);
+  await Promise.all(later);
+  await gate.close();
+});
+
 test('a rule for a tool that there is not is reported', async () => {
   const { gate, client, reported } = await openWithRules([
     { tools: ['pya'], approval: 'denied' },
@@ -314,6 +335,11 @@ test.each<[string, string[], string]>([
   ['a variable beside a file', ['gate', '--inherit-env', 'A', '--config', 'x.json'], 'in the file'],
   ['a file that there is not', ['gate', '--config', join(folder, 'none.json')], 'ENOENT'],
   ['an unknown client', ['gate', '--print-config', 'emacs', '--', 'x'], 'Allowed choices are'],
+  [
+    'the configuration of a client behind a proxy',
+    ['gate', '--http', '--principal-header', 'x', '--print-config', 'codex', '--', 'x'],
+    'of your proxy',
+  ],
   ['a header without HTTP', ['gate', '--principal-header', 'x-user', '--', 'x'], 'needs --http'],
   [
     'a header without a secret',
