@@ -126,13 +126,15 @@ async function nameServer(words: readonly string[]): Promise<string> {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')
     .slice(0, 8);
-  const named = words.filter((word) => !word.startsWith('-')).map(findWord);
+  const [program = '', ...args] = words;
+  const rest = args.filter((word) => !word.startsWith('-'));
+  const named = [program.replace(/^.*[/\\]/, ''), ...rest].map(findWord);
   return `${named.find((word) => word !== '') ?? 'server'}-${hash}`;
 }
 
 /* Words that many commands have, and that say nothing about the server. */
 const commonWord =
-  /^(npx|bunx|pnpm|dlx|uvx|uv|run|exec|node|bun|deno|python[\d.]*|docker|build|dist|index|main|src|bin)$/;
+  /^(npx|bunx|pnpm|dlx|uvx|uv|run|exec|node|bun|deno|python[\d.]*|docker|node-modules|build|dist|lib|index|main|src|bin)$/;
 
 /** What the end of a path, of a package's or of a program's name says about a server; empty if nothing. */
 function findWord(text: string): string {

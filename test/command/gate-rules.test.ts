@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readGateConfig } from '../../src/command/gate-config.ts';
+import { makeCommandConfig, readGateConfig } from '../../src/command/gate-config.ts';
 import { makeGateJsonSchema } from '../../src/command/gate-schema.ts';
 import {
   answerOnly,
@@ -394,4 +394,20 @@ test('the file in the guide is valid', async () => {
   const path = writeConfig(example);
   const config = await readGateConfig(path, { env: { TICKETS_TOKEN: 'x' }, report: () => {} });
   expect(Object.keys(config.upstreams)).toEqual(['files', 'tickets']);
+});
+
+test.each([
+  ['npx -y @modelcontextprotocol/server-filesystem@1.2 ./notes', 'server-filesystem'],
+  ['/usr/lib/node_modules/node/bin/node --x /opt/bank/dist/index.js', 'bank'],
+  ['uvx mcp-server-git --repository .', 'mcp-server-git'],
+  ['docker run -i --rm ghcr.io/github/github-mcp-server', 'github-mcp-server'],
+  ['C:\\bank\\Bank_Server.exe', 'bank-server'],
+  ['node', 'server'],
+])('the server of the command %s is named after it, and after nothing else', async (text, name) => {
+  const { upstreams } = await makeCommandConfig(text.split(' '), []);
+  const other = await makeCommandConfig([...text.split(' '), 'x'], []);
+  expect(Object.keys(upstreams)).toEqual([
+    expect.stringMatching(new RegExp(`^${name}-[a-z0-9]{8}$`)),
+  ]);
+  expect(Object.keys(other.upstreams)).not.toEqual(Object.keys(upstreams));
 });
