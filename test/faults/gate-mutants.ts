@@ -183,4 +183,20 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['agent/callers', 'of two that take over'],
     sentence: failed,
   },
+  {
+    promise: 'a call that ran at a server of a gate keeps its result',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: '          toolDefinition: { name, inputSchema },\n',
+    to: '',
+    suite: ['mcp/server-answers', 'left the structured content out'],
+    sentence: failed,
+  },
+  {
+    promise: 'a call is sent to a server of a gate once',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: '          toolDefinition: { name, inputSchema },\n',
+    to: '',
+    suite: ['mcp/server-answers', 'for the headers'],
+    sentence: failed,
+  },
 ];

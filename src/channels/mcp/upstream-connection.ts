@@ -26,8 +26,8 @@ const longestPauseMs = 30_000;
 
 /** A call of an upstream's tool. */
 interface UpstreamCall {
-  /** The tool's own name. */
-  name: string;
+  /** The tool, under its own name. */
+  tool: Pick<Tool, 'name' | 'inputSchema'>;
   input: Record<string, unknown>;
   /** The same for all attempts of one call. */
   idempotencyKey: string;
@@ -76,7 +76,7 @@ export class UpstreamConnection {
    * the server refused it.
    */
   async call({
-    name,
+    tool: { name, inputSchema },
     input,
     idempotencyKey,
     attempt,
@@ -95,6 +95,11 @@ export class UpstreamConnection {
           resetTimeoutOnProgress: true,
           /* Asks the server for progress, so that a long call is not given up. */
           onprogress: () => {},
+          /*
+           * Without this, the client would look the tool up, send a call again whose headers the server refuses, and throw the result of a call away
+           * that has no structured content, although the tool declares some.
+           */
+          toolDefinition: { name, inputSchema },
         },
       );
     } catch (error) {
@@ -154,9 +159,7 @@ export class UpstreamConnection {
             ? { mode: 'auto', probe: { timeoutMs: probeMs } }
             : { mode: 'legacy' },
         /* The gate passes results on, whatever their schema says. */
-        jsonSchemaValidator: {
-          getValidator: () => passOn,
-        },
+        jsonSchemaValidator: { getValidator: () => passOn },
         listChanged: {
           tools: {
             autoRefresh: false,

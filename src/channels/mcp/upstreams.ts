@@ -132,7 +132,7 @@ function openUpstream(
     const reason = pins.whyNot(tool.name);
     if (reason !== undefined) throw new Error(reason);
     const result = await connection.call({
-      name: tool.name,
+      tool: { name: tool.name, inputSchema: { ...tool.inputSchema, type: 'object' } },
       input: isObject(input) ? input : {},
       idempotencyKey,
       attempt,
