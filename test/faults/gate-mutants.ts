@@ -199,4 +199,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['mcp/server-answers', 'for the headers'],
     sentence: failed,
   },
+  {
+    promise: 'a call is unknown at a gate if its server did not hear from another one',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: 'return error.code !== serverTimeout;',
+    to: 'return true;',
+    suite: ['mcp/server-answers', 'did not answer in time'],
+    sentence: failed,
+  },
 ];

@@ -49,3 +49,11 @@ test('a call is sent once, also if its server refuses it for the headers that re
   expect(counted.calls).toBe(1);
   await gate.close();
 });
+
+test('a call whose server says that another one did not answer in time is unknown', async () => {
+  const { gate, client } = await openServer(() => {
+    throw new ProtocolError(-32_001, 'Request timed out');
+  });
+  expect(readTexts(await client.callTool(payment))[0]).toContain('It is unknown whether');
+  await gate.close();
+});

@@ -237,7 +237,8 @@ class ProcessTransport extends StdioClientTransport {}
 
 /** Whether the server has refused the call, or it was never sent. */
 function isRefusal(error: unknown): boolean {
-  if (ProtocolError.isInstance(error)) return true;
+  /* A server that asks another one passes on that it waited in vain. */
+  if (ProtocolError.isInstance(error)) return error.code !== serverTimeout;
   if (SdkHttpError.isInstance(error)) {
     const { status } = error.data;
     return status >= 400 && status < 500 && status !== 408;
@@ -248,6 +249,9 @@ function isRefusal(error: unknown): boolean {
     typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'ECONNREFUSED'
   );
 }
+
+/* What older SDKs answer after a time-out. */
+const serverTimeout = -32_001;
 
 const unsent: ReadonlySet<SdkErrorCode> = new Set([
   SdkErrorCode.NotConnected,
