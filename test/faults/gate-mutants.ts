@@ -207,4 +207,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['mcp/server-answers', 'did not answer in time'],
     sentence: failed,
   },
+  {
+    promise: 'an approved call is made only with the definition that it was approved with',
+    file: 'channels/mcp/upstreams.ts',
+    from: ' ?? pins.whyOutdated(tool)',
+    to: '',
+    suite: ['mcp/upstreams', 'as what its tool has become'],
+    sentence: failed,
+  },
 ];

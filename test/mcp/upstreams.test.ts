@@ -215,24 +215,48 @@ test('the tools of several servers have their names in front, and a change of on
   await gate.close();
 });
 
-test('an approved call whose tool has changed since is not made', async () => {
+/** A call that waits for a person, and what a person does with it. */
+async function openPending() {
   const server = makeServer([pay]);
-  const { gate, listTexts } = openGate({ servers: { bank: server }, holdMs: 30 });
-  const client = await connect(gate);
+  const world = openGate({ servers: { bank: server }, holdMs: 30 });
+  const { agent } = world.gate;
+  const client = await connect(world.gate);
   expect(readTexts(await client.callTool({ name: 'pay' }))[0]).toMatch(/^Pending/);
-  const { requests } = await gate.agent.requests({ principal: 'boss' });
+  const { requests } = await agent.requests({ principal: 'boss' });
   const threadId = requests[0]?.row.threadId ?? '';
-  const thread = await gate.agent.thread(threadId);
-  const answers = thread.activeApprovalRequests.map((request) => request.approve());
-  await gate.agent.respond(answers, thread, { principal: 'boss' });
+  const approve = async (): Promise<void> => {
+    const thread = await agent.thread(threadId);
+    const answers = thread.activeApprovalRequests.map((request) => request.approve());
+    await agent.respond(answers, thread, { principal: 'boss' });
+  };
+  const readCall = async () => (await agent.thread(threadId)).calls[0];
+  return { ...world, server, threadId, approve, readCall };
+}
+
+const notCalled = {
+  status: 'failed',
+  outcome: { error: expect.stringMatching(/^Not called/) },
+};
+
+test('an approved call whose tool has changed since is not made', async () => {
+  const { gate, server, threadId, approve, readCall, listTexts } = await openPending();
+  await approve();
   await server.change([{ ...pay, description: 'Pays twice.' }]);
   await eventually(listTexts).toHaveLength(1);
   await gate.runNow(threadId);
-  const [call] = (await gate.agent.thread(threadId)).calls;
-  expect(call).toMatchObject({
-    status: 'failed',
-    outcome: { error: expect.stringMatching(/^Not called/) },
-  });
+  expect(await readCall()).toMatchObject(notCalled);
+  expect(server.at.calls).toBe(0);
+  await gate.close();
+});
+
+test('an approved call is not made as what its tool has become, also once somebody has accepted that', async () => {
+  const { gate, server, threadId, approve, readCall, listTexts, answer } = await openPending();
+  await approve();
+  await server.change([{ ...pay, description: 'Pays twice.' }]);
+  await eventually(listTexts).toHaveLength(1);
+  await answer(true);
+  await gate.runNow(threadId);
+  expect(await readCall()).toMatchObject(notCalled);
   expect(server.at.calls).toBe(0);
   await gate.close();
 });

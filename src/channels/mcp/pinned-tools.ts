@@ -220,13 +220,25 @@ export class PinnedTools {
   /** Why a tool can't be called now; `undefined` if it can. */
   whyNot(name: string): string | undefined {
     const changed = this.#changed.get(name);
-    const tool = `${quoteInertLine(name)} of the MCP server ${this.#upstream}`;
+    const tool = this.#quote(name);
     if (changed?.isRejected === true)
       return `Not called: the definition of ${tool} has changed, and a person has rejected the change.`;
     if (changed !== undefined)
       return `Not called: the definition of ${tool} has changed. A person has been asked to accept the change first.`;
     if (this.#present?.has(name) === false) return `Not called: there is no tool ${tool} any more.`;
     return undefined;
+  }
+
+  /** Why a call of a tool as it was listed can't be made, because another definition has been accepted since; `undefined` if it can. */
+  whyOutdated(tool: PinnedTool): string | undefined {
+    const pinned = this.#tools.find(({ name }) => name === tool.name);
+    return pinned !== undefined && isSameTool(pinned, tool)
+      ? undefined
+      : `Not called: the definition of ${this.#quote(tool.name)} has changed since this call was approved. Call it again to have it approved anew.`;
+  }
+
+  #quote(name: string): string {
+    return `${quoteInertLine(name)} of the MCP server ${this.#upstream}`;
   }
 
   /** Whether a tool runs without asking, because somebody has accepted that the upstream calls it read-only. */

@@ -129,7 +129,7 @@ function openUpstream(
     /* What the server lists now is compared with what was accepted before anything is sent to it. */
     await connection.connect().catch(() => {});
     if (pins.isUndecided) await refresh();
-    const reason = pins.whyNot(tool.name);
+    const reason = pins.whyNot(tool.name) ?? pins.whyOutdated(tool);
     if (reason !== undefined) throw new Error(reason);
     const result = await connection.call({
       tool: { name: tool.name, inputSchema: { ...tool.inputSchema, type: 'object' } },
