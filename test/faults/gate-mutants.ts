@@ -215,4 +215,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['mcp/upstreams', 'as what its tool has become'],
     sentence: failed,
   },
+  {
+    promise: 'a call of a client that cancels and calls again is one call',
+    file: 'channels/mcp/find-call.ts',
+    from: 'await awaitUntilAborted(here.whenLeft(threadId), signal);',
+    to: '',
+    suite: [collected, 'cancels a running call and calls again'],
+    sentence: failed,
+  },
 ];

@@ -414,3 +414,24 @@ test('a gate that closes while another one runs the call tells its client to cal
   expect(readTexts(await (await connect(next)).callTool(payment))).toEqual(['slow']);
   expect(bank.calls).toEqual([]);
 });
+
+test('a client that cancels a running call and calls again at once gets the result of the same call', async () => {
+  const { promise: paid, resolve } = Promise.withResolvers<void>();
+  const slow = makeBank(async () => {
+    await paid;
+    return text('Paid.');
+  });
+  const { gate, clock } = makeWorld({ ...free, bank: slow });
+  const client = await connect(gate);
+  const cancelling = new AbortController();
+  const first = client.callTool(payment, { signal: cancelling.signal });
+  await expect.poll(() => slow.calls.length).toBe(1);
+  cancelling.abort();
+  const again = client.callTool(payment);
+  await expect(first).rejects.toThrow();
+  await clock.pass(3_000);
+  expect(slow.calls).toHaveLength(1);
+  resolve();
+  await clock.pass(10_000);
+  expect(readTexts(await again)).toEqual(['Paid.']);
+});

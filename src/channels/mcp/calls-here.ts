@@ -1,21 +1,35 @@
+interface Holder {
+  gone: AbortSignal;
+  released: Promise<void>;
+}
+
 /** What this process knows of its calls before the log does. */
 export class CallsHere {
-  readonly #held = new Map<string, number>();
+  readonly #holders = new Map<string, Set<Holder>>();
   readonly #told = new Set<string>();
   readonly #work = new Set<Promise<unknown>>();
 
-  /** The call has a caller here, until the returned function is called. */
-  hold(threadId: string): () => void {
-    this.#held.set(threadId, (this.#held.get(threadId) ?? 0) + 1);
+  /** The call has a caller here, until the returned function is called. `gone` aborts when the caller has gone. */
+  hold(threadId: string, gone: AbortSignal): () => void {
+    const { promise: released, resolve } = Promise.withResolvers<void>();
+    const holder = { gone, released };
+    const holders = this.#holders.get(threadId) ?? new Set();
+    this.#holders.set(threadId, holders.add(holder));
     return () => {
-      const others = (this.#held.get(threadId) ?? 1) - 1;
-      if (others === 0) this.#held.delete(threadId);
-      else this.#held.set(threadId, others);
+      holders.delete(holder);
+      if (holders.size === 0) this.#holders.delete(threadId);
+      resolve();
     };
   }
 
+  /** Resolves when no caller that has gone holds the call: the log says by then that it has gone. */
+  async whenLeft(threadId: string): Promise<void> {
+    const left = [...(this.#holders.get(threadId) ?? [])].filter(({ gone }) => gone.aborted);
+    await Promise.all(left.map(({ released }) => released));
+  }
+
   isHeld(threadId: string): boolean {
-    return this.#held.has(threadId);
+    return this.#holders.has(threadId);
   }
 
   /** The id of a new call: the first number from this one on that no call which begins here has. */

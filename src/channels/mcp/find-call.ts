@@ -1,4 +1,5 @@
 import { digestViewer } from '../../agent/known-people.ts';
+import { awaitUntilAborted } from '../../content/waiting.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { readCallRecord } from './call-record.ts';
@@ -49,6 +50,7 @@ export async function findCall(
       if (looks === maximumLooks) return free;
       looks += 1;
       const threadId = `${prefix}-${number}`;
+      await awaitUntilAborted(here.whenLeft(threadId), signal);
       const found = await judgeCall(index, await gate.agent.thread(threadId), call, signal);
       if (found === 'over') return free;
       if (found !== 'other') return { threadId, thread: found };

@@ -44,7 +44,7 @@ export async function holdCall(index: CallIndex, held: HeldCall): Promise<HoldEn
   for (let attempt = 0; attempt < maximumAttempts; attempt += 1) {
     gone.throwIfAborted();
     const { threadId, thread } = await findCall(index, call, gone);
-    const release = index.here.hold(threadId);
+    const release = index.here.hold(threadId, gone);
     try {
       const begun = thread === undefined ? await prepareCall(index, call, threadId) : { thread };
       const end = begun && (await holdInTime(index, held, begun));
