@@ -223,4 +223,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: [collected, 'cancels a running call and calls again'],
     sentence: failed,
   },
+  {
+    promise: "a client's own id of a call is the same call, also after others",
+    file: 'channels/mcp/find-call.ts',
+    from: 'if (isOver && clientCallId === undefined) return free;',
+    to: 'if (isOver) return free;',
+    suite: [collected, 'also after others'],
+    sentence: failed,
+  },
 ];

@@ -435,3 +435,13 @@ test('a client that cancels a running call and calls again at once gets the resu
   await clock.pass(10_000);
   expect(readTexts(await again)).toEqual(['Paid.']);
 });
+
+test("a client's own id of a call is the same call, also after others with the same arguments", async () => {
+  const { gate, bank, clock } = makeWorld(free);
+  const client = await connect(gate);
+  for (const id of ['a', 'b', 'a']) {
+    expect(readTexts(await client.callTool(withId(id)))).toEqual(['pay done']);
+    await clock.pass(10);
+  }
+  expect(bank.calls).toHaveLength(2);
+});

@@ -30,7 +30,7 @@ const silenceMs = 2_000;
 
 /**
  * Finds the call that a client repeats or collects: one with the client's own id; or else the latest one with the same arguments that nobody
- * else holds and whose result the client has not got. Everything before a call whose result it has got is over.
+ * else holds and whose result the client has not got. Everything before a call whose result it has got is over, unless it has that id.
  */
 export async function findCall(
   index: CallIndex,
@@ -42,7 +42,9 @@ export async function findCall(
   const window = Math.floor(gate.agent.now() / windowMs);
   const newest = await latest.find(`${base}-${window}`);
   const free = { threadId: here.findFree(`${base}-${window}`, newest + 1) };
+  const { clientCallId } = call;
   let looks = 0;
+  let isOver = false;
   for (const each of [window, window - 1]) {
     const prefix = `${base}-${each}`;
     const last = each === window ? newest : await latest.find(prefix);
@@ -51,9 +53,14 @@ export async function findCall(
       looks += 1;
       const threadId = `${prefix}-${number}`;
       await awaitUntilAborted(here.whenLeft(threadId), signal);
-      const found = await judgeCall(index, await gate.agent.thread(threadId), call, signal);
-      if (found === 'over') return free;
-      if (found !== 'other') return { threadId, thread: found };
+      const thread = await gate.agent.thread(threadId);
+      if (clientCallId !== undefined && readCallRecord(thread)?.clientCallId === clientCallId)
+        return { threadId, thread };
+      if (isOver) continue;
+      const found = await judgeCall(index, thread, signal);
+      if (found === 'over') isOver = true;
+      else if (found !== 'other') return { threadId, thread: found };
+      if (isOver && clientCallId === undefined) return free;
     }
   }
   return free;
@@ -73,14 +80,11 @@ async function fingerprintCall({ agent }: GateContext, call: ClientCall): Promis
 async function judgeCall(
   { gate, here }: CallIndex,
   thread: AgentThread,
-  { clientCallId }: ClientCall,
   signal: AbortSignal,
 ): Promise<AgentThread | 'other' | 'over'> {
   const { id, caller, revision } = thread;
   /* A deleted thread. */
   if (revision === 0) return 'other';
-  if (clientCallId !== undefined && readCallRecord(thread)?.clientCallId === clientCallId)
-    return thread;
   if (caller?.state === 'informed' || here.isTold(id)) return 'over';
   if (here.isHeld(id)) return 'other';
   const isFree = caller?.state === 'pending' || caller?.state === 'left';
