@@ -231,4 +231,20 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: [collected, 'also after others'],
     sentence: failed,
   },
+  {
+    promise: 'what a server of a gate lists last counts',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: 'this.#listed = this.#listed.then(list, list);',
+    to: 'this.#listed = list();',
+    suite: ['mcp/upstreams', 'lists last counts'],
+    sentence: failed,
+  },
+  {
+    promise: 'a connection of a gate that can not be closed ends nothing else',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: '    await client.close().catch(() => {});\n    this.#forget(client);',
+    to: '    await client.close();\n    this.#forget(client);',
+    suite: ['mcp/upstreams', 'neither used nor closed'],
+    sentence: failed,
+  },
 ];

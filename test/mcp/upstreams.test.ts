@@ -2,6 +2,7 @@ import { InMemoryTransport, Server, type Tool, type Transport } from '@modelcont
 import { memoryStore, type ThreadStore } from 'holdpoint';
 import { createGate, type GateOptions } from 'holdpoint/mcp';
 import { expect, test } from 'vitest';
+import { Pause } from '../support/pause.ts';
 import { connect, readTexts, text } from './gate-world.ts';
 
 function eventually<VALUE>(read: () => VALUE) {
@@ -332,4 +333,65 @@ test.each([
 ])('%s is refused when the gate is made', (_, upstreams, message) => {
   expect(() => createGate({ upstreams })).toThrow(message);
   expect(() => createGate({ upstreams })).toThrow(TypeError);
+});
+
+test('what a server lists last counts, also while it is still compared with what it listed before', async () => {
+  const inner = memoryStore();
+  const pause = new Pause();
+  let isSlow = false;
+  const store: ThreadStore = {
+    ...inner,
+    append: async (...given) => {
+      if (isSlow && given[0] === 'gate/pins/bank') await pause.wait();
+      return inner.append(...given);
+    },
+  };
+  const server = makeServer([pay]);
+  const { gate, listTexts } = openGate({
+    servers: { bank: server },
+    store,
+    toolApproval: () => 'approved',
+  });
+  const client = await connect(gate);
+  isSlow = true;
+  await server.change([pay, balance]);
+  const pinned = eventually(async () => {
+    const pins = await gate.agents[1]?.thread('gate/pins/bank');
+    return JSON.stringify(pins?.progress);
+  }).toContain('balance');
+  await pause.during(pinned, async () => {
+    await server.change([{ ...pay, description: 'Pays twice.' }]);
+    for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+  });
+  await eventually(listTexts).toContainEqual(expect.stringContaining('Pays twice.'));
+  expect(readTexts(await client.callTool({ name: 'pay' }))[0]).toMatch(/^Not called/);
+  expect(server.at.calls).toBe(0);
+  await gate.close();
+});
+
+test('a connection to a server that can be neither used nor closed is left for another one', async () => {
+  const server = makeServer([pay]);
+  let isBroken = false;
+  const transport = (): Transport => {
+    const inner = server.transport();
+    const { send } = inner;
+    const isMine = server.at.connections === 1;
+    return Object.assign(inner, {
+      send: async (...given: Parameters<typeof send>) => {
+        if (isBroken && isMine) throw new Error('The wire is cut.');
+        return send.apply(inner, given);
+      },
+      close: () => Promise.reject(new Error('It can not be closed.')),
+    });
+  };
+  const { gate } = openGate({
+    servers: { bank: { ...server, transport } },
+    toolApproval: () => 'approved',
+  });
+  const client = await connect(gate);
+  isBroken = true;
+  await server.change([{ ...pay, description: 'Pays twice.' }]);
+  await eventually(() => server.at.connections).toBe(2);
+  expect(readTexts(await client.callTool({ name: 'pay' }))[0]).toContain('A person has been asked');
+  await gate.close();
 });

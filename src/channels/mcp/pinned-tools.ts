@@ -204,14 +204,16 @@ export class PinnedTools {
   /** Reads what people have decided about changes since. Resolves whether a tool is another one now. */
   async refresh(): Promise<boolean> {
     let isAdopted = false;
-    for (const [name, { definition }] of this.#changed) {
+    /* Another listing may be compared meanwhile, whose changes are others. */
+    const changes = this.#changed;
+    for (const [name, { definition }] of changes) {
       const pinned = this.#tools.find((each) => each.name === name);
       if (pinned === undefined) continue;
       const verdict = await this.#askAbout(pinned, definition);
-      if (verdict === 'rejected') this.#changed.set(name, { definition, isRejected: true });
+      if (verdict === 'rejected') changes.set(name, { definition, isRejected: true });
       if (verdict !== 'approved') continue;
       await this.#adopt(definition);
-      this.#changed.delete(name);
+      changes.delete(name);
       isAdopted = true;
     }
     return isAdopted;

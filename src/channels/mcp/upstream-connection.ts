@@ -49,6 +49,7 @@ export class UpstreamConnection {
   readonly #options: UpstreamOptions;
   readonly #events: ConnectionEvents;
   readonly #secrets: readonly string[];
+  #client: Client | undefined;
   #connected: Promise<Client> | undefined;
   /** Of the present connection: the tools are listed, and what has changed is known. */
   #listed: Promise<void> = Promise.resolve();
@@ -104,7 +105,7 @@ export class UpstreamConnection {
       );
     } catch (error) {
       /* A server that was started anew does not know the session. */
-      if (SdkHttpError.isInstance(error) && error.data.status === 404) await client.close();
+      if (SdkHttpError.isInstance(error) && error.data.status === 404) await this.#drop(client);
       if (isRefusal(error)) throw new Error(this.#describe(error), { cause: error });
       const told = `The MCP server ${this.#name} did not answer the call: ${this.#describe(error)}`;
       throw new UnknownOutcomeError(told, { cause: error });
@@ -115,18 +116,15 @@ export class UpstreamConnection {
     this.#isClosed = true;
     clearTimeout(this.#retry);
     const client = await this.#connected?.catch(() => undefined);
-    await client?.close();
+    await client?.close().catch(() => {});
   }
 
   async #open(): Promise<Client> {
     clearTimeout(this.#retry);
     const client = this.#makeClient();
+    this.#client = client;
     /* Before it is connected: it may end at once. */
-    const onclose = (): void => {
-      this.#connected = undefined;
-      this.#reconnectLater();
-    };
-    Object.assign(client, { onclose });
+    Object.assign(client, { onclose: () => this.#forget(client) });
     try {
       await client.connect(this.#makeTransport(), { timeout: connectMs });
       await this.#list(client);
@@ -137,16 +135,32 @@ export class UpstreamConnection {
       this.#events.onProblem(
         `The upstream ${this.#name} can't be reached: ${this.#describe(error)}`,
       );
-      await client.close().catch(() => {});
-      this.#connected = undefined;
-      this.#reconnectLater();
+      await this.#drop(client);
       throw error;
     }
   }
 
+  async #drop(client: Client): Promise<void> {
+    await client.close().catch(() => {});
+    this.#forget(client);
+  }
+
+  /** Connects again later, unless the client is no longer the present one. */
+  #forget(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#connected = undefined;
+    this.#reconnectLater();
+  }
+
+  /** Lists the tools, after what was listed before: the last listing counts. */
   async #list(client: Client): Promise<void> {
-    const { tools } = await client.listTools(undefined, { timeout: connectMs });
-    await this.#events.onListed(tools);
+    const list = async (): Promise<void> => {
+      const { tools } = await client.listTools(undefined, { timeout: connectMs });
+      await this.#events.onListed(tools);
+    };
+    this.#listed = this.#listed.then(list, list);
+    return this.#listed;
   }
 
   #makeClient(): Client {
@@ -175,10 +189,9 @@ export class UpstreamConnection {
   async #listAgain(): Promise<void> {
     const client = await this.#connected?.catch(() => undefined);
     if (client === undefined) return;
-    this.#listed = this.#list(client);
-    await this.#listed.catch(async (error: unknown) => {
+    await this.#list(client).catch(async (error: unknown) => {
       this.#events.onProblem(`The upstream ${this.#name} lists no tools: ${this.#describe(error)}`);
-      await client.close();
+      await this.#drop(client);
       this.#listed = Promise.resolve();
     });
   }
