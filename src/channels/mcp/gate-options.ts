@@ -74,7 +74,7 @@ export interface GateOptions
   maximumBodyBytes?: number;
   /** How many sessions of older clients may be open over HTTP. The one that was idle for the longest is closed for a new one. Default 1,000. */
   maximumSessions?: number;
-  /** How long such a session may be idle, in milliseconds. Default 30 minutes. */
+  /** How long such a session may be idle, in milliseconds. Default four hours. */
   sessionIdleMs?: number;
   /** Receives problems that the gate works around, such as an upstream that can't be reached. Default: none is reported. */
   onProblem?: (problem: GateProblem) => unknown;
