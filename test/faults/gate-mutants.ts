@@ -247,4 +247,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['mcp/upstreams', 'neither used nor closed'],
     sentence: failed,
   },
+  {
+    promise: 'progress of a gate that is ended early ends nothing else',
+    file: 'channels/mcp/answer-call.ts',
+    from: 'await unlessAborted(wait(progressMs, signal), signal);',
+    to: 'await wait(progressMs, signal);',
+    suite: ['mcp/held-calls', 'rejects when it is ended early'],
+    sentence: failed,
+  },
 ];

@@ -1,3 +1,4 @@
+import { setTimeout as waitForTimer } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import {
   answerOnly,
@@ -164,4 +165,21 @@ test('a tool that no server has is refused as the protocol says', async () => {
     code: -32_602,
     message: expect.stringContaining('Unknown tool "constructor"'),
   });
+});
+
+test('a wait that rejects when it is ended early, as those of Node do, ends nothing else', async () => {
+  const rejections: unknown[] = [];
+  const hear = (error: unknown): void => void rejections.push(error);
+  process.on('unhandledRejection', hear);
+  const { gate } = makeWorld({
+    now: Date.now,
+    wait: (milliseconds, signal) => waitForTimer(milliseconds, undefined, { signal }),
+    holdMs: 20,
+  });
+  const client = await connect(gate);
+  const result = await client.callTool(payment, { onprogress: () => {} });
+  expect(readTexts(result)[0]).toMatch(/^Pending/);
+  await gate.close();
+  process.off('unhandledRejection', hear);
+  expect(rejections).toEqual([]);
 });

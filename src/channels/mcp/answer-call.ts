@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { inertText, quoteInertLine } from '../../content/inert-text.ts';
-import { awaitUntilAborted } from '../../content/waiting.ts';
+import { awaitUntilAborted, unlessAborted } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { endTurn } from './calls-here.ts';
@@ -163,7 +163,7 @@ async function sendProgress(
   if (progressToken === undefined) return;
   const message = `${quoteInertLine(tool)} waits for a person or runs.`;
   for (let progress = 1; ; progress += 1) {
-    await wait(progressMs, signal);
+    await unlessAborted(wait(progressMs, signal), signal);
     if (signal.aborted) return;
     const params = { progressToken, progress, message };
     await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
