@@ -226,8 +226,8 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: "a client's own id of a call is the same call, also after others",
     file: 'channels/mcp/find-call.ts',
-    from: 'if (isOver && clientCallId === undefined) return free;',
-    to: 'if (isOver) return free;',
+    from: "if (found === 'over') isOver = true;",
+    to: "if (found === 'over') return free;",
     suite: [collected, 'also after others'],
     sentence: failed,
   },
@@ -253,6 +253,14 @@ export const gateMutants: readonly SourceMutant[] = [
     from: 'await unlessAborted(wait(progressMs, signal), signal);',
     to: 'await wait(progressMs, signal);',
     suite: ['mcp/held-calls', 'rejects when it is ended early'],
+    sentence: failed,
+  },
+  {
+    promise: 'a pending call of a gate is asked about once, also if one beside it has ended',
+    file: 'channels/mcp/find-call.ts',
+    from: "!isOver || thread.caller?.state === 'pending'",
+    to: "!isOver || thread.caller?.state === 'waiting'",
+    suite: [collected, 'held beside it'],
     sentence: failed,
   },
 ];

@@ -445,3 +445,27 @@ test("a client's own id of a call is the same call, also after others with the s
   }
   expect(bank.calls).toHaveLength(2);
 });
+
+test('a pending call is collected also after the result of one that was held beside it', async () => {
+  const { gate, bank, clock } = makeWorld();
+  const client = await connect(gate);
+  const first = client.callTool(payment);
+  await clock.pass(1_000);
+  const request = await onlyRequest(gate);
+  const second = client.callTool(payment);
+  await clock.pass(1_000);
+  const other = (await listOpen(gate)).find(({ requestId }) => requestId !== request.requestId);
+  if (other === undefined) throw new Error('The second call is not asked about.');
+  const thread = await gate.agent.thread(other.threadId);
+  await gate.agent.respond(other.approve(), thread, { principal: 'boss' });
+  await clock.pass(60_000);
+  expect(readTexts(await second)).toEqual(['pay done']);
+  expect(readTexts(await first)).toEqual([pending]);
+  const again = client.callTool(payment);
+  await clock.pass(1_000);
+  expect(await onlyRequest(gate)).toMatchObject({ requestId: request.requestId });
+  await answerOnly(gate, (asked) => asked.approve());
+  await clock.pass(2_000);
+  expect(readTexts(await again)).toEqual(['pay done']);
+  expect(bank.calls).toHaveLength(2);
+});

@@ -30,7 +30,7 @@ const silenceMs = 2_000;
 
 /**
  * Finds the call that a client repeats or collects: one with the client's own id; or else the latest one with the same arguments that nobody
- * else holds and whose result the client has not got. Everything before a call whose result it has got is over, unless it has that id.
+ * else holds and whose result the client has not got. Before a call whose result it has got, only calls that it was told to make again count.
  */
 export async function findCall(
   index: CallIndex,
@@ -56,11 +56,11 @@ export async function findCall(
       const thread = await gate.agent.thread(threadId);
       if (clientCallId !== undefined && readCallRecord(thread)?.clientCallId === clientCallId)
         return { threadId, thread };
-      if (isOver) continue;
-      const found = await judgeCall(index, thread, signal);
+      /* One that is pending was held at the same time as a later one. */
+      const mayCount = !isOver || thread.caller?.state === 'pending';
+      const found: Judgement = mayCount ? await judgeCall(index, thread, signal) : 'over';
       if (found === 'over') isOver = true;
       else if (found !== 'other') return { threadId, thread: found };
-      if (isOver && clientCallId === undefined) return free;
     }
   }
   return free;
@@ -77,11 +77,13 @@ async function fingerprintCall({ agent }: GateContext, call: ClientCall): Promis
 }
 
 /** The thread, if its call is the one that the client makes now; `other`: it is another caller's; `over`: the client has got its result. */
+type Judgement = AgentThread | 'other' | 'over';
+
 async function judgeCall(
   { gate, here }: CallIndex,
   thread: AgentThread,
   signal: AbortSignal,
-): Promise<AgentThread | 'other' | 'over'> {
+): Promise<Judgement> {
   const { id, caller, revision } = thread;
   /* A deleted thread. */
   if (revision === 0) return 'other';
