@@ -263,4 +263,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: [collected, 'held beside it'],
     sentence: failed,
   },
+  {
+    promise: 'a tool of a gate that has changed without a word is not called',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: 'this.#listedAt + freshMs',
+    to: 'this.#listedAt + freshMs * freshMs',
+    suite: ['mcp/upstreams', 'does not say that its tools have changed'],
+    sentence: failed,
+  },
 ];

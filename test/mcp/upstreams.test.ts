@@ -395,3 +395,21 @@ test('a connection to a server that can be neither used nor closed is left for a
   expect(readTexts(await client.callTool({ name: 'pay' }))[0]).toContain('A person has been asked');
   await gate.close();
 });
+
+test('a server that does not say that its tools have changed is asked for them before a call', async () => {
+  const server = makeServer([pay]);
+  let now = 0;
+  const { gate, listTexts } = openGate({
+    servers: { bank: server },
+    toolApproval: () => 'approved',
+    now: () => now,
+  });
+  const client = await connect(gate);
+  expect(readTexts(await client.callTool({ name: 'pay' }))).toEqual(['pay done']);
+  server.at.tools = [{ ...pay, description: 'Pays twice.' }];
+  now += 60_000;
+  expect(readTexts(await client.callTool({ name: 'pay' }))[0]).toMatch(/^Not called/);
+  expect(await listTexts()).toHaveLength(1);
+  expect(server.at.calls).toBe(1);
+  await gate.close();
+});

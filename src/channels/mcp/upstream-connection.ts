@@ -23,6 +23,8 @@ const probeMs = 3_000;
 /* After this time without a result and without progress, nobody knows what came of a call. */
 const silenceMs = 600_000;
 const longestPauseMs = 30_000;
+/* A call waits for another listing if the last one is older: servers need not say that their tools have changed. */
+const freshMs = 60_000;
 
 /** A call of an upstream's tool. */
 interface UpstreamCall {
@@ -41,6 +43,7 @@ interface ConnectionEvents {
   /** The upstream has listed its tools. No call is made before it resolves. */
   onListed: (tools: readonly Tool[]) => Promise<void>;
   onProblem: (problem: string) => void;
+  now: () => number;
 }
 
 /** The connection to an upstream, which is made again when it is lost. A call is sent once: what is lost with the connection is not repeated. */
@@ -53,6 +56,7 @@ export class UpstreamConnection {
   #connected: Promise<Client> | undefined;
   /** Of the present connection: the tools are listed, and what has changed is known. */
   #listed: Promise<void> = Promise.resolve();
+  #listedAt = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #isClosed = false;
@@ -64,12 +68,14 @@ export class UpstreamConnection {
     this.#secrets = listSecrets(options).filter((secret) => secret.length >= 4);
   }
 
-  /** Connects if need be, and waits until the tools are listed. Rejects if that fails. */
+  /** Connects if need be, and waits until the tools have been listed lately. Rejects if that fails. */
   async connect(): Promise<Client> {
     if (this.#isClosed) throw new Error('The gate is closed.');
     const client = await (this.#connected ??= this.#open());
     await this.#listed;
-    return client;
+    if (this.#events.now() < this.#listedAt + freshMs) return client;
+    await this.#listAgain();
+    return (this.#connected ??= this.#open());
   }
 
   /**
@@ -158,6 +164,7 @@ export class UpstreamConnection {
     const list = async (): Promise<void> => {
       const { tools } = await client.listTools(undefined, { timeout: connectMs });
       await this.#events.onListed(tools);
+      this.#listedAt = this.#events.now();
     };
     this.#listed = this.#listed.then(list, list);
     return this.#listed;

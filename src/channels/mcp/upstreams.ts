@@ -3,6 +3,7 @@ import { jsonSchema, type Tool, type ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
 import type { ToolRunOptions } from '../../agent/calls.ts';
 import { isObject } from '../../content/json-value.ts';
+import { toCanonicalText } from '../../policy/digest.ts';
 import type { GateProblem } from './gate-problem.ts';
 import {
   makePinsAgent,
@@ -33,6 +34,7 @@ export interface Upstreams {
 
 /** What upstreams are opened with. */
 interface UpstreamsOptions extends PinsOptions {
+  now: () => number;
   upstreams: Readonly<Record<string, UpstreamOptions>>;
   report: (problem: GateProblem) => void;
 }
@@ -52,6 +54,7 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
     openUpstream(name, each, {
       pins: new PinnedTools(agent, { gate: options.name ?? 'gate', upstream: name }),
       prefix: isAlone ? '' : `${name}__`,
+      now: options.now,
       report: (problem) => report({ upstream: name, problem }),
       onChange: () => {
         tools = undefined;
@@ -87,6 +90,7 @@ interface UpstreamSetting {
   pins: PinnedTools;
   /** What the gate puts before the names of its tools. */
   prefix: string;
+  now: () => number;
   report: (problem: string) => void;
   onChange: () => void;
 }
@@ -94,7 +98,7 @@ interface UpstreamSetting {
 function openUpstream(
   name: string,
   options: UpstreamOptions,
-  { pins, prefix, report, onChange }: UpstreamSetting,
+  { pins, prefix, now, report, onChange }: UpstreamSetting,
 ) {
   let watching: ReturnType<typeof setInterval> | undefined;
   const watch = (): void => {
@@ -112,13 +116,15 @@ function openUpstream(
     watch();
   };
   const connection = new UpstreamConnection(name, options, {
+    now,
     onProblem: report,
     onListed: async (listed) => {
       const { tools, problems } = readListing(listed);
       for (const problem of problems) report(problem);
+      const before = toCanonicalText(pins.tools);
       await pins.compare(tools);
       watch();
-      onChange();
+      if (toCanonicalText(pins.tools) !== before) onChange();
     },
   });
   const callTool = async (
