@@ -271,4 +271,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['mcp/upstreams', 'does not say that its tools have changed'],
     sentence: failed,
   },
+  {
+    promise: 'no regular expression of a server stops a gate',
+    file: 'channels/mcp/upstreams.ts',
+    from: 'jsonSchema(omitPatterns(tool.inputSchema))',
+    to: 'jsonSchema(tool.inputSchema)',
+    suite: ['mcp/upstreams', 'no regular expression'],
+    sentence: failed,
+  },
 ];

@@ -413,3 +413,25 @@ test('a server that does not say that its tools have changed is asked for them b
   expect(server.at.calls).toBe(1);
   await gate.close();
 });
+
+test.each([
+  ['a value', { properties: { to: { type: 'string', pattern: '^(a+)+$' } } }, 'to'],
+  [
+    'a name',
+    { patternProperties: { '^(a+)+$': { type: 'string' } }, additionalProperties: false },
+    `${'a'.repeat(22)}!`,
+  ],
+])(
+  'no regular expression of a server for %s stops the gate: the server checks it',
+  async (_, rules, name) => {
+    const slow: Tool = { ...pay, inputSchema: { type: 'object', ...rules } };
+    const { gate } = openGate({
+      servers: { bank: makeServer([slow]) },
+      toolApproval: () => 'approved',
+    });
+    const client = await connect(gate);
+    const given = { name: 'pay', arguments: { [name]: `${'a'.repeat(22)}!` } };
+    expect(readTexts(await client.callTool(given))).toEqual(['pay done']);
+    await gate.close();
+  },
+);

@@ -5,6 +5,7 @@ import type { ToolRunOptions } from '../../agent/calls.ts';
 import { isObject } from '../../content/json-value.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import type { GateProblem } from './gate-problem.ts';
+import { omitPatterns } from './omit-patterns.ts';
 import {
   makePinsAgent,
   PinnedTools,
@@ -175,7 +176,7 @@ function openUpstream(
           /* What people are asked with. The server's own title could name something else. */
           title: `${tool.name} of ${name}`,
           ...(tool.description !== undefined && { description: tool.description }),
-          inputSchema: jsonSchema(tool.inputSchema),
+          inputSchema: jsonSchema(omitPatterns(tool.inputSchema)),
           metadata: {
             clientName: name,
             ...(tool.annotations && { annotations: tool.annotations }),
