@@ -279,4 +279,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['mcp/upstreams', 'no regular expression'],
     sentence: failed,
   },
+  {
+    promise: 'a closed gate uses no approval up',
+    file: 'channels/mcp/create-gate.ts',
+    from: 'if (closing.signal.aborted) {',
+    to: 'if (closing.signal.reason === threadId) {',
+    suite: [collected, 'does not use an approval up'],
+    sentence: failed,
+  },
 ];

@@ -469,3 +469,19 @@ test('a pending call is collected also after the result of one that was held bes
   expect(readTexts(await again)).toEqual(['pay done']);
   expect(bank.calls).toHaveLength(2);
 });
+
+test('a closed gate does not use an approval up that another one can run', async () => {
+  const store = memoryStore();
+  const { gate, clock, bank } = makeWorld({ store });
+  const client = await connect(gate);
+  const first = client.callTool(payment);
+  await clock.pass(45_000);
+  await first;
+  const threadId = await answerOnly(gate, (request) => request.approve());
+  await gate.close();
+  await expect(gate.runNow(threadId)).rejects.toMatchObject({ code: 'not-allowed' });
+  const { gate: other } = makeWorld({ store, bank, clock });
+  await connect(other);
+  await other.runNow(threadId);
+  expect(bank.calls).toHaveLength(1);
+});

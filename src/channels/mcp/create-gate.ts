@@ -9,6 +9,7 @@ import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { makeRandomId } from '../../content/crypto.ts';
 import { waitForTimer } from '../../content/waiting.ts';
 import { checkOrigins } from '../../http/receive-request.ts';
+import { HoldpointError } from '../../errors.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';
 import { CallsHere } from './calls-here.ts';
 import { makeGateAgent, reportUnknownRules } from './gate-agent.ts';
@@ -47,7 +48,7 @@ export interface Gate {
   readonly handler: (request: Request) => Promise<Response>;
   /**
    * Runs the approved call of a thread although no client waits for it; its client gets the result when it calls again. Whoever may do that is
-   * for you to decide; `principal` is recorded. A call that nobody has approved is not run.
+   * for you to decide; `principal` is recorded. A call that nobody has approved is not run. Rejects with `not-allowed` once the gate is closed.
    */
   runNow(
     threadId: string,
@@ -129,8 +130,13 @@ export function createGate(options: GateOptions): Gate {
       await serveOverStdio(() => makeServer(local), transport);
     },
     handler: async (request) => http.handle(request),
-    runNow: async (threadId, by = {}) =>
-      here.track(agent.run([], await agent.thread(threadId), by)),
+    runNow: async (threadId, by = {}) => {
+      const thread = await agent.thread(threadId);
+      if (closing.signal.aborted) {
+        throw new HoldpointError('not-allowed', 'This gate is closed, and runs no call any more.');
+      }
+      return here.track(agent.run([], thread, by));
+    },
     close: async () => {
       closing.abort();
       removeListener();
