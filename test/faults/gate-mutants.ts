@@ -287,4 +287,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: [collected, 'does not use an approval up'],
     sentence: failed,
   },
+  {
+    promise: 'a server of a gate fills no store with invented tools',
+    file: 'channels/mcp/pinned-tools.ts',
+    from: 'fresh.slice(0, Math.max(0, mostTools - known.size))',
+    to: 'fresh.slice(0, mostTools)',
+    suite: ['mcp/upstreams', 'invents names without end'],
+    sentence: failed,
+  },
 ];

@@ -435,3 +435,19 @@ test.each([
     await gate.close();
   },
 );
+
+function invent(prefix: string, count: number): Tool[] {
+  return Array.from({ length: count }, (_, index) => ({ ...pay, name: `${prefix}${index}` }));
+}
+
+test('a server that invents names without end gets no more than 1000 tools', async () => {
+  const server = makeServer(invent('a', 999));
+  const { gate, problems } = openGate({ servers: { bank: server } });
+  const client = await connect(gate);
+  await server.change(invent('b', 3));
+  await eventually(async () => (await client.listTools()).tools.map(({ name }) => name)).toEqual([
+    'b0',
+  ]);
+  expect(problems.join()).toContain('2 new ones are left out');
+  await gate.close();
+});

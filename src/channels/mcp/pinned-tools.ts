@@ -182,11 +182,13 @@ export class PinnedTools {
     this.#tools = readPins(thread.progress);
   }
 
-  /** Compares what the upstream lists with the pins: pins what is new, and asks about what has changed. */
-  async compare(listed: readonly PinnedTool[]): Promise<void> {
+  /** Compares what the upstream lists with the pins: pins what is new, and asks about what has changed. Resolves with what is wrong, if something is. */
+  async compare(listed: readonly PinnedTool[]): Promise<string | undefined> {
     await this.load();
     const known = new Map(this.#tools.map((each) => [each.name, each]));
-    const added = listed.filter(({ name }) => !known.has(name));
+    const fresh = listed.filter(({ name }) => !known.has(name));
+    /* Pins are kept for good, and a server may invent names without end. */
+    const added = fresh.slice(0, Math.max(0, mostTools - known.size));
     if (added.length > 0) await this.#pin(added, ({ name }, pinned) => !pinned.has(name));
     const changed = new Map<string, ChangedTool>();
     for (const definition of listed) {
@@ -199,6 +201,9 @@ export class PinnedTools {
     this.#changed = changed;
     this.#present = new Set(listed.map(({ name }) => name));
     await this.#offer();
+    return fresh.length > added.length
+      ? `It has listed more than ${mostTools} tools so far: ${fresh.length - added.length} new ones are left out.`
+      : undefined;
   }
 
   /** Reads what people have decided about changes since. Resolves whether a tool is another one now. */

@@ -121,9 +121,10 @@ function openUpstream(
     onProblem: report,
     onListed: async (listed) => {
       const { tools, problems } = readListing(listed);
-      for (const problem of problems) report(problem);
+      for (const each of problems) report(each);
       const before = toCanonicalText(pins.tools);
-      await pins.compare(tools);
+      const problem = await pins.compare(tools);
+      if (problem !== undefined) report(problem);
       watch();
       if (toCanonicalText(pins.tools) !== before) onChange();
     },
