@@ -220,7 +220,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/find-call.ts',
     from: 'await awaitUntilAborted(here.whenLeft(threadId), signal);',
     to: '',
-    suite: [collected, 'cancels a running call and calls again'],
+    suite: ['mcp/equal-calls', 'cancels a running call and calls again'],
     sentence: failed,
   },
   {
@@ -228,7 +228,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/find-call.ts',
     from: "if (found === 'over') isOver = true;",
     to: "if (found === 'over') return free;",
-    suite: [collected, 'also after others'],
+    suite: ['mcp/equal-calls', 'also after others'],
     sentence: failed,
   },
   {
@@ -236,7 +236,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstream-connection.ts',
     from: 'this.#listed = this.#listed.then(list, list);',
     to: 'this.#listed = list();',
-    suite: ['mcp/upstreams', 'lists last counts'],
+    suite: ['mcp/hostile-servers', 'lists last counts'],
     sentence: failed,
   },
   {
@@ -244,7 +244,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstream-connection.ts',
     from: '    await client.close().catch(() => {});\n    this.#forget(client);',
     to: '    await client.close();\n    this.#forget(client);',
-    suite: ['mcp/upstreams', 'neither used nor closed'],
+    suite: ['mcp/hostile-servers', 'neither used nor closed'],
     sentence: failed,
   },
   {
@@ -260,7 +260,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/find-call.ts',
     from: "!isOver || thread.caller?.state === 'pending'",
     to: "!isOver || thread.caller?.state === 'waiting'",
-    suite: [collected, 'held beside it'],
+    suite: ['mcp/equal-calls', 'held beside it'],
     sentence: failed,
   },
   {
@@ -268,7 +268,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstream-connection.ts',
     from: 'this.#listedAt + freshMs',
     to: 'this.#listedAt + freshMs * freshMs',
-    suite: ['mcp/upstreams', 'does not say that its tools have changed'],
+    suite: ['mcp/hostile-servers', 'does not say that its tools have changed'],
     sentence: failed,
   },
   {
@@ -276,7 +276,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstreams.ts',
     from: 'jsonSchema(omitPatterns(tool.inputSchema))',
     to: 'jsonSchema(tool.inputSchema)',
-    suite: ['mcp/upstreams', 'no regular expression'],
+    suite: ['mcp/hostile-servers', 'no regular expression'],
     sentence: failed,
   },
   {
@@ -284,7 +284,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/create-gate.ts',
     from: 'if (closing.signal.aborted) {',
     to: 'if (closing.signal.reason === threadId) {',
-    suite: [collected, 'does not use an approval up'],
+    suite: ['mcp/equal-calls', 'does not use an approval up'],
     sentence: failed,
   },
   {
@@ -292,7 +292,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/pinned-tools.ts',
     from: 'fresh.slice(0, Math.max(0, mostTools - known.size))',
     to: 'fresh.slice(0, mostTools)',
-    suite: ['mcp/upstreams', 'invents names without end'],
+    suite: ['mcp/hostile-servers', 'invents names without end'],
     sentence: failed,
   },
 ];

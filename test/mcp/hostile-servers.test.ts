@@ -1,0 +1,123 @@
+import type { Tool, Transport } from '@modelcontextprotocol/server';
+import { memoryStore, type ThreadStore } from 'holdpoint';
+import { expect, test } from 'vitest';
+import { Pause } from '../support/pause.ts';
+import { connect, readTexts } from './gate-world.ts';
+import { balance, eventually, makeServer, openGate, pay } from './tool-servers.ts';
+
+test('what a server lists last counts, also while it is still compared with what it listed before', async () => {
+  const inner = memoryStore();
+  const pause = new Pause();
+  let isSlow = false;
+  const store: ThreadStore = {
+    ...inner,
+    append: async (...given) => {
+      if (isSlow && given[0] === 'gate/pins/bank') await pause.wait();
+      return inner.append(...given);
+    },
+  };
+  const server = makeServer([pay]);
+  const { gate, listTexts } = openGate({
+    servers: { bank: server },
+    store,
+    toolApproval: () => 'approved',
+  });
+  const client = await connect(gate);
+  isSlow = true;
+  await server.change([pay, balance]);
+  const pinned = eventually(async () => {
+    const pins = await gate.agents[1]?.thread('gate/pins/bank');
+    return JSON.stringify(pins?.progress);
+  }).toContain('balance');
+  await pause.during(pinned, async () => {
+    await server.change([{ ...pay, description: 'Pays twice.' }]);
+    for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+  });
+  await eventually(listTexts).toContainEqual(expect.stringContaining('Pays twice.'));
+  expect(readTexts(await client.callTool({ name: 'pay' }))[0]).toMatch(/^Not called/);
+  expect(server.at.calls).toBe(0);
+  await gate.close();
+});
+
+test('a connection to a server that can be neither used nor closed is left for another one', async () => {
+  const server = makeServer([pay]);
+  let isBroken = false;
+  const transport = (): Transport => {
+    const inner = server.transport();
+    const { send } = inner;
+    const isMine = server.at.connections === 1;
+    return Object.assign(inner, {
+      send: async (...given: Parameters<typeof send>) => {
+        if (isBroken && isMine) throw new Error('The wire is cut.');
+        return send.apply(inner, given);
+      },
+      close: () => Promise.reject(new Error('It can not be closed.')),
+    });
+  };
+  const { gate } = openGate({
+    servers: { bank: { ...server, transport } },
+    toolApproval: () => 'approved',
+  });
+  const client = await connect(gate);
+  isBroken = true;
+  await server.change([{ ...pay, description: 'Pays twice.' }]);
+  await eventually(() => server.at.connections).toBe(2);
+  expect(readTexts(await client.callTool({ name: 'pay' }))[0]).toContain('A person has been asked');
+  await gate.close();
+});
+
+test('a server that does not say that its tools have changed is asked for them before a call', async () => {
+  const server = makeServer([pay]);
+  let now = 0;
+  const { gate, listTexts } = openGate({
+    servers: { bank: server },
+    toolApproval: () => 'approved',
+    now: () => now,
+  });
+  const client = await connect(gate);
+  expect(readTexts(await client.callTool({ name: 'pay' }))).toEqual(['pay done']);
+  server.at.tools = [{ ...pay, description: 'Pays twice.' }];
+  now += 60_000;
+  expect(readTexts(await client.callTool({ name: 'pay' }))[0]).toMatch(/^Not called/);
+  expect(await listTexts()).toHaveLength(1);
+  expect(server.at.calls).toBe(1);
+  await gate.close();
+});
+
+test.each([
+  ['a value', { properties: { to: { type: 'string', pattern: '^(a+)+$' } } }, 'to'],
+  [
+    'a name',
+    { patternProperties: { '^(a+)+$': { type: 'string' } }, additionalProperties: false },
+    `${'a'.repeat(22)}!`,
+  ],
+])(
+  'no regular expression of a server for %s stops the gate: the server checks it',
+  async (_, rules, name) => {
+    const slow: Tool = { ...pay, inputSchema: { type: 'object', ...rules } };
+    const { gate } = openGate({
+      servers: { bank: makeServer([slow]) },
+      toolApproval: () => 'approved',
+    });
+    const client = await connect(gate);
+    const given = { name: 'pay', arguments: { [name]: `${'a'.repeat(22)}!` } };
+    expect(readTexts(await client.callTool(given))).toEqual(['pay done']);
+    await gate.close();
+  },
+);
+
+function invent(prefix: string, count: number): Tool[] {
+  return Array.from({ length: count }, (_, index) => ({ ...pay, name: `${prefix}${index}` }));
+}
+
+test('a server that invents names without end gets no more than 1000 tools', async () => {
+  const server = makeServer(invent('a', 999));
+  const { gate, problems } = openGate({ servers: { bank: server } });
+  const client = await connect(gate);
+  await server.change(invent('b', 3));
+  await eventually(async () => (await client.listTools()).tools.map(({ name }) => name)).toEqual([
+    'b0',
+  ]);
+  expect(problems.join()).toContain('2 new ones are left out');
+  await gate.close();
+});
