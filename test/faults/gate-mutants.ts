@@ -295,4 +295,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['mcp/hostile-servers', 'invents names without end'],
     sentence: failed,
   },
+  {
+    promise: 'a session of a gate belongs to the place that it was opened from',
+    file: 'channels/mcp/serve-http.ts',
+    from: 'caller.place === place &&',
+    to: 'caller.place !== id &&',
+    suite: [http, 'belongs to the place'],
+    sentence: failed,
+  },
 ];

@@ -105,6 +105,20 @@ test('a session belongs to the person who opened it', async () => {
   expect(await own.text()).toContain('pay done');
 });
 
+test('a session belongs to the place that it was opened from', async () => {
+  const { gate, bank } = makeWorld({
+    authorize: ({ request }) => ({
+      principal: 'ada',
+      place: request.headers.get('x-user') ?? 'nowhere',
+    }),
+    toolApproval: () => 'approved',
+  });
+  const id = await openSession(gate);
+  const elsewhere = post(callPay, { 'x-user': 'another place', 'mcp-session-id': id });
+  expect(await readRefusal(await gate.handler(elsewhere))).toEqual([404, 'not-found']);
+  expect(bank.calls).toEqual([]);
+});
+
 test('of too many sessions, the one that was idle for the longest is closed, but none that is in use', async () => {
   const { gate, clock } = makeWorld({ authorize, maximumSessions: 2 });
   const [first, second] = [await openSession(gate), await openSession(gate)];

@@ -122,8 +122,8 @@ export class HttpGate {
     return this.#connect(request, serve, end);
   }
 
-  /** A session belongs to the person who opened it: for others it does not exist. */
-  #findSession(id: string | null, { principal }: GateCaller): HttpSession | Response {
+  /** A session belongs to the person who opened it, at that place: for others it does not exist. */
+  #findSession(id: string | null, { principal, place }: GateCaller): HttpSession | Response {
     if (id === null) {
       return makeRefusalResponse(
         400,
@@ -134,7 +134,8 @@ export class HttpGate {
     const people = readKnownPeople(this.#gate.agent);
     const session = this.#sessions.use(
       id,
-      ({ caller }) => people?.isSame(caller.principal, principal) === true,
+      ({ caller }) =>
+        caller.place === place && people?.isSame(caller.principal, principal) === true,
     );
     return (
       session ?? makeRefusalResponse(404, 'not-found', 'Session not found. Initialize a new one.')
