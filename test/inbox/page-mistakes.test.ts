@@ -106,6 +106,7 @@ test('what was read of one edit does not count for the next one', async () => {
   answering.goBack();
   answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'z' }, faults: [] } });
   answering.checkEdit();
+  route.now += 500;
   answering.approve();
   await settle(inbox);
   expect(route.posted).toEqual([]);
