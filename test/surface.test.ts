@@ -167,6 +167,7 @@ test('the public types are these', () => {
       'ApproveOptions',
       'Authorize',
       'FeedChange',
+      'FieldSchema',
       'Grant',
       'GrantChange',
       'HoldpointErrorCode',

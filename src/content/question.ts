@@ -1,5 +1,13 @@
 import { z } from 'zod';
 import { type FieldFault, renderFieldFault } from './field-fault.ts';
+import {
+  describeFieldSchema,
+  type FieldSchema,
+  fieldSchemaSchema,
+  whyNotFieldSchema,
+  whyNotText,
+} from './field-schema.ts';
+import { inertLine } from './inert-text.ts';
 import { requestedFields } from './requesters.ts';
 import {
   type PlainToolCall,
@@ -16,6 +24,8 @@ export interface QuestionOption {
   label: string;
   /** More about it, for people. */
   description?: string | undefined;
+  /** Picking it declines the whole question: the other fields need no answer. */
+  declines?: boolean | undefined;
 }
 
 /** One field of a question: options to pick from, text to type, or both. */
@@ -34,6 +44,10 @@ export interface QuestionField {
   preselected?: string[] | undefined;
   /** Whether text can be typed: `never`, `optional` (instead of or besides options), or `only` (there are no options). */
   freeText: 'never' | 'optional' | 'only';
+  /** What the text must be, where only text is asked for. Absent: any text. */
+  schema?: FieldSchema | undefined;
+  /** `false`: the text may be left out, where only text is asked for. A field with options has `min` for that. Absent: it must be typed. */
+  required?: boolean | undefined;
 }
 
 /** The answer to one field of a question. */
@@ -140,6 +154,7 @@ const questionOptionSchema = z.strictObject({
   id: z.string().min(1),
   label: z.string(),
   description: z.string().optional(),
+  declines: z.boolean().optional(),
 });
 
 const questionFieldSchema = z.strictObject({
@@ -150,6 +165,8 @@ const questionFieldSchema = z.strictObject({
   max: z.int().min(0),
   preselected: z.array(z.string()).optional(),
   freeText: z.enum(['never', 'optional', 'only']),
+  schema: fieldSchemaSchema.optional(),
+  required: z.boolean().optional(),
 });
 
 /* Answers are an array, because keys from outside must not index plain objects. */
@@ -233,15 +250,33 @@ export function whyNotAnswer(
   if (answers.size < response.answers.length) return { reason: 'it answers a field twice' };
   const unknown = response.answers.find(({ key }) => !fields.some((field) => field.key === key));
   if (unknown !== undefined) return { field: [unknown.key], reason: 'is not in the question' };
+  const isDeclined = hasDeclined(fields, response.answers);
   for (const field of fields) {
-    const reason = whyNotAnswered(field, answers.get(field.key));
+    const answer = answers.get(field.key);
+    if (isDeclined && isEmpty(answer)) continue;
+    const reason = whyNotAnswered(field, answer);
     if (reason !== undefined) return { field: [field.key], reason };
   }
   return undefined;
 }
 
+/** Whether an option was picked that declines the whole question. */
+export function hasDeclined(
+  fields: readonly QuestionField[],
+  answers: readonly QuestionAnswer[],
+): boolean {
+  return fields.some(({ key, options }) => {
+    const picked = answers.find((answer) => answer.key === key)?.optionIds ?? [];
+    return options.some(({ id, declines = false }) => declines && picked.includes(id));
+  });
+}
+
+function isEmpty(answer: QuestionAnswer | undefined): boolean {
+  return answer === undefined || (answer.optionIds.length === 0 && answer.text === undefined);
+}
+
 function whyNotAnswered(
-  { options, min, max, freeText }: QuestionField,
+  { options, min, max, freeText, schema, required = true }: QuestionField,
   answer: QuestionAnswer | undefined,
 ): string | undefined {
   if (answer === undefined) return 'is not answered';
@@ -254,8 +289,8 @@ function whyNotAnswered(
   if (text !== undefined && !text.isWellFormed()) return 'has text that is not well-formed';
   if (freeText === 'only' && picked.size > 0) return 'accepts only text';
   if (picked.size > max) return `accepts at most ${max} option(s)`;
-  if (text !== undefined) return undefined;
-  if (freeText === 'only') return 'needs text';
+  if (text !== undefined) return schema && whyNotText(schema, text);
+  if (freeText === 'only') return required ? 'needs text' : undefined;
   if (picked.size >= min) return undefined;
   return `needs at least ${min} option(s)${freeText === 'never' ? '' : ', or text'}`;
 }
@@ -265,7 +300,8 @@ export function whyNotQuestion(question: QuestionRequestContent): string | undef
   const { fields, requestId, dismissAnswer } = question;
   if (fields.length === 0) return 'it has no fields';
   if (hasDuplicates(fields.map(({ key }) => key))) return 'two of its fields have the same key';
-  for (const { key, options, min, max, freeText, preselected = [] } of fields) {
+  for (const field of fields) {
+    const { key, options, min, max, freeText, preselected = [], schema } = field;
     const named = `field ${JSON.stringify(key)}`;
     if (hasDuplicates(options.map(({ id }) => id)))
       return `two options of ${named} have the same id`;
@@ -276,6 +312,11 @@ export function whyNotQuestion(question: QuestionRequestContent): string | undef
     if (preselected.some((id) => !options.some((option) => option.id === id))) {
       return `${named} preselects an option that it does not have`;
     }
+    if (freeText !== 'only' && (schema ?? field.required) !== undefined) {
+      return `${named} has a schema or required, which are for fields that ask for text only`;
+    }
+    const fault = schema && whyNotFieldSchema(schema);
+    if (fault !== undefined) return `the schema of ${named} ${fault}`;
   }
   if (dismissAnswer === undefined) return undefined;
   const response = { type: 'question-response', requestId, status: 'answered' } as const;
@@ -283,6 +324,16 @@ export function whyNotQuestion(question: QuestionRequestContent): string | undef
   return fault === undefined
     ? undefined
     : `its dismissAnswer does not fit: ${renderFieldFault(fault)}`;
+}
+
+/** What may be typed into a field, in words to show beside it: "an integer from 1 to 10, optional". `undefined` where there is nothing to say. */
+export function describeText({ schema, required }: QuestionField): string | undefined {
+  const hints = [
+    ...(schema === undefined ? [] : [describeFieldSchema(schema)]),
+    ...(required === false ? ['optional'] : []),
+    ...(schema?.default === undefined ? [] : [`suggested: ${schema.default}`]),
+  ];
+  return hints.length === 0 ? undefined : inertLine(hints.join(', '));
 }
 
 /** Whether a text is there twice. */

@@ -207,5 +207,15 @@ function maskField(field: QuestionField, secrets: Secrets): QuestionField {
     label: secrets.maskText(label),
     ...(description === undefined ? {} : { description: secrets.maskText(description) }),
   }));
-  return { ...field, label: secrets.maskText(field.label), options };
+  const { schema } = field;
+  const suggested = schema?.type === 'string' ? schema.default : undefined;
+  return {
+    ...field,
+    label: secrets.maskText(field.label),
+    options,
+    ...(schema?.type === 'string' &&
+      suggested !== undefined && {
+        schema: { ...schema, default: secrets.maskText(suggested) },
+      }),
+  };
 }

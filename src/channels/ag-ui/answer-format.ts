@@ -170,7 +170,8 @@ function makeQuestionSchema(request: QuestionRequestContent): Schema {
 function makeFieldsSchema(request: QuestionRequestContent): Schema {
   const single = findSingleField(request);
   if (single !== undefined) return makeSingleSchema(request, single);
-  const required = request.fields.filter(isRequired).map(({ key }) => key);
+  const mayDecline = request.fields.some(({ options }) => options.some(({ declines }) => declines));
+  const required = mayDecline ? [] : request.fields.filter(isRequired).map(({ key }) => key);
   return {
     type: 'object',
     properties: Object.fromEntries(request.fields.map((each) => [each.key, makeFieldSchema(each)])),
@@ -184,14 +185,19 @@ function parseQuestionAnswer(
   payload: unknown,
 ): QuestionResponseContent {
   const { requestId } = request;
-  if (findSingleField(request) !== undefined) {
-    const { approved, ...answer } = parseAnswer(
+  const single = findSingleField(request);
+  if (single !== undefined) {
+    const { approved, freeText, ...answer } = parseAnswer(
       singleAnswerSchema,
       expandNames(payload),
       requestId,
     );
-    const confirmed = approved === undefined ? {} : { confirmed: approved };
-    return fromInteractionResponse(request, { ...answer, ...confirmed, interactionId: requestId });
+    const given = {
+      ...answer,
+      ...(approved !== undefined && { confirmed: approved }),
+      ...(freeText !== undefined && { freeText: toText(single, freeText) }),
+    };
+    return fromInteractionResponse(request, { ...given, interactionId: requestId });
   }
   const values = new Map(Object.entries(parseAnswer(objectSchema, payload, requestId)));
   const unknown = [...values.keys()].find(
@@ -218,7 +224,7 @@ const mixedSchema = z.strictObject({
 function makeSingleSchema(request: QuestionRequestContent, field: QuestionField): Schema {
   const properties = makeSingleProperties(request, field);
   const oneOfThem = Object.keys(properties).map((name) => ({ required: [name] }));
-  const mayBeEmpty = field.freeText === 'never' && field.min === 0;
+  const mayBeEmpty = !isRequired(field) && field.freeText !== 'optional';
   return {
     type: 'object',
     properties,
@@ -229,12 +235,16 @@ function makeSingleSchema(request: QuestionRequestContent, field: QuestionField)
 
 function makeFieldSchema(field: QuestionField): Schema {
   const title = inertText(field.label);
-  if (field.freeText === 'only') return { title, type: 'string' };
+  if (field.freeText === 'only') return { title, ...makeTextSchema(field) };
   if (field.freeText === 'never') {
     return { ...(field.max > 1 ? makeListSchema(field) : makeOptionSchema(field)), title };
   }
   const properties = { selectedOptionIds: makeListSchema(field), freeText: { type: 'string' } };
   return { title, type: 'object', properties, additionalProperties: false };
+}
+
+function makeTextSchema({ schema }: QuestionField): Schema {
+  return schema === undefined ? { type: 'string' } : { ...schema };
 }
 
 function makeOptionSchema({ options, preselected = [] }: QuestionField): Schema {
@@ -262,15 +272,15 @@ function makeListSchema(field: QuestionField): Schema {
   };
 }
 
-function isRequired({ freeText, min }: QuestionField): boolean {
-  return freeText === 'only' || min > 0;
+function isRequired({ freeText, min, required = true }: QuestionField): boolean {
+  return freeText === 'only' ? required : min > 0;
 }
 
 function parseFieldAnswer(field: QuestionField, value: unknown, requestId: string): QuestionAnswer {
   const { key, freeText, max } = field;
   if (value === undefined) return { key, optionIds: [] };
   if (freeText === 'only')
-    return { key, optionIds: [], text: parseAnswer(z.string(), value, requestId) };
+    return { key, optionIds: [], text: parseAnswer(z.string(), toText(field, value), requestId) };
   if (freeText === 'optional') {
     const { selectedOptionIds, freeText: text } = parseAnswer(mixedSchema, value, requestId);
     return { key, optionIds: selectedOptionIds, ...(text === undefined ? {} : { text }) };
@@ -282,6 +292,12 @@ function parseFieldAnswer(field: QuestionField, value: unknown, requestId: strin
   return { key, optionIds };
 }
 
+/* A number is recorded as the text that says it. */
+function toText({ schema }: QuestionField, value: unknown): unknown {
+  const isNumeric = schema !== undefined && schema.type !== 'string';
+  return isNumeric && typeof value === 'number' ? String(value) : value;
+}
+
 function parseAnswer<VALUE>(schema: z.ZodType<VALUE>, value: unknown, requestId: string): VALUE {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -290,7 +306,7 @@ function parseAnswer<VALUE>(schema: z.ZodType<VALUE>, value: unknown, requestId:
 
 const singleAnswerSchema = z.strictObject({
   selectedOptionId: z.string().optional(),
-  freeText: z.string().optional(),
+  freeText: z.union([z.string(), z.number()]).optional(),
   approved: z.boolean().optional(),
 });
 
@@ -301,7 +317,7 @@ function makeSingleProperties({ kind }: QuestionRequestContent, field: QuestionF
   return {
     ...(isYesOrNo ? { approved: { type: 'boolean' } } : {}),
     ...(options.length === 0 ? {} : { selectedOptionId: makeOptionSchema(field) }),
-    ...(freeText === 'never' ? {} : { freeText: { type: 'string' } }),
+    ...(freeText === 'never' ? {} : { freeText: makeTextSchema(field) }),
   };
 }
 

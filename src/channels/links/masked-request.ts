@@ -51,7 +51,16 @@ function listShown({
   min,
   max,
   freeText,
+  schema,
+  required,
 }: (UserInputRequest & { type: 'question-request' })['fields'][number]): unknown[] {
-  const offered = options.map(({ id, label: text, description }) => [id, text, description]);
-  return [key, label, offered, min, max, freeText];
+  const offered = options.map(({ id, label: text, description, declines }) => [
+    id,
+    text,
+    description,
+    ...(declines === undefined ? [] : [declines]),
+  ]);
+  const typed = [stringifySorted(schema ?? {}), required ?? true];
+  const isTyped = (schema ?? required) !== undefined;
+  return [key, label, offered, min, max, freeText, ...(isTyped ? typed : [])];
 }

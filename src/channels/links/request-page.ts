@@ -2,7 +2,7 @@ import { describeDeadline, type TimeReader } from '../../content/deadline-words.
 import { inertLine, inertText } from '../../content/inert-text.ts';
 import { isObject } from '../../content/json-value.ts';
 import { lookAlikeWarnings } from '../../content/look-alikes.ts';
-import type { QuestionField } from '../../content/question.ts';
+import { describeText, type QuestionField } from '../../content/question.ts';
 import type { RequestRights } from '../../content/request-rights.ts';
 import { renderAsker, renderTerms } from '../../content/request-text.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
@@ -197,7 +197,8 @@ function renderField(shown: LinkedPage, field: QuestionField, place: number): Ht
   const { optionIds = [], text } = shown.filled?.answers[place] ?? {};
   const name = textName(place);
   if (freeText === 'only') {
-    return renderTextArea({ name, label: inertText(label), text, shown, key });
+    const hint = describeText(field);
+    return renderTextArea({ name, label: inertText(label), hint, text, shown, key });
   }
   const type = max > 1 ? 'checkbox' : 'radio';
   const choices = options.map(
@@ -228,18 +229,21 @@ function renderField(shown: LinkedPage, field: QuestionField, place: number): Ht
 function renderTextArea({
   name,
   label,
+  hint,
   text = '',
   shown,
   key,
 }: {
   name: string;
   label: string;
+  hint?: string | undefined;
   text: string | undefined;
   shown: LinkedPage;
   key?: string;
 }): Html {
   return html`<p>
-    <label for="${name}">${label}</label
+    <label for="${name}"
+      >${label}${hint === undefined ? nothing : html` <small>${hint}</small>`}</label
     ><textarea id="${name}" name="${name}" rows="3" ${renderInvalid(shown, key)}>${text}</textarea>
   </p>`;
 }

@@ -1,4 +1,7 @@
+import { whyNotText } from '../../content/field-schema.ts';
 import {
+  describeText,
+  hasDeclined,
   listLabels,
   type QuestionAnswer,
   type QuestionField,
@@ -33,7 +36,12 @@ export async function askQuestionInTerminal(
     await dialog.show((page) => showField(page, { request, field, at, position }));
     const exit = at > 0 || returnsTo !== undefined ? 'back' : 'none';
     const isAnswered = await askField({ field, request, draft, exit }, dialog);
-    at = returnsTo ?? at + (isAnswered ? 1 : -1);
+    const { key, optionIds = [], ...typed } = { key: field.key, ...draft.answer };
+    const isDeclined = isAnswered && hasDeclined([field], [{ key, optionIds, ...typed }]);
+    if (isDeclined) {
+      for (const other of drafts) if (other !== draft) other.answer = undefined;
+    }
+    at = isDeclined ? fields.length : (returnsTo ?? at + (isAnswered ? 1 : -1));
     returnsTo = undefined;
   }
   const answers = fields.map(({ key }, index) => ({
@@ -109,6 +117,8 @@ export function showField(page: Page, { request, field, at, position }: ShownFie
     if (isPicked(request, field)) page.text(field.key, page.paint.hint);
     page.text(text, page.paint.strong);
   }
+  const hint = describeText(field);
+  if (hint !== undefined) page.text(hint, page.paint.hint);
   showTarget(page, request);
   if (at === 0) {
     page.asker(request);
@@ -152,7 +162,7 @@ function showTarget(page: Page, { kind, metadata }: QuestionRequestContent): voi
 
 /** What a person has entered for one field so far: the answer, and what was ticked and typed before going back. */
 interface Draft {
-  answer?: Omit<QuestionAnswer, 'key'>;
+  answer?: Omit<QuestionAnswer, 'key'> | undefined;
   ticked?: string[];
   text?: string | undefined;
 }
@@ -175,17 +185,21 @@ async function askField(asked: AskedField, dialog: Dialog): Promise<boolean> {
 }
 
 async function askText(asked: AskedField, dialog: Dialog): Promise<boolean> {
-  const { draft, exit } = asked;
+  const { draft, exit, field } = asked;
+  const { schema, required = true } = field;
   const typed = await dialog.typeText({
     prompt: responsePrompt,
     text: draft.text,
     canGoBack: exit === 'back',
-    canBeEmpty: false,
+    canBeEmpty: !required,
     enter: chooseEnter(asked),
+    whyNot: (text) => schema && whyNotText(schema, text.trim()),
   });
   draft.text = typed.text;
-  if (typed.type === 'text') draft.answer = { optionIds: [], text: typed.text };
-  return typed.type === 'text';
+  if (typed.type === 'back') return false;
+  const text = schema === undefined ? typed.text : typed.text.trim();
+  draft.answer = { optionIds: [], ...(text.trim() !== '' && { text }) };
+  return true;
 }
 
 async function askOne(asked: AskedField, dialog: Dialog): Promise<boolean> {

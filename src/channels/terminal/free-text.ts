@@ -1,3 +1,4 @@
+import { inertLine } from '../../content/inert-text.ts';
 import { takeFirstUnits, takeLastUnits, fitTextLines, wrap } from './styled-text.ts';
 import type { Key } from './keys.ts';
 import type { Canvas, PickList, Widget } from './widget.ts';
@@ -14,6 +15,8 @@ export interface TextPrompt {
   canGoBack: boolean;
   canBeEmpty: boolean;
   enter: PickList['enter'];
+  /** Why a text is not accepted, in words that follow "It"; `undefined` if it is. */
+  whyNot?: (text: string) => string | undefined;
 }
 
 /** The text that was sent, or that was typed before the person went back. */
@@ -108,8 +111,11 @@ export class FreeText implements Widget<Typed> {
 
   #send(): Typed | undefined {
     const { text } = this.#buffer;
-    if (text.trim() !== '' || this.#asked.canBeEmpty) return { type: 'text', text };
-    this.#message = 'Type something';
+    const { canBeEmpty, whyNot } = this.#asked;
+    const isEmpty = text.trim() === '';
+    const fault = isEmpty ? undefined : whyNot?.(text);
+    if (fault === undefined && (!isEmpty || canBeEmpty)) return { type: 'text', text };
+    this.#message = fault === undefined ? 'Type something' : inertLine(`It ${fault}`);
     return undefined;
   }
 }

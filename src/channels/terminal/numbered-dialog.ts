@@ -115,10 +115,14 @@ export class NumberedDialog implements Dialog {
   async typeText({
     prompt,
     canBeEmpty,
-  }: Pick<TextPrompt, 'prompt' | 'canBeEmpty'>): Promise<Typed> {
+    whyNot,
+  }: Pick<TextPrompt, 'prompt' | 'canBeEmpty' | 'whyNot'>): Promise<Typed> {
     for (;;) {
       const text = await this.#line(prompt);
-      if (canBeEmpty || text.trim() !== '') return { type: 'text', text };
+      const isEmpty = text.trim() === '';
+      const fault = isEmpty ? undefined : whyNot?.(text);
+      if (fault !== undefined) await this.#user.print(inertLine(`It ${fault}.`));
+      else if (canBeEmpty || !isEmpty) return { type: 'text', text };
     }
   }
 

@@ -1,5 +1,9 @@
 import { inertLine } from '../../content/inert-text.ts';
-import type { QuestionField, QuestionRequestContent } from '../../content/question.ts';
+import {
+  describeText,
+  type QuestionField,
+  type QuestionRequestContent,
+} from '../../content/question.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { showApproval } from './ask-approval.ts';
@@ -44,12 +48,17 @@ function showQuestion(page: Page, request: QuestionRequestContent): void {
   }
 }
 
-function listAnswers({ options, preselected = [], freeText, max }: QuestionField): string[] {
+function listAnswers(field: QuestionField): string[] {
+  const { options, preselected = [], freeText, max } = field;
   const picks = options.map(({ id, label, description }) => {
     const more = description === undefined ? '' : ` (${inertLine(description)})`;
     const note = preselected.includes(id) ? ', preselected' : '';
     return `    ${nameText(id)}: ${inertLine(label)}${more}${note}`;
   });
   const several = max > 1 ? [`    at most ${max} of them`] : [];
-  return [...picks, ...several, ...(freeText === 'never' ? [] : ['    a text'])];
+  return [
+    ...picks,
+    ...several,
+    ...(freeText === 'never' ? [] : [`    ${describeText(field) ?? 'a text'}`]),
+  ];
 }

@@ -3,6 +3,7 @@ import {
   type QuestionAnswer as Given,
   type QuestionField,
   type QuestionRequestContent,
+  describeText,
   whyNotAnswer,
 } from '../../../content/question.ts';
 import { useState } from 'preact/hooks';
@@ -92,6 +93,7 @@ interface FieldProps {
 function Field({ field, isOnly, picked, fault, onPick }: FieldProps) {
   const { key, label, options, max, freeText, preselected = [] } = field;
   const isMany = max > 1;
+  const hint = describeText(field);
   const set = (id: string, isPicked: boolean): void => {
     const others = isMany ? picked.optionIds.filter((each) => each !== id) : [];
     onPick({ ...picked, optionIds: isPicked ? [...others, id] : others });
@@ -119,6 +121,7 @@ function Field({ field, isOnly, picked, fault, onPick }: FieldProps) {
       {freeText !== 'never' && (
         <label class="field">
           {options.length === 0 ? 'Your answer' : 'In your own words'}
+          {hint !== undefined && <small>{hint}</small>}
           <textarea
             rows={2}
             value={picked.text}

@@ -1,4 +1,8 @@
-import type { QuestionField, QuestionRequestContent } from '../../../content/question.ts';
+import {
+  describeText,
+  type QuestionField,
+  type QuestionRequestContent,
+} from '../../../content/question.ts';
 import { RequestForm, type ShownAction, type ShownField } from './request-form.ts';
 
 /** What a person has picked and typed for a question. Nothing is picked before they do. */
@@ -35,7 +39,8 @@ export class QuestionForm extends RequestForm<QuestionRequestContent> {
     return this.#rights?.mayAnswer ?? true;
   }
 
-  #showField({ key, label, options, max, freeText }: QuestionField): ShownField {
+  #showField(asked: QuestionField): ShownField {
+    const { key, label, options, max, freeText } = asked;
     const picked = this.#picks.get(key) ?? [];
     const type = max > 1 ? 'checkbox' : 'radio';
     const shown = options.map((option) =>
@@ -46,7 +51,14 @@ export class QuestionForm extends RequestForm<QuestionRequestContent> {
     );
     const field = this.makeField(key, label, shown);
     if (freeText === 'never') return field;
-    return this.makeTextField(field, freeText === 'only' ? {} : { label: 'In your own words' });
+    const hint = describeText(asked);
+    if (freeText === 'only') {
+      return this.makeTextField(
+        field,
+        hint === undefined ? {} : { label: `${field.label} (${hint})` },
+      );
+    }
+    return this.makeTextField(field, { label: 'In your own words' });
   }
 
   #answer = (): void => {
