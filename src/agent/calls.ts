@@ -1,10 +1,10 @@
 /* What the rest of the package may use of `calls/`: tools, channels, the middleware, the backtest. Nothing in `agent` imports this. */
 export {
-  answering,
   type AnswerReceiver,
   type AnswerToTool,
   type CallFailure,
   type DroppedCall,
+  receiveAnswers,
   type SendOptions,
 } from './calls/answer-receiver.ts';
 export { checkRules, checkTools } from './calls/check-rules.ts';

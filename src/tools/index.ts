@@ -3,6 +3,14 @@ import { askUserQuestion } from './ask-user-question.ts';
 import { askQuestion } from './interaction-tools.ts';
 import { userChoice } from './user-choice.ts';
 
+export {
+  type AnswerReceiver,
+  type AnswerToTool,
+  type CallFailure,
+  type DroppedCall,
+  receiveAnswers,
+  type SendOptions,
+} from '../agent/calls.ts';
 export { type AgentPrompt, agentTool, type AgentToolOptions } from './agent-tool.ts';
 export type { AgentCall } from './agent-work.ts';
 export {

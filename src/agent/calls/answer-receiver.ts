@@ -11,14 +11,17 @@ import { isSamePlace } from '../../thread/thread-head.ts';
 export interface AnswerToTool {
   /** The answer, checked against `request`. It may be a dismissal if the question allows one. */
   response: QuestionResponseContent;
+  /** The question. */
   request: QuestionRequestContent;
   /** What was passed to `requestAnswer` so that the answer can be sent. */
   replyTo: unknown;
+  /** The call during which the question was asked. */
   call: ToolCall;
 }
 
 /** The outcome of a call whose tool can't get the answer. */
 export interface CallFailure {
+  /** The call has failed. */
   status: 'failed';
   /** The error that the model gets. */
   error: string;
@@ -38,6 +41,11 @@ export interface SendOptions {
 /** How answers reach a tool that asks questions during its calls. */
 export interface AnswerReceiver {
   /**
+   * Whether a call continues when the process that started it has died, as one on a server does. `false`: the open question of such a call is
+   * closed, and the call's outcome is unknown. Default `true`.
+   */
+  outlivesProcess?: boolean;
+  /**
    * Sends an answer to where the call is executed. Resolves when it has arrived, or with an outcome that ends the call instead. It
    * retries by itself: when it rejects, the answer is given up. After a crash it is called again with the same answer, so what it sends
    * may arrive twice. When `signal` aborts it must return; the next run sends the answer.
@@ -52,12 +60,27 @@ export interface AnswerReceiver {
 
 /** A call whose result is no longer needed. */
 export interface DroppedCall extends ToolCall {
+  /** The thread of the call. */
   threadId: string;
+  /** The key that `execute` was called with. */
   idempotencyKey: string | undefined;
 }
 
-/** The key of a tool's answer receiver. Registered, so that two copies of the package understand each other. */
-export const answering: unique symbol = Symbol.for('holdpoint.answering');
+/* The key of a tool's answer receiver. Registered, so that two copies of the package understand each other. */
+const answering: unique symbol = Symbol.for('holdpoint.answering');
+
+/**
+ * The tool, with a receiver of the answers to the questions that are asked during its calls, with `agent.requestAnswer`.
+ *
+ * @example
+ * const deploy = receiveAnswers(
+ *   tool({ description: 'Deploys a branch.', inputSchema, execute: startJob }),
+ *   { deliver: async ({ response, replyTo }, { signal }) => sendToJob(replyTo, response, signal) },
+ * );
+ */
+export function receiveAnswers<TOOL extends Tool>(tool: TOOL, receiver: AnswerReceiver): TOOL {
+  return Object.assign({ ...tool }, { [answering]: receiver });
+}
 
 /** A tool's answer receiver; `undefined` for a tool that never asks during a call. */
 export function findAnswerReceiver(tool: Tool): AnswerReceiver | undefined {

@@ -5,7 +5,7 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { checkApproved, makeStartEvent } from '../calls/check-startable-calls.ts';
-import { endEvents } from '../calls/close-requests.ts';
+import { endEvents, makeCloseDuringEvents } from '../calls/close-requests.ts';
 import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import {
@@ -65,8 +65,13 @@ async function reconcileCall(
   if (tools.get(toolName)?.delegation !== undefined) return [];
   const outcome = await askTool(findRecovery(context.toolRecovery, call), call);
   const place = { at: context.now(), step, index };
-  if (outcome === undefined)
-    return isAsking(head, call) ? [{ type: 'call-deferred', ...place }] : [];
+  if (outcome === undefined) {
+    if (!isAsking(head, call)) return [];
+    if (tools.get(toolName)?.answering?.outlivesProcess !== false)
+      return [{ type: 'call-deferred', ...place }];
+    const reason = 'The call that asked was interrupted; it can no longer receive the answer.';
+    return makeCloseDuringEvents(head, call, { reason, at: place.at });
+  }
   const recorded = await makeRecordedOutcome(tools.get(toolName), call, outcome);
   const source = 'reconciled';
   return endEvents(head, { type: 'call-ended', ...place, outcome: recorded, source });

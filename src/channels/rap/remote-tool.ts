@@ -1,9 +1,9 @@
 import type { FlexibleSchema, Tool, ToolResultPart } from 'ai';
 import {
-  answering,
   type AnswerReceiver,
   later,
   laterWithin,
+  receiveAnswers,
   type ToolRunOptions,
 } from '../../agent/calls.ts';
 import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
@@ -124,7 +124,7 @@ export function remoteTool<INPUT>({
     },
     toModelOutput: ({ output }: { output: unknown }) => toModelResultOutput(output),
   };
-  return Object.assign(posted, { [answering]: answers, [remote]: server });
+  return Object.assign(receiveAnswers(posted, answers), { [remote]: server });
 }
 
 function makeRemoteServer(
