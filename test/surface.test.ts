@@ -109,6 +109,7 @@ test('the public names are these, and a change of them is a decision', () => {
   expect(Object.keys(conformance)).toEqual(['storeConformance']);
   expect(Object.keys(tools).toSorted()).toEqual([
     'agentTool',
+    'answerElicitations',
     'askConfirmation',
     'askQuestion',
     'askUserQuestion',
@@ -296,6 +297,10 @@ test('the public types are these', () => {
       'AskUserQuestionRequest',
       'CallFailure',
       'DroppedCall',
+      'ElicitationOptions',
+      'ElicitationResult',
+      'ElicitingAgent',
+      'ElicitingClient',
       'InteractionOptions',
       'InteractionRequest',
       'InteractionResponse',

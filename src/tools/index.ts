@@ -14,6 +14,13 @@ export {
 export { type AgentPrompt, agentTool, type AgentToolOptions } from './agent-tool.ts';
 export type { AgentCall } from './agent-work.ts';
 export {
+  answerElicitations,
+  type ElicitationOptions,
+  type ElicitingClient,
+} from './answer-elicitations.ts';
+export type { ElicitingAgent } from './ask-elicitations.ts';
+export type { ElicitationResult } from './elicitation.ts';
+export {
   type AskUserQuestionRequest,
   askUserQuestion,
   fromUserQuestionResponse,
