@@ -336,6 +336,9 @@ export function describeText({ schema, required }: QuestionField): string | unde
   return hints.length === 0 ? undefined : inertLine(hints.join(', '));
 }
 
+/** The key of a question's metadata that has an address which people are asked to open themselves. */
+export const visitedAddress = 'holdpoint.address';
+
 /** Whether a text is there twice. */
 export function hasDuplicates(texts: readonly string[]): boolean {
   return new Set(texts).size < texts.length;

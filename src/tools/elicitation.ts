@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { Question } from '../agent/calls.ts';
 import { type FieldSchema, parseNumber } from '../content/field-schema.ts';
 import { makeOnce } from '../content/once.ts';
-import type {
-  QuestionAnswer,
-  QuestionField,
-  QuestionResponseContent,
+import {
+  type QuestionAnswer,
+  type QuestionField,
+  type QuestionResponseContent,
+  visitedAddress,
 } from '../content/question.ts';
 
 /** The answer to an elicitation, as MCP has it. */
@@ -164,23 +165,32 @@ function readForm(text: string, requestedSchema: unknown): AskedElicitation {
 }
 
 function readVisit(text: string, url: string | undefined): AskedElicitation {
-  const address = parseVisit(url);
+  const { href, host } = parseVisit(url);
   const reply = makeReply('I have opened it, and done what it asks', 'reply');
-  const shown = `${text}\n\nAddress: ${address.href}\nHost: ${address.host}\nIt is not opened for you. Open it yourself if you trust this host.`;
+  /* As the server wrote it, so that letters that look like others are named; the host is as browsers take it. */
+  const lines = [
+    text,
+    '',
+    `Address: ${url}`,
+    `Host: ${host}`,
+    'Nothing opens it for you. Open it yourself if you trust its host.',
+  ];
   return {
     question: {
       kind: 'choice',
-      text: shown,
+      text: lines.join('\n'),
       fields: [reply],
       allowDismiss: true,
-      metadata: { address: address.href },
+      metadata: { [visitedAddress]: href },
     },
     toResult: (response) => makeResult(response, reply.key),
   };
 }
 
 function parseVisit(url: string | undefined): URL {
-  if (url === undefined || !URL.canParse(url)) throw new ElicitationRefused('url is not a URL.');
+  if (url === undefined || !URL.canParse(url) || /[\s\p{C}]/u.test(url)) {
+    throw new ElicitationRefused('url is not a URL.');
+  }
   const address = new URL(url);
   const isLocal = address.protocol === 'http:' && address.hostname === '127.0.0.1';
   if (address.protocol !== 'https:' && !isLocal) {

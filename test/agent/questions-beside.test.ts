@@ -6,6 +6,7 @@ import {
   type QuestionResponseContent,
   type ToolRunOptions,
 } from 'holdpoint';
+import { receiveAnswers } from 'holdpoint/tools';
 import { runWorker } from 'holdpoint/worker';
 import { expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
@@ -431,4 +432,25 @@ test('a tool that never says whether it has an answer does not hold the thread o
   const other = world.agent();
   await other.deliver(await other.thread('t'), 'c1', { status: 'succeeded', output: 1 });
   expect(await running).toMatchObject({ status: 'completed', text: 'Done.' });
+});
+
+test('an app makes a tool that is told answers with receiveAnswers, which leaves the tool as it was', async () => {
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const plain: ToolSet[string] = tool({ inputSchema: cityInput, execute: async () => later });
+  const told: unknown[] = [];
+  const asking = receiveAnswers(plain, {
+    deliver: async ({ response, replyTo }) => {
+      told.push([response.status, replyTo]);
+      return { status: 'failed', error: 'There is no such class.' };
+    },
+  });
+  const agent = world.agent({ tools: { book: asking }, toolApproval: {} });
+  const { thread } = await agent.run('Book', await agent.thread('t'));
+  await agent.requestAnswer(thread, 'c1', whichClass, { replyTo: 'job-1' });
+  await agent.run(pick(thread, 'second'), thread);
+  expect(told).toEqual([['answered', 'job-1']]);
+  expect(thread.calls).toMatchObject([
+    { outcome: { status: 'failed', error: 'There is no such class.' } },
+  ]);
+  expect(Object.getOwnPropertySymbols(plain)).toEqual([]);
 });

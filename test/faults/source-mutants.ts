@@ -8,6 +8,7 @@ import { contextMutants } from './context-mutants.ts';
 import { followMutants } from './follow-mutants.ts';
 import { formMutants } from './form-mutants.ts';
 import { identityMutants } from './identity-mutants.ts';
+import { elicitationMutants } from './elicitation-mutants.ts';
 import { engineMutants } from './engine-mutants.ts';
 import { feedMutants } from './feed-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
@@ -482,6 +483,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...engineMutants,
   ...feedMutants,
   ...followMutants,
+  ...elicitationMutants,
   ...formMutants,
   ...inboxMutants,
   ...keptMutants,

@@ -1,6 +1,8 @@
 import type { UserApproval } from 'holdpoint';
 import { createLinks } from 'holdpoint/links';
+import { questionTool } from 'holdpoint/tools';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { asked, openDesk, secretKey, url, Visitor } from './link-desk.ts';
 
@@ -224,6 +226,43 @@ test('a question is answered with options and text, and what does not fit is sai
   expect(await answers()).toMatchObject([
     { said: { status: 'answered', answers: [{}, {}] }, principal: 'ada' },
   ]);
+});
+
+test('a text with a type says what it must be, and keeps what was typed', async () => {
+  const count = questionTool({
+    description: 'Asks.',
+    inputSchema: z.object({}),
+    toQuestion: () => ({
+      kind: 'form',
+      text: 'How many?',
+      fields: [
+        {
+          key: 'seats',
+          label: 'Seats',
+          options: [],
+          min: 0,
+          max: 0,
+          freeText: 'only',
+          schema: { type: 'integer', minimum: 1, maximum: 10 },
+        },
+      ],
+      allowDismiss: true,
+    }),
+    toResult: () => ({ status: 'succeeded', output: 'answered' }),
+  });
+  const { invite, answers } = await openDesk({
+    calls: [{ id: 'q1', name: 'count', input: {} }],
+    agent: { tools: { count }, toolApproval: {} },
+  });
+  const ada = await invite('ada');
+  expect((await ada.send()).text).toContain('Seats an integer from 1 to 10');
+  const refused = await ada.press('answer', { 'text.0': 'eleven' });
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain('must be an integer from 1 to 10');
+  expect(refused.markup).toContain('>eleven</textarea>');
+  expect(await answers()).toEqual([]);
+  await ada.press('answer', { 'text.0': '7' });
+  expect(await answers()).toMatchObject([{ said: { answers: [{ text: '7' }] } }]);
 });
 
 test('a question can be left unanswered', async () => {

@@ -450,3 +450,45 @@ test('a question that no answer could fit is refused before anything is shown', 
   await expect(asking).rejects.toMatchObject({ code: 'invalid-input' });
   expect(terminal.output.written).toBe('');
 });
+
+describe('a text with a type', () => {
+  const seats = { type: 'integer', minimum: 1, maximum: 10 } as const;
+  const asked = field([], { freeText: 'only', min: 0, max: 0, schema: seats });
+
+  test('is checked before it is sent, and what was typed stays', async () => {
+    const { answers, frames } = await play(
+      question(asked),
+      ['for a new line', 'eleven', keys.enter],
+      [
+        /It must be an integer from 1 to 10\s+Enter to send, Ctrl\+J for a new line/,
+        keys.control('u'),
+        '7',
+        keys.enter,
+      ],
+    );
+    expect(frames[0]).toContain('an integer from 1 to 10');
+    expect(frames[1]).toContain('eleven');
+    expect(frames[1]).toContain('It must be an integer from 1 to 10');
+    expect(answers).toEqual(answered({ key: 'field', optionIds: [], text: '7' }));
+  });
+
+  test('may be left out where it is not required', async () => {
+    const optional = question({ ...asked, required: false });
+    const { answers, frames } = await play(optional, ['for a new line', keys.enter]);
+    expect(frames[0]).toContain('an integer from 1 to 10, optional');
+    expect(answers).toEqual(answered({ key: 'field', optionIds: [] }));
+  });
+
+  test('is not asked for once the question is declined', async () => {
+    const reply = field(['Answer'], { key: 'reply', label: 'Reply' });
+    reply.options.push({ id: 'decline', label: 'Decline', declines: true });
+    const { answers } = await play(
+      { ...question(reply), kind: 'form', fields: [reply, asked] },
+      ['Decline', '2'],
+      ['Change field', keys.enter],
+    );
+    expect(answers).toEqual(
+      answered({ key: 'reply', optionIds: ['decline'] }, { key: 'field', optionIds: [] }),
+    );
+  });
+});

@@ -1,4 +1,4 @@
-import type { Agent, AgentThread, QuestionResponseContent } from 'holdpoint';
+import { type Agent, type AgentThread, type QuestionResponseContent } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorCode } from '../support/error-code.ts';

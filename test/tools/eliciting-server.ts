@@ -23,7 +23,7 @@ function makeResult(answer: unknown) {
   return { content: [{ type: 'text' as const, text: JSON.stringify(answer) }] };
 }
 
-const capabilities = { elicitation: { form: {} } };
+const capabilities = { elicitation: { form: {}, url: {} } };
 
 /** A server of protocol 2025-11-25, which asks by a request of its own. */
 async function connectOld(form: Form) {

@@ -4,10 +4,12 @@ import {
   type QuestionField,
   type QuestionRequestContent,
   describeText,
+  visitedAddress,
   whyNotAnswer,
 } from '../../../content/question.ts';
 import { useState } from 'preact/hooks';
 import type { InboxEntry } from '../inbox-api.ts';
+import { Address } from './address.tsx';
 import type { Draft } from './answers.ts';
 import { Button } from './button.tsx';
 import type { Inbox } from './inbox.ts';
@@ -35,8 +37,14 @@ export function QuestionFields({ inbox, entry, request }: QuestionFieldsProps) {
   };
   const whyNot = answering.whyNot === undefined ? undefined : 'answer-why';
   const isRested = (): boolean => answering.isRested;
+  const address = request.metadata?.[visitedAddress];
   return (
     <div class="question">
+      {typeof address === 'string' && (
+        <p>
+          <Address url={address} />
+        </p>
+      )}
       {request.fields.map((field) => (
         <Field
           key={field.key}
