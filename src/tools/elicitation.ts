@@ -96,7 +96,7 @@ const readSchemas = makeOnce(() => {
     request: z.looseObject({
       mode: z.string().default('form'),
       message: text,
-      requestedSchema: z.unknown(),
+      requestedSchema: z.unknown().optional(),
       url: z.string().max(2_048).optional(),
     }),
     form: z.strictObject({

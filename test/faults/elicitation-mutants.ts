@@ -3,6 +3,7 @@ import type { SourceMutant } from './source-mutants.ts';
 const sentence = /AssertionError|Timed out|did not succeed/;
 const fields = 'tools/typed-fields';
 const elicitations = 'tools/elicitations';
+const visits = 'tools/visits';
 
 /** What holds of texts with a type, and of what MCP servers ask during their calls. */
 export const elicitationMutants: readonly SourceMutant[] = [
@@ -100,6 +101,30 @@ export const elicitationMutants: readonly SourceMutant[] = [
     from: "z.strictObject({\n      type: z.enum(['integer', 'number']),",
     to: "z.looseObject({\n      type: z.enum(['integer', 'number']),",
     suite: [elicitations, 'are refused'],
+    sentence,
+  },
+  {
+    promise: 'nobody is sent to an address that is not encrypted',
+    file: 'tools/elicitation.ts',
+    from: "address.protocol !== 'https:' && !isLocal",
+    to: "address.protocol === 'ftp:' && !isLocal",
+    suite: [visits, 'nobody is sent to'],
+    sentence,
+  },
+  {
+    promise: 'a host is not hidden behind a name',
+    file: 'tools/elicitation.ts',
+    from: "address.username !== '' || address.password !== ''",
+    to: "address.password !== ''",
+    suite: [visits, 'nobody is sent to'],
+    sentence,
+  },
+  {
+    promise: 'letters that look like others are named',
+    file: 'tools/elicitation.ts',
+    from: '`Address: ${url}`',
+    to: '`Address: ${href}`',
+    suite: [visits, 'sends people to an address'],
     sentence,
   },
 ];
