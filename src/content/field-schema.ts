@@ -145,3 +145,19 @@ function describeRange(from: number | undefined, to: number | undefined, unit: s
   if (from === undefined) return to === undefined ? '' : ` at most ${to}${unit}`;
   return to === undefined ? ` at least ${from}${unit}` : ` from ${from} to ${to}${unit}`;
 }
+
+/**
+ * The keyboard that suits what a text must be, for the `inputMode` of a text field. It only suggests: a field of a browser's own for numbers
+ * would change the value at a turn of the mouse wheel, and drop what is no number.
+ */
+export function findInputMode(
+  schema: FieldSchema | undefined,
+): 'email' | 'url' | 'numeric' | 'decimal' | undefined {
+  if (schema?.type === 'string') {
+    if (schema.format === 'email') return 'email';
+    return schema.format === 'uri' ? 'url' : undefined;
+  }
+  /* Keyboards of digits have no minus. */
+  if (schema === undefined || (schema.minimum ?? -1) < 0) return undefined;
+  return schema.type === 'integer' ? 'numeric' : 'decimal';
+}

@@ -255,7 +255,10 @@ test('a text with a type says what it must be, and keeps what was typed', async 
     agent: { tools: { count }, toolApproval: {} },
   });
   const ada = await invite('ada');
-  expect((await ada.send()).text).toContain('Seats an integer from 1 to 10');
+  const shown = await ada.send();
+  expect(shown.text).toContain('Seats an integer from 1 to 10');
+  expect(shown.markup).toContain('inputmode="numeric"');
+  expect(shown.markup).not.toContain('type="number"');
   const refused = await ada.press('answer', { 'text.0': 'eleven' });
   expect(refused.status).toBe(400);
   expect(refused.text).toContain('must be an integer from 1 to 10');

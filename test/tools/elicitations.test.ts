@@ -139,6 +139,17 @@ test('a question that is closed while the call runs is cancelled for the server'
   expect(readOutput(after)).toMatchObject({ action: 'cancel' });
 });
 
+test('a run that is stopped ends the wait, and closes the question with the call', async () => {
+  const agent = await makeElicitedAgent(eras['protocol 2026-07-28'], form);
+  const running = agent.run('Book', await agent.thread('t'));
+  const { thread } = await awaitQuestion(agent);
+  await agent.stop(thread);
+  expect(await running).toMatchObject({ status: 'cancelled' });
+  const after = await agent.thread('t');
+  expect(after.activeRequests).toEqual([]);
+  expect(after.calls).toMatchObject([{ status: 'failed' }]);
+});
+
 const many = Array.from({ length: 21 }, (_each, index) => [`p${index}`, { type: 'boolean' }]);
 
 test.each<[what: string, properties: Record<string, unknown>, named: string]>([

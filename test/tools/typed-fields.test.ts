@@ -4,6 +4,7 @@ import {
   memoryStore,
   type QuestionResponseContent,
 } from 'holdpoint';
+import { createCustomAgent, textQuestion } from 'holdpoint/custom-agent';
 import { scriptedModel } from 'holdpoint/testing';
 import { questionTool } from 'holdpoint/tools';
 import { renderRequest } from 'holdpoint/terminal';
@@ -131,4 +132,16 @@ test('a person reads what the field takes', async () => {
   const { request } = await ask({ ...integer, default: 3 }, false);
   if (request === undefined) throw new Error('Nobody was asked.');
   expect(renderRequest(request)).toContain('an integer from 1 to 10, optional, suggested: 3');
+});
+
+test('a custom agent asks for a text with a type', async () => {
+  const agent = createCustomAgent({
+    step: ({ stepNumber }) =>
+      stepNumber === 0 ? { requests: { seats: textQuestion('Seats?', { schema: integer }) } } : {},
+  });
+  const { thread } = await agent.run('Book', await agent.thread('t'));
+  const [question] = thread.activeRequests;
+  if (question?.type !== 'question-request') throw new Error('Nobody was asked.');
+  expect(() => question.answer('many')).toThrow('must be an integer from 1 to 10');
+  expect(await agent.run(question.answer('7'), thread)).toMatchObject({ status: 'completed' });
 });

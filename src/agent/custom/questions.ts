@@ -1,3 +1,4 @@
+import type { FieldSchema } from '../../content/field-schema.ts';
 import type { QuestionOption } from '../../content/question.ts';
 import type { RequestDecision } from '../../content/user-input.ts';
 import type { Question } from '../calls/question-call.ts';
@@ -60,9 +61,29 @@ export function choice(
   });
 }
 
-/** A question to be answered with a text. The answer is the text. */
-export function textQuestion(text: string, settings: QuestionSettings = {}): QuestionToAsk {
-  return makeQuestionToAsk(text, settings, { options: [], min: 0, max: 0, freeText: 'only' });
+/** Settings of a question to be answered with a text. */
+interface TextSettings extends QuestionSettings {
+  /** What the text must be. Default: any text. */
+  schema?: FieldSchema;
+}
+
+/**
+ * A question to be answered with a text. The answer is the text.
+ *
+ * @example
+ * return { requests: { seats: textQuestion('How many seats?', { schema: { type: 'integer', minimum: 1 } }) } };
+ */
+export function textQuestion(
+  text: string,
+  { schema, ...settings }: TextSettings = {},
+): QuestionToAsk {
+  return makeQuestionToAsk(text, settings, {
+    options: [],
+    min: 0,
+    max: 0,
+    freeText: 'only',
+    ...(schema && { schema }),
+  });
 }
 
 function makeQuestionToAsk(

@@ -2,6 +2,7 @@ import { describeDeadline, type TimeReader } from '../../content/deadline-words.
 import { inertLine, inertText } from '../../content/inert-text.ts';
 import { isObject } from '../../content/json-value.ts';
 import { lookAlikeWarnings } from '../../content/look-alikes.ts';
+import { findInputMode } from '../../content/field-schema.ts';
 import { describeText, type QuestionField } from '../../content/question.ts';
 import type { RequestRights } from '../../content/request-rights.ts';
 import { renderAsker, renderTerms } from '../../content/request-text.ts';
@@ -198,7 +199,8 @@ function renderField(shown: LinkedPage, field: QuestionField, place: number): Ht
   const name = textName(place);
   if (freeText === 'only') {
     const hint = describeText(field);
-    return renderTextArea({ name, label: inertText(label), hint, text, shown, key });
+    const inputMode = findInputMode(field.schema);
+    return renderTextArea({ name, label: inertText(label), hint, inputMode, text, shown, key });
   }
   const type = max > 1 ? 'checkbox' : 'radio';
   const choices = options.map(
@@ -230,6 +232,7 @@ function renderTextArea({
   name,
   label,
   hint,
+  inputMode,
   text = '',
   shown,
   key,
@@ -237,14 +240,17 @@ function renderTextArea({
   name: string;
   label: string;
   hint?: string | undefined;
+  inputMode?: string | undefined;
   text: string | undefined;
   shown: LinkedPage;
   key?: string;
 }): Html {
+  const about = hint === undefined ? nothing : html` <small>${hint}</small>`;
+  const keys = inputMode === undefined ? nothing : html` inputmode="${inputMode}"`;
+  const more = html`${keys}${renderInvalid(shown, key)}`;
   return html`<p>
-    <label for="${name}"
-      >${label}${hint === undefined ? nothing : html` <small>${hint}</small>`}</label
-    ><textarea id="${name}" name="${name}" rows="3" ${renderInvalid(shown, key)}>${text}</textarea>
+    <label for="${name}">${label}${about}</label
+    ><textarea id="${name}" name="${name}" rows="3" ${more}>${text}</textarea>
   </p>`;
 }
 

@@ -1,3 +1,4 @@
+import { findInputMode } from '../../../content/field-schema.ts';
 import { inertLine, inertText } from '../../../content/inert-text.ts';
 import {
   type QuestionAnswer as Given,
@@ -132,6 +133,7 @@ function Field({ field, isOnly, picked, fault, onPick }: FieldProps) {
           {hint !== undefined && <small>{hint}</small>}
           <textarea
             rows={2}
+            inputMode={findInputMode(field.schema)}
             value={picked.text}
             onInput={({ currentTarget }) => onPick({ ...picked, text: currentTarget.value })}
           />
