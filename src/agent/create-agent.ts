@@ -76,8 +76,7 @@ export function makeAgent(
   const { tools: givenTools = {}, toolsContext = {}, toolRecovery = {} } = options;
   const { maxSteps = 20, leaseMs = 60_000, abortGraceMs = 5_000 } = options;
   const readChanging = findToolReader(givenTools);
-  const readTools = readChanging ?? (() => givenTools);
-  const tools = readTools();
+  const tools = readChanging?.() ?? givenTools;
   checkTools(tools);
   const rulers = { mayAnswer: options.mayAnswer, name: options.name };
   checkRules(toolApproval, readChanging === undefined ? tools : undefined, rulers);
@@ -88,7 +87,7 @@ export function makeAgent(
   const { now = clock.now, generateId = makeRandomId } = options;
   const events = new AgentEmitter();
   const report = makeFailureReporter(options.name, events);
-  const definedTools = defineToolsOnce(readTools, toolsContext, report);
+  const definedTools = defineToolsOnce(readChanging ?? tools, toolsContext, report);
   const mayAnswer = guardMayAnswer(options.mayAnswer, definedTools, report);
   const steps = stepMaking({ now, generateId, mayAnswer, report });
   /* Without a spread: objects made by spreading are slower to read, and every run reads this one. */
@@ -103,9 +102,7 @@ export function makeAgent(
     allowSystemInMessages: steps.allowSystemInMessages,
     output: steps.output,
     name: checkAgentName(options.name),
-    get tools() {
-      return readTools();
-    },
+    tools,
     hasAgentTools: Object.values(tools).some((tool) => readDelegation(tool) !== undefined),
     commitCancelled: commitsCancelled(tools),
     toolsContext,
@@ -131,6 +128,7 @@ export function makeAgent(
     events,
     report,
   };
+  if (readChanging !== undefined) Object.defineProperty(context, 'tools', { get: readChanging });
   return new HoldpointAgent(context, { store, clock });
 }
 

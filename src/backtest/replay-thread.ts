@@ -71,11 +71,7 @@ export async function prepareCandidate({
   checkTools(tools);
   /* Who may answer is of no account here, so that rules may name approvers. */
   checkRules(toolApproval, tools, { mayAnswer: () => true, name: agentName });
-  const definitions = await defineToolsOnce(
-    () => tools,
-    toolsContext,
-    () => undefined,
-  )();
+  const definitions = await defineToolsOnce(tools, toolsContext, () => undefined)();
   return { tools, definitions, toolApproval, toolsContext, runtimeContext, principalId };
 }
 

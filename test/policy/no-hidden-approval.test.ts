@@ -6,14 +6,11 @@ import { scriptedModel } from '../support/scripted-model.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 
-/**
- * Row 43: an environment variable or a file that a prompt gets written must not approve anything. The person's own editor is given a
- * text, which they then have to approve.
- */
-test('the source reads no environment variable but those of the screen, the editor and the store of a command, and no configuration file', () => {
-  /* It makes the inbox's page, and is not in the package. */
-  const files = globSync('**/*.ts', { cwd: source, exclude: ['**/build-page.ts'] });
-  const read = files.flatMap((file) =>
+const gateFiles = ['command/gate*.ts', 'command/local-*.ts', 'channels/mcp/*.ts'];
+
+/** The lines of files that read variables of the environment, or files. */
+function readFrom(files: readonly string[]): string[] {
+  const lines = files.flatMap((file) =>
     readFileSync(join(source, file), 'utf8')
       .split('\n')
       .filter((line) => !/^\s*(?:\*|\/\*)/.test(line))
@@ -22,7 +19,17 @@ test('the source reads no environment variable but those of the screen, the edit
       )
       .map((line) => line.trim()),
   );
-  expect(read.toSorted()).toEqual([
+  return lines.toSorted();
+}
+
+/**
+ * Row 43: an environment variable or a file that a prompt gets written must not approve anything. The person's own editor is given a
+ * text, which they then have to approve.
+ */
+test('the source reads no environment variable but those of the screen, the editor and the store of a command, and no configuration file', () => {
+  /* It makes the inbox's page, and is not in the package. A gate reads more: see below. */
+  const exclude = ['**/build-page.ts', ...gateFiles];
+  expect(readFrom(globSync('**/*.ts', { cwd: source, exclude }))).toEqual([
     "const edited = readFileSync(file, 'utf8');",
     /* The logs that `holdpoint verify` is told to check. */
     "const lines = (await readFile(file, 'utf8')).split('\\n').filter((line) => line.trim() !== '');",
@@ -33,6 +40,31 @@ test('the source reads no environment variable but those of the screen, the edit
     "import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';",
     "import { readFile } from 'node:fs/promises';",
     "process.env['TERM'] !== 'dumb'",
+  ]);
+});
+
+test('a gate reads the file that whoever starts it names, the key beside its store, and what it passes on to servers', () => {
+  expect(readFrom(globSync(gateFiles, { cwd: source }))).toEqual([
+    /* Named by --config. */
+    "const file = parseGateFile(path, await readFile(path, 'utf8'));",
+    /* Where the store is. */
+    "const folder = join(env['HOME'] || homedir(), '.holdpoint');",
+    /* Passed on to a server. */
+    "const inherited = (options.inheritEnv ?? []).map((name) => process.env[name] ?? '');",
+    'const missing = options.inheritEnv?.find((variable) => process.env[variable] === undefined);',
+    /* Tells callers apart. */
+    'const place = caller.place ?? globalThis.process?.cwd();',
+    /* The key of the page. */
+    "const text = (await readFile(file, 'utf8')).trim();",
+    /* Passed on to a server. */
+    'const value = process.env[name];',
+    /* Named by --rules. */
+    "const { people = {} } = parseGateFile(path, await readFile(path, 'utf8'));",
+    "import { homedir } from 'node:os';",
+    "import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';",
+    "import { readFile } from 'node:fs/promises';",
+    /* Tells callers apart. */
+    'return options.http === undefined ? `${process.cwd()} ${servers}` : servers;',
   ]);
 });
 

@@ -45,13 +45,13 @@ export interface ToolDefinitions extends ReadonlyMap<string, ToolDefinition> {
 
 /** Prepares the tools at the first call, and again when they are another object. A failure, for example of a schema that is fetched, is not kept. */
 export function defineToolsOnce(
-  readTools: () => ToolSet,
+  given: ToolSet | (() => ToolSet),
   toolsContext: Readonly<Record<string, unknown>>,
   report: ReportUnreadable,
 ): () => ToolDefinitions | Promise<ToolDefinitions> {
   let last: { tools: ToolSet; defined: ToolDefinitions | Promise<ToolDefinitions> } | undefined;
   return () => {
-    const tools = readTools();
+    const tools = typeof given === 'function' ? given() : given;
     if (last?.tools === tools) return last.defined;
     const defining = defineTools(tools, toolsContext, report);
     const begun = { tools, defined: defining };
