@@ -33,6 +33,8 @@ const peers = new Map(
 /* What tests use that depends on a peer: the version that fits its lowest one. */
 const companions = {
   'react-dom': lowestOf(manifest.peerDependencies.react),
+  /* No peer. The one that the lowest React hook brings along can't answer servers of protocol 2026-07-28. */
+  '@ai-sdk/mcp': manifest.devDependencies['@ai-sdk/mcp'],
   '@ai-sdk/otel': '1.0.153',
   '@opentelemetry/context-async-hooks': '2.9.0',
   '@opentelemetry/sdk-trace': '2.9.0',
