@@ -54,6 +54,8 @@ export default defineConfig({
     testTimeout: 1_800_000,
     /* To remove the copies of a whole project takes a while on a busy machine. */
     hookTimeout: 120_000,
+    /* As in `vitest.config.ts`. */
+    onUnhandledError: ({ name, message }) => name !== 'SdkError' || message !== 'Request timed out',
     maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
     projects: [
