@@ -109,7 +109,7 @@ export const gateMutants: readonly SourceMutant[] = [
     from: 'if (last?.tools === tools) return last.defined;',
     to: 'if (last !== undefined) return last.defined;',
     suite: [changed, 'is asked again'],
-    sentence: failed,
+    sentence: /Nothing is asked/,
   },
   {
     promise: 'nobody is asked about a call of a tool whose change was not accepted',
