@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { isUnhandled } from './support/forgotten-calls.ts';
 import { findPlaceInMemory, openRunFolder } from './support/run-folder.ts';
 import { testFiles } from './support/test-files.ts';
 
@@ -15,8 +16,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     testTimeout: 60_000,
-    /* A client of a test that has ended, whose call nobody waits for any more: the SDK says so after a minute. */
-    onUnhandledError: ({ name, message }) => name !== 'SdkError' || message !== 'Request timed out',
+    onUnhandledError: isUnhandled,
     reporters: ['dot'],
     silent: 'passed-only',
     /* One more than there are cores: some tests wait for a terminal, a browser or another process. */
