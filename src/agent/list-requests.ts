@@ -199,13 +199,14 @@ function makePage(
   return { requests, ...(last === undefined ? {} : { next: pickPlace(last.row) }) };
 }
 
-function pickPlace({
+/** The place of a row, which has more. */
+export function pickPlace({
   requestId,
   createdAt,
   expiresAt,
   risk,
   decidedAt,
-}: StoredRequest): RequestPlace {
+}: RequestPlace): RequestPlace {
   return {
     requestId,
     createdAt,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SeenRequest } from '../../agent/list-requests.ts';
+import { pickPlace, type SeenRequest } from '../../agent/list-requests.ts';
 import { risks } from '../../content/approval-terms.ts';
 import { parseBase64url, toBase64url } from '../../content/base64.ts';
 import { parseJson } from '../../content/json-value.ts';
@@ -259,17 +259,6 @@ function selectRows(
 function formatPlace({ section, row }: ListPlace): string {
   const place = row === undefined ? {} : { row: pickPlace(row) };
   return toBase64url(new TextEncoder().encode(JSON.stringify({ section, ...place })));
-}
-
-/* A row of a page has more than its place. */
-function pickPlace({
-  requestId,
-  createdAt,
-  expiresAt,
-  risk,
-  decidedAt,
-}: RequestPlace): RequestPlace {
-  return { requestId, createdAt, expiresAt, risk, decidedAt };
 }
 
 const placeSchema: z.ZodType<ListPlace> = z.object({

@@ -153,12 +153,11 @@ interface ChangedTool {
 export class PinnedTools {
   readonly #agent: Agent;
   readonly #upstream: string;
+  readonly #gate: string;
   #tools: readonly PinnedTool[] = [];
   /** The names that the upstream lists now; `undefined` until it has listed any. */
   #present: ReadonlySet<string> | undefined;
   #changed = new Map<string, ChangedTool>();
-
-  readonly #gate: string;
 
   constructor(agent: Agent, { gate, upstream }: { gate: string; upstream: string }) {
     this.#agent = agent;
