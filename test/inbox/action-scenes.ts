@@ -92,32 +92,23 @@ export function playActions(stage: () => OfficeStage): void {
       '',
       { status: 'succeeded', outcome: { output: 'Sent.' } },
     ],
-    /* Run again, one of ten does not go on within 20 seconds on a busy machine, and we don't know yet why. */
-  ])(
-    'a lost call is settled %s, and goes on so',
-    { retry: 3 },
-    async (_how, what, field, text, call) => {
-      const office = await stage().openOffice();
-      await office.loseCall({ to: 'x' });
-      const page = await stage().open(office);
-      await openList(page, /^Unsettled 1/);
-      await page.locator('#request-title', { hasText: 'Did send_mail happen?' }).waitFor();
-      await press(page, 'Settle …');
-      await page.locator('legend:focus').waitFor();
-      await page.getByLabel(what).press('Space');
-      if (field !== undefined) await page.getByRole('textbox', { name: field }).focus();
-      await page.keyboard.type(text);
-      await press(page, 'Settle');
-      await spoken(page, 'Settled by ada: Did send_mail happen?').waitFor();
-      /* As a worker does, until it is over: the lease of the run that was lost may not be. */
-      const goOn = async () => {
-        await office.goOn('x');
-        return office.readCall('x');
-      };
-      await expect.poll(goOn, { timeout: 20_000 }).toMatchObject({ thread: 'idle', call });
-      expect(await office.readSent()).toEqual(field === undefined ? ['x'] : []);
-    },
-  );
+  ])('a lost call is settled %s, and goes on so', async (_how, what, field, text, call) => {
+    const office = await stage().openOffice();
+    await office.loseCall({ to: 'x' });
+    const page = await stage().open(office);
+    await openList(page, /^Unsettled 1/);
+    await page.locator('#request-title', { hasText: 'Did send_mail happen?' }).waitFor();
+    await press(page, 'Settle …');
+    await page.locator('legend:focus').waitFor();
+    await page.getByLabel(what).press('Space');
+    if (field !== undefined) await page.getByRole('textbox', { name: field }).focus();
+    await page.keyboard.type(text);
+    await press(page, 'Settle');
+    await spoken(page, 'Settled by ada: Did send_mail happen?').waitFor();
+    await office.goOn('x');
+    expect(await office.readCall('x')).toMatchObject({ thread: 'idle', call });
+    expect(await office.readSent()).toEqual(field === undefined ? ['x'] : []);
+  });
 
   test('a stuck thread is tried again: in vain while the provider is down, and then it goes on', async () => {
     const office = await stage().openOffice();

@@ -1,5 +1,5 @@
 import { tool } from 'ai';
-import { type AgentOptions, createAgent, memoryStore } from 'holdpoint';
+import { type AgentOptions, createAgent, memoryStore, type ThreadStore } from 'holdpoint';
 import { createInboxHandler } from 'holdpoint/inbox';
 import { type ScriptedCall, scriptedModel } from 'holdpoint/testing';
 import { z } from 'zod';
@@ -115,6 +115,7 @@ export async function openOffice({ now }: OfficeOptions = {}): Promise<
       }),
     };
   };
+  const store = memoryStore();
   const options: AgentOptions = {
     model: scriptedModel(() => {
       if (isDown) throw new Error('The provider is down.');
@@ -122,7 +123,7 @@ export async function openOffice({ now }: OfficeOptions = {}): Promise<
       return call === undefined ? { text: 'Done.' } : { calls: [call] };
     }).model,
     name: 'office',
-    store: memoryStore(),
+    store,
     tools: makeTools(async (to) => {
       sent.push(to);
     }),
@@ -175,12 +176,15 @@ export async function openOffice({ now }: OfficeOptions = {}): Promise<
     },
     loseCall: async (asked) => {
       const threadId = plan(asked);
-      const { promise: begun, resolve } = Promise.withResolvers<void>();
-      /* The process that dies: its tool never comes back, and its leases are over. */
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+      const mortal = makeMortal(store);
+      /* The process that dies: its tool never comes back, it writes nothing more, and its leases are over. */
       const dying = createAgent({
         ...options,
+        store: mortal.store,
         tools: makeTools(async () => {
-          resolve();
+          mortal.die();
+          begin();
           await new Promise(() => {});
         }),
         leaseMs,
@@ -241,6 +245,31 @@ export async function openOffice({ now }: OfficeOptions = {}): Promise<
       for (const grant of await agent.grants()) await agent.revoke(grant, { principal: by });
     },
     readSent: async () => sent,
+  };
+}
+
+/** A store as a process has it that dies: after that, nothing of it is written. Else it would take its thread up again. */
+function makeMortal(store: ThreadStore): { store: ThreadStore; die: () => void } {
+  let isDead = false;
+  const { requests, grants } = store;
+  return {
+    store: {
+      read: async (...read) => store.read(...read),
+      head: async (threadId) => store.head(threadId),
+      list: async (query) => store.list(query),
+      count: async (filter) => store.count(filter),
+      claim: async (claim) => store.claim(claim),
+      delete: async (...deleted) => store.delete(...deleted),
+      append: async (...appended) => {
+        if (isDead) await new Promise(() => {});
+        await store.append(...appended);
+      },
+      ...(requests && { requests }),
+      ...(grants && { grants }),
+    },
+    die: () => {
+      isDead = true;
+    },
   };
 }
 
