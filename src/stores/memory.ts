@@ -1,11 +1,13 @@
 import TinyQueue from 'tinyqueue';
 import { HoldpointError } from '../errors.ts';
-import { sealEntry } from '../thread/log-entry.ts';
+import { readParentHash } from '../thread/child-threads.ts';
+import { readEntryMark, sealEntry } from '../thread/log-entry.ts';
 import type {
   GrantChange,
   LogEnd,
   LogEntry,
   StoredGrant,
+  ThreadEnd,
   ThreadFilter,
   ThreadStore,
   ThreadStoreGrants,
@@ -50,13 +52,24 @@ export function memoryStore({
     for (const { summary } of threads.values()) if (isMeant(summary, filter)) yield summary;
   }
 
+  const endOf = (threadId: string): LogEnd =>
+    threads.get(threadId)?.summary ?? { revision: 0, hash: '' };
+  const isAtEnd = ({ threadId, ...expected }: ThreadEnd): boolean => {
+    const { revision, hash } = endOf(threadId);
+    return revision === expected.revision && hash === expected.hash;
+  };
   const refuseOther = (threadId: string, expected: LogEnd): void => {
-    const { revision, hash } = threads.get(threadId)?.summary ?? { revision: 0, hash: '' };
-    if (revision === expected.revision && hash === expected.hash) return;
+    if (isAtEnd({ ...expected, threadId })) return;
+    const { revision } = endOf(threadId);
     throw new HoldpointError(
       'revision-conflict',
       `The log of thread ${threadId} ends at revision ${revision}, not at the expected revision ${expected.revision}, or was replaced.`,
     );
+  };
+
+  const remove = (threadId: string): void => {
+    threads.delete(threadId);
+    requests?.deleteOf(threadId);
   };
 
   return {
@@ -102,8 +115,28 @@ export function memoryStore({
 
     async delete(threadId, expected) {
       refuseOther(threadId, expected);
-      threads.delete(threadId);
-      requests?.deleteOf(threadId);
+      remove(threadId);
+    },
+
+    deletion: {
+      async listChildren(threadIds) {
+        const parents = new Map<string, string>();
+        for (const threadId of threadIds) {
+          for (const entry of threads.get(threadId)?.entries ?? []) {
+            parents.set(readEntryMark(entry).hash, threadId);
+          }
+        }
+        return [...threads.values()].flatMap(({ summary }) => {
+          const parentId = parents.get(readParentHash(summary.threadId) ?? '');
+          return parentId === undefined ? [] : [{ ...summary, parentId }];
+        });
+      },
+
+      async delete(groups) {
+        const whole = groups.filter((group) => group.every(isAtEnd)).flat();
+        for (const { threadId } of whole) remove(threadId);
+        return whole.map(({ threadId }) => threadId);
+      },
     },
 
     async claim({ agent, dueBefore, until, limit, threadId }) {

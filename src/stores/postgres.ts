@@ -1,6 +1,7 @@
 import type { ThreadStoreRequests } from '../thread/thread-store-requests.ts';
 import type { LogEnd, ThreadNotice, ThreadStore } from '../thread/thread-store.ts';
 import { type Append, makeAppendQuery } from './postgres/append.ts';
+import { makePostgresDeletion } from './postgres/deletion.ts';
 import { type PostgresTransaction, sendAfterHooks } from './postgres/hooks.ts';
 import { shareListening } from './postgres/listening.ts';
 import type { PostgresPool, PostgresResult } from './postgres/pool.ts';
@@ -14,8 +15,6 @@ import {
   claimDue,
   claimThread,
   countThreads,
-  deleteThreadQuery,
-  deleteThreadWithRequests,
   listThreads,
   numberParameters,
   readClock,
@@ -117,6 +116,7 @@ export function postgresStore(
     (await grantRunner.run(numberParameters(statement))).rows;
   const { listenPool = pool, requests: keepsRequests = true } = options;
   refuseUnusedHook(options, keepsRequests);
+  const deletion = makePostgresDeletion(runner, keepsRequests);
   const listening = shareListening(listenPool);
   return {
     async read(threadId, afterRevision = 0) {
@@ -157,13 +157,15 @@ export function postgresStore(
       return Number(row?.['threads']);
     },
 
+    deletion,
+
     async delete(threadId, expected) {
-      const values = [threadId, expected.revision, expected.hash];
-      const deleting = keepsRequests
-        ? runner.using('requests').run(deleteThreadWithRequests, values)
-        : run(deleteThreadQuery, values);
-      const { rows } = await deleting;
-      if (rows[0]?.['deleted'] !== true) throw makeConflictError(threadId, expected);
+      /* A thread that was never written is at revision 0. */
+      const isDeleted =
+        expected.revision === 0
+          ? (await run(readThread, [threadId])).rows.length === 0
+          : (await deletion.delete([[{ ...expected, threadId }]])).length === 1;
+      if (!isDeleted) throw makeConflictError(threadId, expected);
     },
 
     async claim({ agent, dueBefore, until, limit, threadId }) {

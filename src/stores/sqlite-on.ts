@@ -1,6 +1,7 @@
 import type {
   ThreadQuery,
   ThreadStore,
+  ThreadStoreDeletion,
   ThreadStoreGrants,
   ThreadStoreSnapshots,
 } from '../thread/thread-store.ts';
@@ -8,6 +9,7 @@ import { makeSqlGrants } from './sql/grants.ts';
 import { listHookCalls, refuseUnusedHook } from './sql/hooks.ts';
 import { filterPart, makePageQuery, runOnce, threadIndexes } from './sql/thread-rows.ts';
 import { callHooks, type SqliteHooks } from './sqlite-on/hooks.ts';
+import { makeSqliteDeletion, removeThread } from './sqlite-on/deletion.ts';
 import { makeRequests } from './sqlite-on/request-rows.ts';
 import type { SqliteDriver } from './sqlite-on/sqlite-driver.ts';
 import {
@@ -16,9 +18,9 @@ import {
   nameGrantColumns,
   parseSqliteEntry,
   parseThreadRow,
-  remove,
   schemaStatements,
   snapshotRevision,
+  selectThread,
   threadColumns,
 } from './sqlite-on/statements.ts';
 
@@ -50,12 +52,13 @@ export interface SqliteStoreOnOptions extends SqliteHooks {
 /** A store on a SQLite database that a driver reaches. */
 export interface SqliteStoreOn extends ThreadStore {
   grants: ThreadStoreGrants;
+  /** The deletion of many threads at once. */
+  deletion: ThreadStoreDeletion;
 }
 
 const readEntries =
   'select revision, entry from holdpoint_entries where thread_id = ? and revision > ? order by revision';
 const readSnapshot = `select revision, entry from holdpoint_entries where thread_id = ? and revision = ${snapshotRevision}`;
-const readThread = `select ${threadColumns} from holdpoint_threads where thread_id = ?`;
 
 /**
  * Keeps threads in any SQLite database: Bun's, libsql, Cloudflare's D1 or a Durable Object, or through a driver of your own. An append is
@@ -89,7 +92,7 @@ export function sqliteStoreOn(
     },
 
     async head(threadId) {
-      const [row] = await ready.query({ text: readThread, values: [threadId] });
+      const [row] = await ready.query({ text: selectThread, values: [threadId] });
       return row && parseThreadRow(row);
     },
 
@@ -106,7 +109,8 @@ export function sqliteStoreOn(
       return Number(row?.[0]);
     },
 
-    delete: async (threadId, expected) => remove(ready, threadId, expected),
+    delete: async (threadId, expected) => removeThread(ready, threadId, expected),
+    deletion: makeSqliteDeletion(ready),
     claim: async (claim) => claimDueThreads(ready, claim),
   };
 }

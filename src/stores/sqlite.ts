@@ -46,7 +46,7 @@ export function sqliteStore(
     subscribers.close();
     file.close();
   };
-  const { grants, requests, ...store } = sqliteStoreOn(file, {
+  const { grants, requests, deletion, ...store } = sqliteStoreOn(file, {
     ...options,
     createSchema: false,
     snapshots: true,
@@ -63,6 +63,15 @@ export function sqliteStore(
     async delete(threadId, expected) {
       await store.delete(threadId, expected);
       file.truncateLog();
+    },
+
+    deletion: {
+      ...deletion,
+      async delete(groups) {
+        const deleted = await deletion.delete(groups);
+        if (deleted.length > 0) file.truncateLog();
+        return deleted;
+      },
     },
 
     grants: {

@@ -1,3 +1,4 @@
+import { deletionCases } from './conformance/deletion-cases.ts';
 import { logCases } from './conformance/log-cases.ts';
 import { workerCases } from './conformance/worker-cases.ts';
 import type { StoreConformanceCase } from './conformance/conformance-case.ts';
@@ -22,6 +23,7 @@ export type { StoreConformanceCase } from './conformance/conformance-case.ts';
  */
 export const storeConformance: readonly StoreConformanceCase[] = [
   ...logCases,
+  ...deletionCases,
   ...listCases,
   ...grantCases,
   ...requestCases,

@@ -135,6 +135,8 @@ export interface ThreadStore {
   snapshots?: ThreadStoreSnapshots;
   /** The open and decided requests of all threads, and the feed of their changes. Without this property, they are found by thread alone. */
   requests?: ThreadStoreRequests;
+  /** The deletion of many threads at once. Without this property, `deleteThreads` is refused. */
+  deletion?: ThreadStoreDeletion;
   /** The summary of a thread; `undefined` for an unknown one. */
   head(threadId: string): Promise<ThreadSummary | undefined>;
   /** A page of summaries, for inboxes and operators. */
@@ -163,6 +165,26 @@ export interface ThreadStore {
    * safe from differing clocks. Without this method, each process uses its own clock.
    */
   now?(): Promise<number>;
+}
+
+/** The end of the log of a thread. */
+export interface ThreadEnd extends LogEnd {
+  /** The id of the thread. */
+  threadId: string;
+}
+
+/** The deletion of many threads at once: part of the interface for a database of your own. */
+export interface ThreadStoreDeletion {
+  /**
+   * The child threads of these threads: those whose id begins with `call-`, the hash of an entry of the thread, and a full stop. The hash is
+   * the 43 characters before the last two of the entry's text.
+   */
+  listChildren(threadIds: readonly string[]): Promise<(ThreadSummary & { parentId: string })[]>;
+  /**
+   * Deletes threads as `ThreadStore.delete` does, group by group: all threads of a group if the log of each ends as given, and none of them
+   * otherwise. Returns the ids of the threads that it has deleted.
+   */
+  delete(groups: readonly (readonly ThreadEnd[])[]): Promise<string[]>;
 }
 
 /** What an append writes beside the log. */

@@ -33,6 +33,7 @@ import { waitForTimer } from '../content/waiting.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
+import { makeChildThreadId } from '../thread/child-threads.ts';
 import { type AgentCall, AgentWork, type DelegationOptions, busyMs } from './agent-work.ts';
 import { commitCancelled, giveUp } from './cancel-delegated.ts';
 import {
@@ -246,7 +247,7 @@ class AgentDelegation implements Delegation {
 
   async #open(call: DelegatedCall, agents: DelegatedWork['agents'] = []): Promise<ChildThread> {
     const { threadId, toolCallId, idempotencyKey } = call;
-    return this.#child[openChild](`call-${idempotencyKey}`, {
+    return this.#child[openChild](makeChildThreadId(idempotencyKey), {
       threadId,
       toolCallId,
       agents: [...agents],

@@ -100,6 +100,8 @@ export const fewCounts: Question[] = fewOf.map((filter) =>
 const claim = { agent: null, dueBefore: threadCount, until: threadCount * 2, limit: 10 };
 
 /** What runs and workers do with threads. */
+const manyIds = Array.from({ length: 100 }, (_each, index) => `thread-${index * 7}`);
+
 export const pointQuestions: Question[] = [
   question('read', '', (store) => store.read('thread-77')),
   question('head', '', (store) => store.head('thread-77')),
@@ -113,4 +115,10 @@ export const pointQuestions: Question[] = [
     store.append('new', plainEnd(1), [plainEntry(2)], plainSummary('new', { revision: 2 })),
   ),
   question('delete', '', (store) => store.delete('new', plainEnd(2))),
+  question('children', manyIds, async (store) => store.deletion?.listChildren(manyIds)),
+  question('delete', manyIds, async (store) =>
+    store.deletion?.delete(
+      manyIds.map((threadId) => [{ threadId, revision: 1, hash: 'not this' }]),
+    ),
+  ),
 ];

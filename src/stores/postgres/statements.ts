@@ -1,7 +1,7 @@
 import { createGrantIndex } from '../sql/grants.ts';
 import { createThreadIndexes, type SqlPart } from '../sql/thread-rows.ts';
 import type { PostgresQuery } from './pool.ts';
-import { deleteRequests, requestsSchema } from './request-rows.ts';
+import { requestsSchema } from './request-rows.ts';
 
 export const grantsSchema = `
 create table if not exists holdpoint_grants (
@@ -88,24 +88,6 @@ export function numberParameters({ text, ...part }: SqlPart & { name?: string })
   const next = (): string => `$${(count += 1)}`;
   return { ...part, text: text.replaceAll('?', next) };
 }
-
-/* A missing thread is at revision 0. */
-const deleteWith = (requests: string): string => `
-    with thread as (
-      delete from holdpoint_threads where thread_id = $1 and revision = $2::int and hash = $3 returning thread_id
-    ), entries as (
-      delete from holdpoint_entries using thread where holdpoint_entries.thread_id = thread.thread_id
-    )${requests}
-    select exists (select from thread)
-      or ($2::int = 0 and not exists (select from holdpoint_threads where thread_id = $1)) as deleted
-  `;
-
-export const deleteThreadQuery: PostgresQuery = { name: 'holdpoint-delete', text: deleteWith('') };
-
-export const deleteThreadWithRequests: PostgresQuery = {
-  name: 'holdpoint-delete-requests',
-  text: deleteWith(deleteRequests),
-};
 
 /*
  * Skips rows that another claim or an append has locked, so that no worker waits for another. Ordered by the index alone: sorting the

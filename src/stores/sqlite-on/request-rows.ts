@@ -120,15 +120,9 @@ const closeStatements = makeChangeStatements(
 const overwriteBody =
   'update holdpoint_requests set body = substr(hex(zeroblob(octet_length(body) / 2 + 1)), 1, octet_length(body)) where';
 
-/** Overwrites the rows of a thread that is about to be deleted, if a condition with these values is fulfilled. */
-export function overwriteRows(
-  threadId: string,
-  condition: string,
-  values: readonly SqliteValue[],
-): SqliteStatement {
-  const text = `${overwriteBody} thread_id = ? and body is not null and ${condition}`;
-  return { text, values: [threadId, ...values] };
-}
+/** Overwrites the rows of threads that are about to be deleted, selected by a condition. */
+export const overwriteRowsOf = (threads: string): string =>
+  `${overwriteBody} body is not null and thread_id ${threads}`;
 
 /** The requests of a database. */
 export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {

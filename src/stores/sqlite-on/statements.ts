@@ -23,12 +23,7 @@ import {
   createThreadIndexes,
 } from '../sql/thread-rows.ts';
 import type { RequestChange } from '../../thread/thread-store-requests.ts';
-import {
-  listRowStatements,
-  makeChangeStatements,
-  overwriteRows,
-  requestSchema,
-} from './request-rows.ts';
+import { listRowStatements, makeChangeStatements, requestSchema } from './request-rows.ts';
 import type { SqliteDriver, SqliteStatement, SqliteValue, SqliteRow } from './sqlite-driver.ts';
 
 /*
@@ -97,6 +92,8 @@ const columns = ['thread_id', ...summaryColumns];
 
 /** The columns that `parseThreadRow` needs, in its order. */
 export const threadColumns = columns.join(', ');
+
+export const selectThread = `select ${threadColumns} from holdpoint_threads where thread_id = ?`;
 
 /** The summary in a row of `threadColumns`. Throws `log-tampered` for an invalid row. */
 export function parseThreadRow(row: SqliteRow): ThreadSummary {
@@ -268,36 +265,6 @@ function appendStatements(
   const inserted = expected.revision === 0 ? [threadId] : [];
   add(sql.writeThread, ...listSummaryValues(summary), ...inserted, ...hasBegun);
   return statements;
-}
-
-/*
- * The new text has the same length, so that it is written in place. `secure_delete` clears freed space, but not what remains where SQLite
- * moves rows between pages, as it does when neighbouring rows are deleted.
- */
-const overwriteEntries = `
-  update holdpoint_entries
-  set entry = substr(hex(zeroblob(octet_length(entry) / 2 + 1)), 1, octet_length(entry))
-  where thread_id = ? and`;
-const deleteEntries = 'delete from holdpoint_entries where thread_id = ? and';
-const deleteThread =
-  'delete from holdpoint_threads where thread_id = ? and revision = ? and hash = ?';
-
-/** Deletes a thread whose log ends at `expected`, after overwriting its entries and requests. A trigger deletes these. */
-export async function remove(
-  driver: SqliteDriver,
-  threadId: string,
-  expected: LogEnd,
-): Promise<void> {
-  const isAtEnd = expected.revision === 0 ? hasNoLog : endsAt;
-  const values = endValues(threadId, expected);
-  const [found] = await driver.batch([
-    { text: `select 1 where ${isAtEnd}`, values },
-    { text: `${overwriteEntries} ${isAtEnd}`, values: [threadId, ...values] },
-    { text: `${deleteEntries} ${isAtEnd}`, values: [threadId, ...values] },
-    overwriteRows(threadId, isAtEnd, values),
-    { text: deleteThread, values: [threadId, expected.revision, expected.hash] },
-  ]);
-  if (found?.length !== 1) throw makeConflictError(threadId, expected);
 }
 
 /* A select and an update, because `update … returning` returns rows in no order. In one transaction both find the same threads. */

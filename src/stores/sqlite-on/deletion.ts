@@ -1,0 +1,86 @@
+import type { LogEnd, ThreadEnd, ThreadStoreDeletion } from '../../thread/thread-store.ts';
+import { makeConflictError } from '../sql/thread-rows.ts';
+import { overwriteRowsOf } from './request-rows.ts';
+import type { SqliteDriver, SqliteStatement } from './sqlite-driver.ts';
+import { parseThreadRow, selectThread, threadColumns } from './statements.ts';
+
+/* The threads of a group, if the log of each ends as given. */
+const ofGroup = `in (
+  select ends.value ->> 0 from json_each(?) as ends
+  where not exists (
+    select 1 from json_each(?) as other
+    where not exists (
+      select 1 from holdpoint_threads
+      where thread_id = other.value ->> 0 and revision = other.value ->> 1 and hash = other.value ->> 2
+    )
+  )
+)`;
+
+/*
+ * The new text has the same length, so that it is written in place. `secure_delete` clears freed space, but not what remains where SQLite
+ * moves rows between pages, as it does when neighbouring rows are deleted.
+ */
+const overwriteEntries = `
+  update holdpoint_entries
+  set entry = substr(hex(zeroblob(octet_length(entry) / 2 + 1)), 1, octet_length(entry))
+  where thread_id ${ofGroup}`;
+
+/* Entries and requests are overwritten first; a trigger deletes requests. The rows of the threads come last, as the condition compares them. */
+const deletionOfGroup = [
+  overwriteEntries,
+  `delete from holdpoint_entries where thread_id ${ofGroup}`,
+  overwriteRowsOf(ofGroup),
+  `delete from holdpoint_threads where thread_id ${ofGroup} returning thread_id`,
+];
+
+function listStatements(group: readonly ThreadEnd[]): SqliteStatement[] {
+  const ends = JSON.stringify(
+    group.map(({ threadId, revision, hash }) => [threadId, revision, hash]),
+  );
+  return deletionOfGroup.map((text) => ({ text, values: [ends, ends] }));
+}
+
+/* The hash of an entry is what its text ends with, before two characters. In this order, each range is read from the index. */
+const listChildren = `
+  select proposed.parent_id, ${threadColumns}
+  from (
+    select thread_id as parent_id, 'call-' || substr(entry, -45, 43) as prefix
+    from holdpoint_entries
+    where thread_id in (select value from json_each(?)) and revision > 0
+  ) as proposed
+  cross join holdpoint_threads
+  where thread_id > prefix || '.' and thread_id < prefix || '/'`;
+
+/** The deletion of threads. A trigger deletes their requests. */
+export function makeSqliteDeletion(driver: SqliteDriver): ThreadStoreDeletion {
+  return {
+    async listChildren(threadIds) {
+      const values = [JSON.stringify(threadIds)];
+      const rows = await driver.query({ text: listChildren, values });
+      return rows.map(([parentId, ...row]) => ({
+        ...parseThreadRow(row),
+        parentId: String(parentId),
+      }));
+    },
+
+    async delete(groups) {
+      if (groups.length === 0) return [];
+      const results = await driver.batch(groups.flatMap(listStatements));
+      return results.flat().map(([threadId]) => String(threadId));
+    },
+  };
+}
+
+/** Deletes one thread. Throws `revision-conflict` if its log does not end at `expected`. */
+export async function removeThread(
+  driver: SqliteDriver,
+  threadId: string,
+  expected: LogEnd,
+): Promise<void> {
+  /* A thread that was never written is at revision 0. */
+  const isDeleted =
+    expected.revision === 0
+      ? (await driver.query({ text: selectThread, values: [threadId] })).length === 0
+      : (await makeSqliteDeletion(driver).delete([[{ ...expected, threadId }]])).length === 1;
+  if (!isDeleted) throw makeConflictError(threadId, expected);
+}
