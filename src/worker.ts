@@ -9,6 +9,11 @@ import { isSamePlace, type RunFailure } from './thread/thread-head.ts';
 import type { ThreadNotice, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
 
 export { type ResumedThread, resumeThread } from './agent/resume-thread.ts';
+export {
+  type DeletedThreads,
+  deleteThreads,
+  type DeleteThreadsOptions,
+} from './thread/delete-threads.ts';
 export { type FilledRequests, type FillOptions, fillRequests } from './thread/fill-requests.ts';
 
 /** Options of `runWorker`. */

@@ -140,7 +140,12 @@ test('the public names are these, and a change of them is a decision', () => {
     'toUIMessageStream',
     'toUIMessages',
   ]);
-  expect(Object.keys(worker).toSorted()).toEqual(['fillRequests', 'resumeThread', 'runWorker']);
+  expect(Object.keys(worker).toSorted()).toEqual([
+    'deleteThreads',
+    'fillRequests',
+    'resumeThread',
+    'runWorker',
+  ]);
 });
 
 test('the public types are these', () => {
@@ -324,7 +329,14 @@ test('the public types are these', () => {
       'UIMessageStreamOptions',
       'UiHandlerOptions',
     ],
-    './worker': ['FillOptions', 'FilledRequests', 'ResumedThread', 'WorkerOptions'],
+    './worker': [
+      'DeleteThreadsOptions',
+      'DeletedThreads',
+      'FillOptions',
+      'FilledRequests',
+      'ResumedThread',
+      'WorkerOptions',
+    ],
   });
 });
 
