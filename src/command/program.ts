@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { HoldpointError } from '../errors.ts';
 import { addAnswerCommand } from './answer-command.ts';
 import { addBacktestCommand } from './backtest-command.ts';
+import { addDeleteCommand } from './delete-command.ts';
 import { addExportCommand } from './export-command.ts';
 import { addFillCommand } from './fill-command.ts';
 import { addGateCommand } from './gate-command.ts';
@@ -27,6 +28,7 @@ const commands = [
   addSettleCommand,
   addVerifyCommand,
   addExportCommand,
+  addDeleteCommand,
   addBacktestCommand,
   addFillCommand,
   addGateCommand,

@@ -18,6 +18,7 @@ const commands = [
   'settle',
   'verify',
   'export',
+  'delete',
   'backtest',
   'fill-requests',
 ];
@@ -55,6 +56,13 @@ test.each([
     'a limit that is no number',
     ['list', '--limit', '0'],
     'It must be a whole number from 1 to 99999.',
+  ],
+  ['no days', ['delete'], "required option '--days <n>' not specified"],
+  ['days that are no number', ['delete', '--days', 'all'], 'It must be a number of days'],
+  [
+    'threads that are run',
+    ['delete', '--days', '1', '--status', 'running'],
+    'Allowed choices are idle, waiting, due, indeterminate, stuck.',
   ],
   ['no id', ['show'], "missing required argument 'requestId'"],
   ['too much', ['show', 'a', 'b'], "too many arguments for 'show'"],

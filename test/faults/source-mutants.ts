@@ -11,6 +11,7 @@ import { identityMutants } from './identity-mutants.ts';
 import { elicitationMutants } from './elicitation-mutants.ts';
 import { engineMutants } from './engine-mutants.ts';
 import { feedMutants } from './feed-mutants.ts';
+import { deletionMutants } from './deletion-mutants.ts';
 import { editMutants } from './edit-mutants.ts';
 import { historyMutants } from './history-mutants.ts';
 import { inboxPageMutants } from './inbox-page-mutants.ts';
@@ -494,6 +495,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...ruleMutants,
   ...randomMutants,
   ...gateMutants,
+  ...deletionMutants,
   ...linkMutants,
   ...mirrorMutants,
   ...readingMutants,
