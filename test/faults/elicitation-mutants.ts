@@ -127,4 +127,12 @@ export const elicitationMutants: readonly SourceMutant[] = [
     suite: [visits, 'sends people to an address'],
     sentence,
   },
+  {
+    promise: 'a pattern means what it means in JavaScript',
+    file: 'content/linear-pattern.ts',
+    from: 'for (let left = min; left > 0; left -= 1) first',
+    to: 'for (let left = min; left > 1; left -= 1) first',
+    suite: ['tools/typed-fields', 'that the same regular expression matches'],
+    sentence,
+  },
 ];

@@ -8,8 +8,10 @@ import { createCustomAgent, textQuestion } from 'holdpoint/custom-agent';
 import { scriptedModel } from 'holdpoint/testing';
 import { questionTool } from 'holdpoint/tools';
 import { renderRequest } from 'holdpoint/terminal';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { mustHold } from '../faults/seeded-check.ts';
 
 /** A question with one field that takes a text of this schema, asked by a call. */
 async function ask(schema: FieldSchema | undefined, required?: boolean) {
@@ -105,6 +107,45 @@ test.each<[FieldSchema, string]>([
 ])('%o takes %j', async (schema, text) => {
   const { answer } = await ask(schema);
   expect(await answer(text)).toBe('recorded');
+});
+
+const atoms = ['a', 'b', '[ab]', '[^a]', '\\d', '.', '\\w', '\\u0061', '[^\\d]', '(?:)', 'é'];
+const repeats = ['', '*', '+', '?', '{2}', '{1,2}', '{0,}', '*?'];
+const { pattern: patterns } = fc.letrec<{ pattern: string; sequence: string; part: string }>(
+  (tie) => ({
+    pattern: fc.array(tie('sequence'), { minLength: 1, maxLength: 2 }).map((all) => all.join('|')),
+    sequence: fc
+      .tuple(
+        fc.constantFrom('', '^'),
+        fc.array(tie('part'), { maxLength: 3 }),
+        fc.constantFrom('', '$'),
+      )
+      .map(([start, parts, end]) => start + parts.join('') + end),
+    part: fc
+      .tuple(
+        fc.oneof(
+          { maxDepth: 2 },
+          fc.constantFrom(...atoms),
+          tie('pattern').map((inner) => `(${inner})`),
+        ),
+        fc.constantFrom(...repeats),
+      )
+      .map((part) => part.join('')),
+  }),
+);
+
+test('a pattern takes the texts that the same regular expression matches', async () => {
+  const texts = fc.array(fc.stringMatching(/^[ab1é😀]{1,5}$/u), { minLength: 1, maxLength: 5 });
+  const property = fc.asyncProperty(patterns, texts, async (pattern, all) => {
+    const { answer } = await ask({ type: 'string', pattern });
+    for (const text of all) {
+      const isMatch = new RegExp(pattern, 'u').test(text);
+      const said = await answer(text);
+      expect([pattern, text, said === 'recorded']).toEqual([pattern, text, isMatch]);
+      if (isMatch) return;
+    }
+  });
+  await mustHold(property, { numRuns: 500 });
 });
 
 test('a field that is not required may be left out, and any other may not', async () => {
