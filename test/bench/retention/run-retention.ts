@@ -1,0 +1,75 @@
+import { tool } from 'ai';
+import { type Agent, createAgent, type ThreadStore } from 'holdpoint';
+import { scriptedModel } from 'holdpoint/testing';
+import { deleteThreads } from 'holdpoint/worker';
+import { z } from 'zod';
+import { createRawTable, databaseName, openDatabase } from '../durable/database.ts';
+import { startPostgres } from '../durable/postgres-databases.ts';
+import { table } from '../table.ts';
+import { TemporaryFiles } from '../temporary-files.ts';
+
+/** Measures how fast old threads are deleted: finished ones with one approval, by filter, with an archive, and one by one. */
+export async function runRetention(quick: boolean): Promise<void> {
+  using files = new TemporaryFiles();
+  await using postgres = await startPostgres();
+  const { problem, databases } = postgres;
+  if (problem !== undefined) console.log(`Without Postgres: ${problem}\n`);
+  const count = quick ? 500 : 5_000;
+  const rows: string[][] = [];
+  for (const database of [files.database(), ...databases.slice(0, 1)]) {
+    await createRawTable(database);
+    await using opened = openDatabase(database);
+    const { store } = opened;
+    rows.push([databaseName(database), ...(await measure(store, count))]);
+  }
+  const head = ['finished threads deleted a second', 'by filter', 'archived first', 'one by one'];
+  console.log(`${table(head, rows)}\n`);
+}
+
+async function measure(store: ThreadStore, count: number): Promise<string[]> {
+  const all = { updatedBefore: Date.now() + 24 * 60 * 60 * 1_000 };
+  const agent = makeAgent(store);
+  const deleteEach = async (): Promise<void> => {
+    for (const { threadId } of await store.list({ limit: count })) {
+      await agent.delete(await agent.thread(threadId));
+    }
+  };
+  const ways = [
+    async () => deleteThreads(store, all),
+    async () => deleteThreads(store, { ...all, archive: (lines) => void lines.join('\n') }),
+    deleteEach,
+  ];
+  const found: string[] = [];
+  for (const deleteAll of ways) {
+    for (let number = 0; number < count; number += 1) await finishThread(agent, `thread-${number}`);
+    const begun = performance.now();
+    await deleteAll();
+    const seconds = (performance.now() - begun) / 1_000;
+    const left = await store.count({});
+    if (left > 0) throw new Error(`${left} threads are left.`);
+    found.push(Math.round(count / seconds).toLocaleString('en-US'));
+  }
+  return found;
+}
+
+function makeAgent(store: ThreadStore): Agent {
+  const { model } = scriptedModel((messages) =>
+    messages.at(-1)?.role === 'tool'
+      ? { text: 'Paid.' }
+      : { calls: [{ id: 'call', name: 'pay', input: { to: 'ACME', cents: 12_500 } }] },
+  );
+  const pay = tool({
+    inputSchema: z.object({ to: z.string(), cents: z.int() }),
+    execute: async () => 'paid',
+  });
+  const toolApproval = { pay: 'user-approval' } as const;
+  return createAgent({ model, store, name: 'payer', tools: { pay }, toolApproval });
+}
+
+/** A thread with one call that was approved and ran. */
+async function finishThread(agent: Agent, threadId: string): Promise<void> {
+  const thread = await agent.thread(threadId);
+  const { approvalRequests } = await agent.run('Pay ACME.', thread, { principal: 'eve' });
+  const answers = approvalRequests.map((request) => request.approve());
+  await agent.run(answers, thread, { principal: 'ada' });
+}
