@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { deleteThreads } from '../thread/delete-threads.ts';
 import { threadStatuses } from '../thread/thread-store.ts';
 import { addStoreOptions, storeFields, withStore } from './command-store.ts';
-import { planCommand } from './run-command.ts';
+import { planCommand, UsageError } from './run-command.ts';
 
 const statuses = threadStatuses.filter((status) => status !== 'running');
 
@@ -15,7 +15,7 @@ export const addDeleteCommand = planCommand({
   name: 'delete',
   summary: 'delete old threads, after archiving them if wanted',
   description:
-    'Delete the threads that nothing has happened in for so many days, with the threads of their sub-agents and their requests. With --archive, each is written there first, as "holdpoint export" would print it. Agents and workers may go on meanwhile.',
+    'Delete the threads of an agent in which nothing has happened for so many days, with the threads of their sub-agents and their requests. With --archive, each is written there first, as "holdpoint export" would print it. Agents and workers may go on meanwhile.',
   addOptions: (command) => addFilters(addStoreOptions(command)),
   statuses: [
     'all threads that were selected are deleted, perhaps none',
@@ -33,6 +33,11 @@ export const addDeleteCommand = planCommand({
     json: z.boolean().optional(),
   }),
   async run({ days, agent, archive: file, store, postgres, json: _json, ...filter }, world) {
+    if (agent === undefined) {
+      throw new UsageError(
+        'Name the agent whose threads are to be deleted: --agent <name>, or --no-agent for those without a name.',
+      );
+    }
     const kept: { threadId: string; reason: string }[] = [];
     const archive = file === undefined ? undefined : await openArchive(file);
     try {
@@ -40,7 +45,7 @@ export const addDeleteCommand = planCommand({
         deleteThreads(opened, {
           ...filter,
           updatedBefore: world.now() - days * dayMs,
-          ...(agent === undefined ? {} : { agent: agent === false ? null : agent }),
+          agent: agent === false ? null : agent,
           ...(archive && { archive: archive.write }),
           report: (each) => kept.push(each),
         }),

@@ -13,12 +13,15 @@ import { readWholeLog } from './whole-log.ts';
 
 /** Options of `deleteThreads`. */
 export interface DeleteThreadsOptions {
+  /**
+   * The name of the agent whose threads are deleted; `null`: of agents without a name. Threads of others are deleted only as child threads.
+   * Name no agent that keeps what it needs in its threads, as a gate keeps the definitions that were accepted in those of its upstreams.
+   */
+  agent: string | null;
   /** Only threads whose last event was before this, in milliseconds since 1970. */
   updatedBefore: number;
   /** Only threads of this status. Default `idle`: nothing in them waits, and nothing is due. A thread that is being run is never deleted. */
   status?: Exclude<ThreadStatus, 'running'>;
-  /** Only threads of the agent of this name; `null`: of agents without a name. Default: of all agents. */
-  agent?: string | null;
   /** How many threads to delete at most, without their child threads. Default: all. */
   limit?: number;
   /**
@@ -53,7 +56,8 @@ const batchSize = 100;
  * and workers, and again after it was stopped. Rejects with a `TypeError` for a store without `deletion`, and with the store's errors.
  *
  * @example
- * const { deleted } = await deleteThreads(store, { updatedBefore: Date.now() - 90 * 24 * 60 * 60 * 1000 });
+ * const quarter = 90 * 24 * 60 * 60 * 1000;
+ * const { deleted } = await deleteThreads(store, { agent: 'booking', updatedBefore: Date.now() - quarter });
  */
 export async function deleteThreads(
   store: ThreadStore,
@@ -65,10 +69,10 @@ export async function deleteThreads(
       'This store can delete single threads only: delete them with agent.delete, or give the store a deletion.',
     );
   }
-  const { updatedBefore, status = 'idle', agent, limit = Infinity, signal } = options;
+  const { agent, updatedBefore, status = 'idle', limit = Infinity, signal } = options;
   refuseUnknown('deleteThreads', options, knownOptions);
-  checkValues(updatedBefore, status);
-  const filter = { status, updatedBefore, ...(agent === undefined ? {} : { agent }) };
+  checkValues(agent, updatedBefore, status);
+  const filter = { agent, status, updatedBefore };
   const done = { deleted: 0, kept: 0 };
   let left = checkLimit(limit, 'limit');
   for (let after: ThreadSummary | undefined; left > 0;) {
@@ -92,16 +96,21 @@ export async function deleteThreads(
 }
 
 const knownOptions: Record<keyof DeleteThreadsOptions, true> = {
+  agent: true,
   updatedBefore: true,
   status: true,
-  agent: true,
   limit: true,
   archive: true,
   signal: true,
   report: true,
 };
 
-function checkValues(updatedBefore: number, status: string): void {
+function checkValues(agent: unknown, updatedBefore: number, status: string): void {
+  if (agent !== null && typeof agent !== 'string') {
+    throw new TypeError(
+      'Name the agent whose threads are to be deleted; null: one without a name.',
+    );
+  }
   if (!Number.isFinite(updatedBefore)) {
     throw new TypeError(`updatedBefore must be milliseconds since 1970; got ${updatedBefore}.`);
   }

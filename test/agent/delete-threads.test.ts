@@ -49,11 +49,13 @@ describe.each(everyStore())('$name', ({ start }) => {
     await payThrough(office, 'over');
     await payThrough(office, 'waits', { isAnswered: false });
     await talk(talker(office), 'other');
-    expect(await deleteThreads(store, { updatedBefore: Date.now() - day })).toEqual({
+    expect(
+      await deleteThreads(store, { agent: 'manager', updatedBefore: Date.now() - day }),
+    ).toEqual({
       deleted: 0,
       kept: 0,
     });
-    expect(await deleteThreads(store, { updatedBefore: tomorrow(), agent: 'manager' })).toEqual({
+    expect(await deleteThreads(store, { agent: 'manager', updatedBefore: tomorrow() })).toEqual({
       deleted: 3,
       kept: 0,
     });
@@ -87,7 +89,7 @@ describe.each(everyStore())('$name', ({ start }) => {
     });
     void manager.run(answers, thread);
     await died;
-    expect(await deleteThreads(store, { updatedBefore: tomorrow() })).toEqual({
+    expect(await deleteThreads(store, { agent: 'manager', updatedBefore: tomorrow() })).toEqual({
       deleted: 0,
       kept: 0,
     });
@@ -96,7 +98,7 @@ describe.each(everyStore())('$name', ({ start }) => {
     const again = office.agent('manager', [{ text: 'Done.' }], managing);
     await again.run([], await again.thread('parent'));
     expect(office.payments).toHaveLength(1);
-    expect(await deleteThreads(store, { updatedBefore: tomorrow() })).toEqual({
+    expect(await deleteThreads(store, { agent: 'manager', updatedBefore: tomorrow() })).toEqual({
       deleted: 3,
       kept: 0,
     });
@@ -106,7 +108,7 @@ describe.each(everyStore())('$name', ({ start }) => {
     const store = open();
     const office = new AgentOffice(store);
     await payThrough(office, 'waits', { isAnswered: false });
-    const options = { updatedBefore: tomorrow(), status: 'waiting' as const };
+    const options = { agent: 'manager', updatedBefore: tomorrow(), status: 'waiting' as const };
     expect(await deleteThreads(store, options)).toEqual({ deleted: 3, kept: 0 });
     expect(await listIds(store)).toEqual([]);
     expect((await store.requests?.list({})) ?? []).toEqual([]);
@@ -122,7 +124,7 @@ describe.each(everyStore())('$name', ({ start }) => {
       expect(await store.head('over')).toBeDefined();
       lines.push(...batch);
     };
-    await deleteThreads(store, { updatedBefore: tomorrow(), archive });
+    await deleteThreads(store, { agent: 'manager', updatedBefore: tomorrow(), archive });
     expect(lines).toHaveLength(3);
     expect(lines[0]).toBe(before);
     expect(await listIds(store)).toEqual([]);
@@ -140,7 +142,7 @@ test('threads beyond a batch are deleted too, up to a limit, and only those of a
   const ids = Array.from({ length: 250 }, (_each, index) => `t${1_000 + index}`);
   await talk(talker(office, 'talker', ids.length), ...ids);
   await talk(talker(office, 'another'), 'another');
-  const options = { updatedBefore: tomorrow(), agent: 'talker' };
+  const options = { agent: 'talker', updatedBefore: tomorrow() };
   expect(await deleteThreads(store, { ...options, limit: 120 })).toEqual({ deleted: 120, kept: 0 });
   expect(await deleteThreads(store, options)).toEqual({ deleted: 130, kept: 0 });
   expect(await listIds(store)).toEqual(['another']);
@@ -154,6 +156,7 @@ test('a thread that goes on while it is archived is kept, whole', async () => {
   const later = office.agent('talker', [{ text: 'Hello.' }], { now: () => Date.now() + 2 * day });
   const kept: unknown[] = [];
   const result = await deleteThreads(store, {
+    agent: 'talker',
     updatedBefore: tomorrow(),
     archive: async () => talk(later, 'a'),
     report: (each) => kept.push(each),
@@ -184,7 +187,7 @@ test('a thread that goes on while its log is read for the archive is kept, and n
   const archive = (lines: readonly string[]) => {
     for (const line of lines) ids.push(JSON.parse(line).threadId);
   };
-  const result = await deleteThreads(busy, { updatedBefore: tomorrow(), archive });
+  const result = await deleteThreads(busy, { agent: 'talker', updatedBefore: tomorrow(), archive });
   expect(result).toEqual({ deleted: 1, kept: 1 });
   expect(ids).toEqual(['b']);
 });
@@ -193,6 +196,7 @@ test('nothing of a batch is deleted whose archive fails', async () => {
   const office = new AgentOffice();
   await talk(talker(office), 'a', 'b');
   const deleting = deleteThreads(office.store, {
+    agent: 'talker',
     updatedBefore: tomorrow(),
     archive: () => Promise.reject(new Error('The disk is full.')),
   });
@@ -214,6 +218,7 @@ test('a thread whose log was changed is kept with an archive, and reported; the 
   };
   const reasons: string[] = [];
   const result = await deleteThreads(changed, {
+    agent: 'talker',
     updatedBefore: tomorrow(),
     archive: () => {},
     report: ({ threadId, reason }) => reasons.push(`${threadId}: ${reason}`),
@@ -241,6 +246,7 @@ test('a thread stays while a sub-agent of it is at work, and goes when the lease
   };
   const reasons: string[] = [];
   const options = {
+    agent: 'manager',
     updatedBefore: tomorrow(),
     report: ({ reason }: { reason: string }) => reasons.push(reason),
   };
@@ -254,18 +260,31 @@ test('it stops between batches when it is told to', async () => {
   const office = new AgentOffice();
   await talk(talker(office), 'a');
   const signal = AbortSignal.abort(new Error('Enough.'));
-  await expect(deleteThreads(office.store, { updatedBefore: tomorrow(), signal })).rejects.toThrow(
-    'Enough.',
-  );
+  await expect(
+    deleteThreads(office.store, { agent: 'talker', updatedBefore: tomorrow(), signal }),
+  ).rejects.toThrow('Enough.');
   expect(await listIds(office.store)).toEqual(['a']);
 });
 
 test.each([
-  ['a time that is none', { updatedBefore: Number.NaN }, /updatedBefore must be milliseconds/],
-  ['threads that are run', { updatedBefore: 1, status: 'running' }, /of the status 'running'/],
-  ['a status that is none', { updatedBefore: 1, status: 'old' }, /of the status 'old'/],
-  ['a limit that is none', { updatedBefore: 1, limit: -1 }, /limit must be/],
-  ['a setting that is none', { updatedBefore: 1, before: 1 }, /no setting 'before'/],
+  ['no agent', { updatedBefore: 1 }, /Name the agent/],
+  [
+    'a time that is none',
+    { agent: null, updatedBefore: Number.NaN },
+    /updatedBefore must be milliseconds/,
+  ],
+  [
+    'threads that are run',
+    { agent: null, updatedBefore: 1, status: 'running' },
+    /of the status 'running'/,
+  ],
+  [
+    'a status that is none',
+    { agent: null, updatedBefore: 1, status: 'old' },
+    /of the status 'old'/,
+  ],
+  ['a limit that is none', { agent: null, updatedBefore: 1, limit: -1 }, /limit must be/],
+  ['a setting that is none', { agent: null, updatedBefore: 1, before: 1 }, /no setting 'before'/],
 ])('%s is refused', async (_what, options, message) => {
   await expect(Reflect.apply(deleteThreads, undefined, [memoryStore(), options])).rejects.toThrow(
     message,
@@ -274,5 +293,7 @@ test.each([
 
 test('a store that deletes single threads alone says so', async () => {
   const { deletion: _deletion, ...store } = memoryStore();
-  await expect(deleteThreads(store, { updatedBefore: 1 })).rejects.toThrow(/agent\.delete/);
+  await expect(deleteThreads(store, { agent: null, updatedBefore: 1 })).rejects.toThrow(
+    /agent\.delete/,
+  );
 });

@@ -33,29 +33,33 @@ const listIds = async () =>
   inStore(file, async (store) => (await store.list({})).map(({ threadId }) => threadId));
 
 test('what is over and old goes, and what waits for people stays', async () => {
-  expect(await holdpoint(['--days', '91'])).toMatchObject({ status: 0, output: 'Deleted: 0.\n' });
-  expect(await holdpoint(['--days', '90'])).toMatchObject({
+  const ofTalker = ['--agent', 'talker', '--days'];
+  expect(await holdpoint([...ofTalker, '91'])).toMatchObject({ output: 'Deleted: 0.\n' });
+  expect(await holdpoint([...ofTalker, '90'])).toMatchObject({
     status: 0,
-    output: 'Deleted: 2.\n',
+    output: 'Deleted: 1.\n',
     error: '',
   });
-  expect(await listIds()).toEqual(['invoice-7', 'invoice-8', 'trip', 'wall']);
+  expect(await holdpoint(['--agent', 'office', '--days', '90'])).toMatchObject({ status: 0 });
+  expect(await listIds()).toEqual(['invoice-7', 'invoice-8', 'of nobody', 'trip', 'wall']);
 });
 
-test('it can be narrowed to an agent, or to those without a name', async () => {
-  await holdpoint(['--days', '90', '--agent', 'talker']);
-  expect(await listIds()).toContain('of nobody');
-  expect(await listIds()).not.toContain('of talker');
+test('without the name of an agent nothing goes; no name is one too', async () => {
+  expect(await holdpoint(['--days', '90'])).toMatchObject({
+    status: 2,
+    error: expect.stringContaining('Name the agent'),
+  });
+  expect(await listIds()).toHaveLength(6);
   const { output } = await holdpoint(['--days', '90', '--no-agent', '--json']);
   expect(JSON.parse(output)).toEqual({ deleted: 1, kept: [] });
-  const waiting = ['--days', '90', '--status', 'waiting', '--limit', '1'];
+  const waiting = ['--agent', 'office', '--days', '90', '--status', 'waiting', '--limit', '1'];
   expect(await holdpoint(waiting)).toMatchObject({ output: 'Deleted: 1.\n' });
 });
 
 test('an archive has each thread before, for its owner alone, and is verified as an export is', async () => {
   const archive = join(folder, 'old.jsonl');
   await holdpoint(['--days', '90', '--agent', 'talker', '--archive', archive]);
-  await holdpoint(['--days', '90', '--archive', archive]);
+  await holdpoint(['--days', '90', '--no-agent', '--archive', archive]);
   expect(statSync(archive).mode & 0o777).toBe(0o600);
   const ids = readFileSync(archive, 'utf8')
     .trimEnd()
@@ -70,7 +74,9 @@ test('an archive has each thread before, for its owner alone, and is verified as
 
 test('without an archive that can be written, nothing is deleted', async () => {
   const archive = join(folder, 'no folder', 'old.jsonl');
-  expect(await holdpoint(['--days', '90', '--archive', archive])).toMatchObject({
+  expect(
+    await holdpoint(['--days', '90', '--agent', 'talker', '--archive', archive]),
+  ).toMatchObject({
     status: 2,
     error: expect.stringContaining('ENOENT'),
   });
@@ -90,7 +96,8 @@ test('a thread whose log was changed is kept when it is to be archived, and name
       revision: entry.revision,
     });
   });
-  const ended = await holdpoint(['--days', '90', '--archive', join(folder, 'old.jsonl')]);
-  expect(ended).toMatchObject({ status: 1, output: 'Deleted: 1.\n' });
+  const archive = join(folder, 'old.jsonl');
+  const ended = await holdpoint(['--days', '90', '--agent', 'talker', '--archive', archive]);
+  expect(ended).toMatchObject({ status: 1, output: 'Deleted: 0.\n' });
   expect(ended.error).toMatch(/^Kept:\nof talker: The log was changed at revision/);
 });

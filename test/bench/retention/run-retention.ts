@@ -27,7 +27,7 @@ export async function runRetention(quick: boolean): Promise<void> {
 }
 
 async function measure(store: ThreadStore, count: number): Promise<string[]> {
-  const all = { updatedBefore: Date.now() + 24 * 60 * 60 * 1_000 };
+  const all = { agent: 'payer', updatedBefore: Date.now() + 24 * 60 * 60 * 1_000 };
   const agent = makeAgent(store);
   const deleteEach = async (): Promise<void> => {
     for (const { threadId } of await store.list({ limit: count })) {
