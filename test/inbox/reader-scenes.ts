@@ -67,6 +67,19 @@ export function playReaders(stage: () => OfficeStage): void {
       since: 'Fri, 12 March 2027 at 11:30 pm IST',
       until: 'Mon, 15 March 2027 at 07:30 pm IST in 2 days, then it is denied',
     },
+    {
+      locale: 'hi-IN',
+      timezoneId: 'Asia/Kolkata',
+      amount: 'EUR 12,34,567.89',
+      starts:
+        'रवि, 31 अक्टूबर 2027 को 06:00 am IST बजे 232 दिन में रवि, 31 अक्टूबर 2027 को 02:30 am बजे +02:00',
+      ends: 'रवि, 31 अक्टूबर 2027 को 07:00 am IST बजे 232 दिन में रवि, 31 अक्टूबर 2027 को 02:30 am बजे +01:00',
+      day: 'रविवार, 28 मार्च 2027',
+      lasts: '1 दिन और 2 घंटे',
+      waits: '1 घंटा और 30 मिनट',
+      since: 'शुक्र, 12 मार्च 2027 को 11:30 pm IST',
+      until: 'सोम, 15 मार्च 2027 को 07:30 pm IST बजे 2 दिन में, then it is denied',
+    },
   ])(
     'in $timezoneId a request is read in $locale, with the exact values beside',
     async (reader) => {
