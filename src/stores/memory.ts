@@ -52,21 +52,14 @@ export function memoryStore({
     for (const { summary } of threads.values()) if (isMeant(summary, filter)) yield summary;
   }
 
-  const endOf = (threadId: string): LogEnd =>
-    threads.get(threadId)?.summary ?? { revision: 0, hash: '' };
-  const isAtEnd = ({ threadId, ...expected }: ThreadEnd): boolean => {
-    const { revision, hash } = endOf(threadId);
-    return revision === expected.revision && hash === expected.hash;
-  };
   const refuseOther = (threadId: string, expected: LogEnd): void => {
-    if (isAtEnd({ ...expected, threadId })) return;
-    const { revision } = endOf(threadId);
+    const { revision, hash } = threads.get(threadId)?.summary ?? { revision: 0, hash: '' };
+    if (revision === expected.revision && hash === expected.hash) return;
     throw new HoldpointError(
       'revision-conflict',
       `The log of thread ${threadId} ends at revision ${revision}, not at the expected revision ${expected.revision}, or was replaced.`,
     );
   };
-
   const remove = (threadId: string): void => {
     threads.delete(threadId);
     requests?.deleteOf(threadId);
@@ -133,6 +126,10 @@ export function memoryStore({
       },
 
       async delete(groups) {
+        const isAtEnd = ({ threadId, revision, hash }: ThreadEnd): boolean => {
+          const end = threads.get(threadId)?.summary;
+          return end?.revision === revision && end.hash === hash;
+        };
         const whole = groups.filter((group) => group.every(isAtEnd)).flat();
         for (const { threadId } of whole) remove(threadId);
         return whole.map(({ threadId }) => threadId);
