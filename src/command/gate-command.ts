@@ -14,7 +14,6 @@ import {
 import { type GateEntry, makeClientConfig } from './gate-clients.ts';
 import { type GateConfig, makeCommandConfig, readGateConfig } from './gate-config.ts';
 import { makeAuthorize, makeGateToken, serveGateOverHttp } from './gate-http.ts';
-import { describeServers, makeGateInbox } from './gate-inbox.ts';
 import { makeObserver } from './gate-observer.ts';
 import { askForLink, type GatePage, openGatePage } from './gate-page.ts';
 import { reserveOutput, serveGateOverStdio } from './gate-stdio.ts';
@@ -112,7 +111,7 @@ async function openGate(run: GateRun, store: ThreadStore): Promise<{ gate: Gate;
     }),
     authorize: makeAuthorize(
       await makeGateToken(key, name),
-      { principal: run.principal, header: options.principalHeader, place: describePlace(run) },
+      { principal: run.principal, header: options.principalHeader },
       world.env,
     ),
     pageUrl: async ({ requestId, shownTo }) => {
@@ -129,7 +128,12 @@ async function openGate(run: GateRun, store: ThreadStore): Promise<{ gate: Gate;
     port: options.port,
     makeHandler: (path) =>
       createInboxHandler({
-        ...makeGateInbox({ gate, principal: run.principal, servers: describeServers(config) }),
+        agents: gate.agents,
+        authorize: () => ({ principal: run.principal }),
+        /* Whoever runs the command can read and write the store. */
+        maySee: () => true,
+        maySettle: () => true,
+        runNow: gate.runNow,
         path,
       }),
     report,
@@ -175,19 +179,13 @@ function makeBrowserOpener(
   };
 }
 
-/* The same call of gates in front of other servers is another call. */
-function describePlace({ config, options }: GateRun): string {
-  const servers = describeServers(config);
-  return options.http === undefined ? `${process.cwd()} ${servers}` : servers;
-}
-
 async function serveStdio(
   run: GateRun,
   gate: Gate,
   wire: Parameters<typeof serveGateOverStdio>[1],
 ): Promise<void> {
-  const caller = { principal: run.principal, place: describePlace(run) };
-  await Promise.race([serveGateOverStdio(gate, wire, caller), run.world.untilEnded()]);
+  const { principal, world } = run;
+  await Promise.race([serveGateOverStdio(gate, wire, principal), world.untilEnded()]);
 }
 
 async function serveHttp({ options, world, report }: GateRun, gate: Gate): Promise<void> {

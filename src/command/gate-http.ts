@@ -13,7 +13,6 @@ interface HttpCallers {
   principal: unknown;
   /** The header in which a proxy says whose calls they are. */
   header: string | undefined;
-  place: string;
 }
 
 /** The token that clients of a gate send. */
@@ -27,7 +26,7 @@ export async function makeGateToken(key: LocalKey, name: string): Promise<string
  */
 export function makeAuthorize(
   token: string,
-  { principal, header, place }: HttpCallers,
+  { principal, header }: HttpCallers,
   env: CommandWorld['env'],
 ): AuthorizeCaller {
   const secret = header === undefined ? token : readProxySecret(env);
@@ -35,10 +34,10 @@ export function makeAuthorize(
     const [scheme = '', given = ''] = (headers.get('authorization') ?? '').split(' ');
     const isBearer = scheme.toLowerCase() === 'bearer';
     if (!isBearer || (await hashText(given)) !== (await hashText(secret))) return refuse();
-    if (header === undefined) return { principal, place };
+    if (header === undefined) return { principal };
     const name = headers.get(header) ?? '';
     /* A comma joins two headers of this name: one of them may be the client's own. */
-    return name.trim() === '' || name.includes(',') ? refuse() : { principal: name, place };
+    return name.trim() === '' || name.includes(',') ? refuse() : { principal: name };
   };
 }
 

@@ -26,11 +26,11 @@ function ignore(): void {}
 export async function serveGateOverStdio(
   gate: Gate,
   wire: Writable,
-  caller: { principal: unknown; place: string },
+  principal: unknown,
 ): Promise<void> {
   const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
   const transport = new StdioServerTransport(process.stdin, wire);
   const gone = Promise.withResolvers<void>();
   process.stdin.once('end', gone.resolve).once('close', gone.resolve);
-  await Promise.race([gate.serveStdio({ ...caller, transport }), gone.promise]);
+  await Promise.race([gate.serveStdio({ principal, transport }), gone.promise]);
 }

@@ -261,10 +261,18 @@ export const commandMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a call is not run behind the servers of another gate',
-    file: 'command/gate-inbox.ts',
-    from: 'return place?.endsWith(servers) === true;',
-    to: 'return true;',
+    file: 'channels/mcp/create-gate.ts',
+    from: 'upstreams.findUpstream(call.tool) === call.upstream',
+    to: 'upstreams.findUpstream(call.tool) !== undefined',
     suite: [gateShared, 'run from the page by its own gate alone'],
+    sentence: failed,
+  },
+  {
+    promise: 'a stuck call of a gate is not retried behind the servers of another gate',
+    file: 'channels/inbox/act.ts',
+    from: 'thread.caller === undefined || runCall',
+    to: 'thread.caller !== undefined || runCall',
+    suite: ['inbox/answers', 'a stuck call of a gate is run by the gate'],
     sentence: failed,
   },
   {

@@ -18,9 +18,17 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'no client collects the call of another one, or from another place',
     file: 'channels/mcp/find-call.ts',
-    from: 'client, place ?? null, tool, input]',
-    to: 'typeof client, typeof place, tool, input]',
+    from: 'client, place ?? null, upstream, tool, input]',
+    to: 'typeof client, typeof place, upstream, tool, input]',
     suite: [collected, 'another client never collects'],
+    sentence: failed,
+  },
+  {
+    promise: 'no client collects the call of another server',
+    file: 'channels/mcp/find-call.ts',
+    from: 'upstream, tool, input]',
+    to: 'tool, input]',
+    suite: ['mcp/equal-calls', 'in front of another server'],
     sentence: failed,
   },
   {

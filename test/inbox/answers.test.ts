@@ -1,4 +1,5 @@
-import { createAgent, memoryStore } from 'holdpoint';
+import { createAgent, HoldpointError, memoryStore } from 'holdpoint';
+import { noteCaller } from '../../src/agent/note-caller.ts';
 import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
 import { describe, expect, test } from 'vitest';
 import { lostCalls } from '../support/lost-call.ts';
@@ -498,6 +499,21 @@ describe('what needs settling', () => {
     expect(only((await inbox.list('dora', 'list=unsettled')).entries)).toMatchObject({
       stuck: { failures: 2 },
     });
+  });
+
+  test('a stuck call of a gate is run by the gate, which may refuse', async () => {
+    const { agent, repair } = await stuckThread();
+    await noteCaller(agent, await agent.thread('t1'), () => ({ callerId: 'x', state: 'left' }));
+    repair();
+    const runNow = async (threadId: string): Promise<never> => {
+      throw new HoldpointError('not-allowed', `${threadId} is not a call of this gate.`);
+    };
+    const inbox = inboxOf(agent, { maySettle: () => true, runNow });
+    const entry = only((await inbox.list('dora', 'list=unsettled')).entries);
+    expect(await inbox.act('dora', entry, { type: 'retry' })).toMatchObject({
+      error: { code: 'not-allowed', message: 't1 is not a call of this gate.' },
+    });
+    expect((await agent.thread('t1')).status).toBe('stuck');
   });
 
   test('but not where there is no model, which says what to do', async () => {

@@ -72,6 +72,38 @@ test('a pending call is collected also after the result of one that was held bes
   expect(bank.calls).toHaveLength(2);
 });
 
+test('a gate runs no call of a gate in front of another server, whose tool has the same name', async () => {
+  const store = memoryStore();
+  const { gate, clock } = makeWorld({ store });
+  const shop = makeBank();
+  const upstreams = { shop: { transport: shop.open } };
+  const { gate: other } = makeWorld({ store, clock, upstreams });
+  const first = (await connect(gate)).callTool(payment);
+  await clock.pass(45_000);
+  await first;
+  const threadId = await answerOnly(gate, (request) => request.approve());
+  await expect(other.runNow(threadId)).rejects.toMatchObject({
+    code: 'not-allowed',
+    message: expect.stringContaining(
+      'calls "pay" of the MCP server "bank", which this gate is not',
+    ),
+  });
+  const client = await connect(other);
+  void client.callTool(payment).catch(() => {});
+  await clock.pass(1_000);
+  expect(await listOpen(other)).toHaveLength(1);
+  expect(shop.calls).toEqual([]);
+  expect(await gate.runNow(threadId)).toMatchObject({ status: 'completed' });
+});
+
+test('a gate runs no thread that is no call', async () => {
+  const { gate } = makeWorld();
+  await expect(gate.runNow('t1')).rejects.toMatchObject({
+    code: 'not-allowed',
+    message: expect.stringContaining('The thread t1 is no call of a gate.'),
+  });
+});
+
 test('a closed gate does not use an approval up that another one can run', async () => {
   const store = memoryStore();
   const { gate, clock, bank } = makeWorld({ store });

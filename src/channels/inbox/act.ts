@@ -84,7 +84,13 @@ async function retry(inbox: InboxContext, user: InboxUser, given: Asked): Promis
       'This process has no model and no tools, so that it can run no thread. Where the agent is: agent.run([], thread).',
     );
   }
-  await begin(inbox, agent, thread, async () => agent.run([], thread, user.by));
+  const { runNow: runCall } = inbox.options;
+  /* A call of a gate, which is run by the gate. */
+  const run =
+    thread.caller === undefined || runCall === undefined
+      ? async () => agent.run([], thread, user.by)
+      : async () => runCall(thread.id, user.by);
+  await begin(inbox, agent, thread, run);
 }
 
 /** Runs an approved call for which no client waits. Resolves when it has begun. */

@@ -74,7 +74,7 @@ export interface InboxHandlerOptions extends OriginOptions, PollingOptions {
   }) => boolean | PromiseLike<boolean>;
   /**
    * Runs the approved call of a thread although no client waits for it: `gate.runNow` of `holdpoint/mcp`. With it, whoever could answer the request
-   * may have such a call run. Default: nobody.
+   * may have such a call run, and a stuck call of a gate is retried with it. Default: nobody.
    */
   runNow?: (
     threadId: string,

@@ -79,15 +79,17 @@ export async function answerClientCall(
   const { mcpReq } = received.context;
   const { name: tool, arguments: input = {} } = received.params;
   if (gate.closing.aborted) return makeError('The gate is closing. Nothing has happened.');
-  if (!hasTool(gate, tool)) await waitForTools(index, mcpReq.signal);
-  if (!hasTool(gate, tool)) {
+  const { findUpstream } = gate.upstreams;
+  if (findUpstream(tool) === undefined) await waitForTools(index, mcpReq.signal);
+  const upstream = findUpstream(tool);
+  if (upstream === undefined) {
     const message = `Unknown tool ${quoteInertLine(tool)}.`;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   }
   const fault = whyNotStrictJson(input);
   if (fault !== undefined) return makeError(`Not run: invalid arguments: ${fault}.`);
   try {
-    return await index.here.track(serveValidCall(serving, received, { tool, input }));
+    return await index.here.track(serveValidCall(serving, received, { tool, upstream, input }));
   } catch (error) {
     if (HoldpointError.isInstance(error)) return makeError(inertText(error.message));
     gate.report({ problem: `A call of ${quoteInertLine(tool)} failed in the gate.`, error });
@@ -97,25 +99,22 @@ export async function answerClientCall(
   }
 }
 
-function hasTool({ upstreams }: GateContext, tool: string): boolean {
-  return Object.hasOwn(upstreams.tools, tool);
-}
-
 async function serveValidCall(
   serving: ServedGate,
   received: ReceivedCall,
-  { tool, input }: Pick<ClientCall, 'tool' | 'input'>,
+  made: Pick<ClientCall, 'tool' | 'upstream' | 'input'>,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { index } = serving;
   const { gate } = index;
   const { context } = received;
+  const { tool } = made;
   const connection = context.http?.req && serving.findConnection(context.http.req);
   const { signal } = context.mcpReq;
   const gone = connection === undefined ? signal : AbortSignal.any([signal, connection.gone]);
   const page = new CallPage(gate, { ...received, tool, shownPages: serving.shownPages });
   const callerId = gate.generateId();
   const over = new AbortController();
-  const call = { tool, input, ...describeClient(received) };
+  const call = { ...made, ...describeClient(received) };
   const onWaiting: HeldCall['onWaiting'] = (thread, timeIsUp) =>
     page.show(thread, { timeIsUp, over: over.signal });
   void sendProgress(gate, context, { tool, signal: AbortSignal.any([gone, over.signal]) });
@@ -140,7 +139,7 @@ function describeClient({
   server,
   caller: { principal, place },
   context: { mcpReq },
-}: ReceivedCall): Omit<ClientCall, 'tool' | 'input'> {
+}: ReceivedCall): Omit<ClientCall, 'tool' | 'upstream' | 'input'> {
   const { data: envelope } = envelopeSchema.safeParse(mcpReq.envelope);
   const { name } = envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion() ?? {};
   const { _meta: meta } = mcpReq;

@@ -8,6 +8,8 @@ const callRecordSchema = z.strictObject({
   /** The gate's own id of the call: tells whose message a thread has. */
   id: z.string(),
   tool: z.string(),
+  /** The name of the upstream that has the tool. Gates in front of others may share the store, with tools of the same names. */
+  upstream: z.string(),
   input: z.record(z.string(), z.unknown()),
   /** The client's name, as it says. */
   client: z.string(),

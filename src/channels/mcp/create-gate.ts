@@ -7,16 +7,19 @@ import { readStore } from '../../agent/watch-thread.ts';
 import { callGuarded } from '../../content/app-errors.ts';
 import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { makeRandomId } from '../../content/crypto.ts';
+import { quoteInertLine } from '../../content/inert-text.ts';
 import { waitForTimer } from '../../content/waiting.ts';
 import { checkOrigins } from '../../http/receive-request.ts';
 import { HoldpointError } from '../../errors.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';
+import { readCallRecord } from './call-record.ts';
 import { CallsHere } from './calls-here.ts';
 import { makeGateAgent, reportUnknownRules } from './gate-agent.ts';
 import type { GateContext } from './gate-context.ts';
 import { type GateCaller, type GateOptions, gateSettings } from './gate-options.ts';
 import { LatestCalls } from './latest-calls.ts';
-import type { ServedGate } from './answer-call.ts';
+import { type ServedGate, waitForTools } from './answer-call.ts';
 import { makeGateServer } from './serve-gate.ts';
 import { HttpGate } from './serve-http.ts';
 import { serveOverStdio } from './serve-stdio.ts';
@@ -48,12 +51,13 @@ export interface Gate {
   readonly handler: (request: Request) => Promise<Response>;
   /**
    * Runs the approved call of a thread although no client waits for it; its client gets the result when it calls again. Whoever may do that is
-   * for you to decide; `principal` is recorded. A call that nobody has approved is not run. Rejects with `not-allowed` once the gate is closed.
+   * for you to decide; `principal` is recorded. A call that nobody has approved is not run. Rejects with `not-allowed` for a call of a server that
+   * this gate is not in front of, and once the gate is closed.
    */
-  runNow(
+  readonly runNow: (
     threadId: string,
     options?: { principal?: unknown; channel?: string },
-  ): Promise<AgentResponse>;
+  ) => Promise<AgentResponse>;
   /** Takes no new calls, tells clients that what they wait for is pending, and resolves when running calls have been recorded. */
   close(): Promise<void>;
 }
@@ -131,7 +135,9 @@ export function createGate(options: GateOptions): Gate {
     },
     handler: async (request) => http.handle(request),
     runNow: async (threadId, by = {}) => {
+      await waitForTools(index, closing.signal);
       const thread = await agent.thread(threadId);
+      refuseForeignCall(gate, thread);
       if (closing.signal.aborted) {
         throw new HoldpointError('not-allowed', 'This gate is closed, and runs no call any more.');
       }
@@ -149,6 +155,20 @@ export function createGate(options: GateOptions): Gate {
 }
 
 const noTools: ToolSet = {};
+
+/** Throws for a call that another gate on the same store has taken: the server of this one may have a tool of the same name. */
+function refuseForeignCall({ upstreams }: GateContext, thread: AgentThread): void {
+  const call = readCallRecord(thread);
+  if (call !== undefined && upstreams.findUpstream(call.tool) === call.upstream) return;
+  const which =
+    call === undefined
+      ? 'is no call of a gate'
+      : `calls ${quoteInertLine(call.tool)} of the MCP server ${quoteInertLine(call.upstream)}, which this gate is not in front of`;
+  throw new HoldpointError(
+    'not-allowed',
+    `The thread ${thread.id} ${which}. Run it by the gate that took the call, or let its client call again.`,
+  );
+}
 
 function requireStore(agent: Agent): ThreadStore {
   const store = readStore(agent);

@@ -68,9 +68,9 @@ export async function findCall(
 
 /** The beginning of the thread ids of a call: the same for every repetition by the same caller, and for no other call. */
 async function fingerprintCall({ agent }: GateContext, call: ClientCall): Promise<string> {
-  const { client, place, tool, input, principal } = call;
-  /* Gates of several names may share a store. */
-  const text = toCanonicalText([agent.name ?? null, client, place ?? null, tool, input]);
+  const { client, place, upstream, tool, input, principal } = call;
+  /* Gates of several names, and in front of several servers, may share a store. */
+  const text = toCanonicalText([agent.name ?? null, client, place ?? null, upstream, tool, input]);
   const digest = await digestViewer(agent, `holdpoint/gate-call/v1\0${text}`, principal);
   if (digest === undefined) throw new TypeError('The principal of a caller must be JSON.');
   return `call-${digest.slice(0, fingerprintLength)}`;

@@ -22,6 +22,8 @@ export interface GateContext {
 /** A call as a client made it, and who the client is. */
 export interface ClientCall {
   tool: string;
+  /** The name of the upstream that has the tool. */
+  upstream: string;
   input: Readonly<Record<string, unknown>>;
   principal: unknown;
   /** The client's name, as it says. */

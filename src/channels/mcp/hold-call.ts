@@ -70,7 +70,7 @@ interface BegunCall {
 /** A new call, for an empty thread; `undefined` if somebody else has begun one under this id. Throws `not-allowed` for a tool that can't be called now. */
 async function prepareCall(
   { gate: { agent, upstreams, generateId } }: CallIndex,
-  { tool, input, client, place, clientCallId }: ClientCall,
+  { tool, upstream, input, client, place, clientCallId }: ClientCall,
   threadId: string,
 ): Promise<BegunCall | undefined> {
   const reason = upstreams.whyNot(tool);
@@ -80,6 +80,7 @@ async function prepareCall(
   const record: CallRecord = {
     id: generateId(),
     tool,
+    upstream,
     input: { ...input },
     client,
     ...(clientCallId !== undefined && { clientCallId }),

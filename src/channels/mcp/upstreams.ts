@@ -26,6 +26,8 @@ export interface Upstreams {
   onChange: (listener: () => void) => () => void;
   /** Resolves when each upstream has pins, or was reached once, or could not be. Never rejects. */
   whenListed: () => Promise<void>;
+  /** The name of the upstream that has a tool, by the gate's name for the tool; `undefined` if none has it. */
+  findUpstream: (tool: string) => string | undefined;
   /** Why a tool can't be called now, by the gate's name for it; `undefined` if it can. */
   whyNot: (name: string) => string | undefined;
   /** The agents in whose name people are asked about upstreams. */
@@ -64,10 +66,12 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
     }),
   );
   let tools: ToolSet | undefined;
+  const readTools = (): ToolSet =>
+    (tools ??= Object.fromEntries(opened.flatMap((each) => each.makeTools())));
   const listing = Promise.all(opened.map(async ({ start }) => start()));
   return {
     get tools() {
-      return (tools ??= Object.fromEntries(opened.flatMap((each) => each.makeTools())));
+      return readTools();
     },
     get listed() {
       return opened.flatMap((each) => each.list());
@@ -77,6 +81,10 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
       return () => listeners.delete(listener);
     },
     whenListed: async () => void (await listing),
+    findUpstream: (tool) =>
+      Object.hasOwn(readTools(), tool)
+        ? opened.find(({ prefix }) => tool.startsWith(prefix))?.name
+        : undefined,
     whyNot: (name) =>
       opened.map((each) => each.whyNot(name)).find((reason) => reason !== undefined),
     agents: [agent],
@@ -149,6 +157,8 @@ function openUpstream(
     return boundResult(result);
   };
   return {
+    name,
+    prefix,
     start: async (): Promise<void> => {
       try {
         await pins.load();
