@@ -4,6 +4,7 @@ const failed = /AssertionError/;
 const collected = 'mcp/collected-calls';
 const http = 'mcp/http';
 const changed = 'mcp/changed-tools';
+const dying = 'mcp/dying-gate';
 
 /** What keeps a call at a gate to its caller, and one call one. */
 export const gateMutants: readonly SourceMutant[] = [
@@ -34,17 +35,41 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'two calls that two gates hold at once are two calls',
     file: 'channels/mcp/find-call.ts',
-    from: "if (isHeld && thread.status === 'waiting') return 'other';",
-    to: "if (isHeld && thread.status === 'idle') return 'other';",
+    from: "if ((caller.until ?? 0) > until) return 'other';",
+    to: 'if ((caller.until ?? 0) > until) return thread;',
     suite: [collected, 'two calls that are held at once'],
+    sentence: failed,
+  },
+  {
+    promise: 'a gate that holds a call says so when another one asks',
+    file: 'channels/mcp/note-call.ts',
+    from: 'caller.until === until) return;',
+    to: 'caller.until !== until) return;',
+    suite: [dying, 'a call whose gate lives'],
+    sentence: failed,
+  },
+  {
+    promise: 'nobody is asked again about a call whose gate was killed',
+    file: 'channels/mcp/find-call.ts',
+    from: "if (isHeld && thread.status === 'waiting') return askHolder(index, thread, signal);",
+    to: "if (isHeld && thread.status === 'waiting') return 'other';",
+    suite: [dying, 'that a killed gate held is taken up'],
+    sentence: failed,
+  },
+  {
+    promise: 'a page that can not be reached delays no call',
+    file: 'channels/mcp/hold-call.ts',
+    from: 'ends ??= showPage(gate, held, { thread, timeIsUp });',
+    to: 'await held.onWaiting(thread, timeIsUp);\n      ends ??= timeIsUp;',
+    suite: ['mcp/held-calls', 'that never comes'],
     sentence: failed,
   },
   {
     promise: 'a call that a live gate runs is not taken for a lost one',
     file: 'channels/mcp/find-call.ts',
-    from: 'if (thread.revision !== revision) return undefined;',
-    to: 'if (thread.revision !== revision) return thread;',
-    suite: [collected, 'not taken for a lost one'],
+    from: "if (thread.revision !== revision && status === 'running') return 'other';",
+    to: "if (thread.revision !== revision && status === 'running') return thread;",
+    suite: [collected, 'its lease is renewed'],
     sentence: failed,
   },
   {

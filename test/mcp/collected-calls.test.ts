@@ -1,3 +1,4 @@
+import { setTimeout as waitForTimer } from 'node:timers/promises';
 import { memoryStore } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { Pause } from '../support/pause.ts';
@@ -303,6 +304,19 @@ test('a call that another gate runs is not taken for a lost one', async () => {
   expect(bank.calls).toHaveLength(1);
 });
 
+test('a call that another gate runs for long is not taken for a lost one: its lease is renewed', async () => {
+  const store = memoryStore();
+  const real = { ...free, store, now: Date.now, wait: waitForTimer, leaseMs: 600, pollMs: 50 };
+  const busy = makeWorld({ ...real, bank: makeBank(() => new Promise(() => {})) });
+  const { gate, bank } = makeWorld(real);
+  const second = await connect(gate);
+  void (await connect(busy.gate)).callTool(payment);
+  await expect.poll(() => busy.bank.calls.length).toBe(1);
+  const told = second.callTool(payment);
+  await expect.poll(() => bank.calls.length, { timeout: 5_000 }).toBe(1);
+  expect(readTexts(await told)).toEqual(['pay done']);
+});
+
 test('a result that was not sent is collected', async () => {
   const { gate, bank, clock } = makeWorld();
   const leaving = await connect(gate);
@@ -363,7 +377,7 @@ test('a client that has gone before its call is recorded: nobody is asked, and n
     if (threadId.startsWith('call-')) await pause.wait();
     return kept.head(threadId);
   };
-  const { gate, bank, clock } = makeWorld({ ...free, store: { ...kept, head } });
+  const { gate, bank, clock, problems } = makeWorld({ ...free, store: { ...kept, head } });
   const client = await connect(gate);
   const cancelling = new AbortController();
   const call = client.callTool(payment, { signal: cancelling.signal }).catch(() => 'cancelled');
@@ -374,6 +388,7 @@ test('a client that has gone before its call is recorded: nobody is asked, and n
   await clock.pass(3_000);
   expect(await kept.list({ agent: 'gate' })).toEqual([]);
   expect(bank.calls).toEqual([]);
+  expect(problems).toEqual([]);
 });
 
 test('gates of several names on one store have calls of their own', async () => {

@@ -2,11 +2,20 @@ import { memoryStore } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { virtualClock } from '../support/virtual-clock.ts';
 import { dyingStore } from '../tools/dying-store.ts';
-import { connect, listOpen, makeBank, makeWorld, payment, readTexts } from './gate-world.ts';
+import {
+  answerOnly,
+  connect,
+  listOpen,
+  makeBank,
+  makeWorld,
+  onlyRequest,
+  payment,
+  readTexts,
+} from './gate-world.ts';
 
 const kinds = [
-  { kind: 'asks', rules: {} },
-  { kind: 'needs nobody', rules: { toolApproval: () => 'approved' as const } },
+  { kind: 'asks', rules: {}, requests: 1 },
+  { kind: 'needs nobody', rules: { toolApproval: () => 'approved' as const }, requests: 0 },
 ];
 
 /* More appends than a call takes. */
@@ -19,7 +28,7 @@ async function playDeath(
   rules: (typeof kinds)[number]['rules'],
   { append, when }: (typeof points)[number],
   restMs: number,
-): Promise<{ told: string; effects: number }> {
+): Promise<{ told: string; effects: number; asked: number }> {
   const clock = virtualClock();
   const store = memoryStore();
   const bank = makeBank();
@@ -50,17 +59,84 @@ async function playDeath(
     await clock.pass(30_000);
     [told = ''] = readTexts(await result);
   }
-  return { told: told.split(' ', 3).join(' '), effects: bank.calls.length };
+  const asked = (await store.requests?.count({ agent: 'gate', kind: 'approval' })) ?? 0;
+  return { told: told.split(' ', 3).join(' '), effects: bank.calls.length, asked };
 }
 
 test.each(kinds.flatMap((each) => [0, 70_000].map((restMs) => ({ ...each, restMs }))))(
-  'wherever the gate dies, a call that $kind takes effect at most once, and its client is told truly ($restMs ms later)',
-  async ({ rules, restMs }) => {
+  'wherever the gate dies, a call that $kind takes effect at most once, and its client is told truly, and nobody is asked twice ($restMs ms later)',
+  async ({ rules, restMs, requests }) => {
     const ends = new Set<string>();
     for (const point of points) {
-      const { told, effects } = await playDeath(rules, point, restMs);
+      const { told, effects, asked } = await playDeath(rules, point, restMs);
+      expect({ ...point, asked }).toEqual({ ...point, asked: requests });
       ends.add(`${told}: ${effects}`);
     }
     expect([...ends].toSorted()).toEqual(['It is unknown: 0', 'It is unknown: 1', 'pay done: 1']);
   },
 );
+
+/** A gate that holds a call, until it dies. */
+async function holdUntilDeath() {
+  const clock = virtualClock();
+  const store = memoryStore();
+  const bank = makeBank();
+  const dying = dyingStore(store, Infinity, 'before');
+  const before = makeWorld({ store: dying.store, clock, bank });
+  const first = (await connect(before.gate)).callTool(payment);
+  first.catch(() => {});
+  await clock.pass(1_000);
+  const { threadId } = await onlyRequest(before.gate);
+  const { gate } = makeWorld({ store, clock, bank });
+  const client = await connect(gate);
+  return { gate, client, clock, bank, threadId, dying };
+}
+
+test.each([
+  ['an answer that comes after', 14_000, 16_000],
+  ['an answer that comes while the gate is asked for', 2_000, 15_000],
+])(
+  'the call that a killed gate held is taken up with %s, and nobody is asked twice',
+  async (_when, before, after) => {
+    const { gate, client, clock, bank, threadId, dying } = await holdUntilDeath();
+    dying.die();
+    const again = client.callTool(payment);
+    await clock.pass(before);
+    expect(await onlyRequest(gate)).toMatchObject({ threadId });
+    await answerOnly(gate, (request) => request.approve());
+    await clock.pass(after);
+    expect(readTexts(await again)).toEqual(['pay done']);
+    expect(bank.calls).toHaveLength(1);
+  },
+);
+
+test('a call whose gate lives is not taken up, also by one that asks shortly before the hold ends', async () => {
+  for (const passed of [1_000, 30_000, 41_000]) {
+    const { gate, client, clock, bank, threadId } = await holdUntilDeath();
+    await clock.pass(passed);
+    void client.callTool(payment);
+    await clock.pass(3_000);
+    const open = await listOpen(gate);
+    expect(open).toHaveLength(2);
+    const mine = open.find((request) => request.threadId !== threadId);
+    if (mine === undefined) throw new Error('The second call is not asked about.');
+    await gate.agent.respond(mine.approve(), await gate.agent.thread(mine.threadId));
+    await clock.pass(2_000);
+    expect(bank.calls).toHaveLength(1);
+  }
+});
+
+test('a gate that holds a call writes nothing while nobody asks for it', async () => {
+  const { gate, clock, threadId } = await holdUntilDeath();
+  const { revision } = await gate.agent.thread(threadId);
+  await clock.pass(40_000);
+  expect((await gate.agent.thread(threadId)).revision).toBe(revision);
+});
+
+test('a client is told in time that its call is pending, also if it had to be found out whose call it is', async () => {
+  const { client, clock, dying } = await holdUntilDeath();
+  dying.die();
+  const again = client.callTool(payment);
+  await clock.pass(45_000);
+  expect(readTexts(await again)[0]).toMatch(/^Pending/);
+});

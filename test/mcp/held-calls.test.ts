@@ -183,3 +183,28 @@ test('a wait that rejects when it is ended early, as those of Node do, ends noth
   process.off('unhandledRejection', hear);
   expect(rejections).toEqual([]);
 });
+
+const broken: Record<string, () => Promise<string>> = {
+  'that never comes': () => new Promise(() => {}),
+  'that fails': async () => {
+    throw new Error('The page is down.');
+  },
+};
+
+test.each(Object.entries(broken))(
+  'the address of a page %s delays nothing: neither an approved call, nor the word that it is pending',
+  async (_name, pageUrl) => {
+    const { gate, bank, clock } = makeWorld({ pageUrl });
+    const client = await connect(gate);
+    const first = client.callTool(payment);
+    await clock.pass(1_000);
+    await answerOnly(gate, (request) => request.approve());
+    await clock.pass(2_000);
+    expect(bank.calls).toHaveLength(1);
+    expect(readTexts(await first)).toEqual(['pay done']);
+    await clock.pass(0);
+    const second = client.callTool(payment);
+    await clock.pass(45_000);
+    expect(readTexts(await second)[0]).toMatch(/^Pending: .* nobody is asked twice\.$/);
+  },
+);

@@ -39,6 +39,8 @@ export function dyingStore(store: ThreadStore, point: number, when: 'before' | '
   };
   return {
     store: dying,
+    /** Lets the process die now. */
+    die: () => void (isDead = true),
     get isDead() {
       return isDead;
     },

@@ -13,12 +13,13 @@ import { inertText, quoteInertLine } from '../../content/inert-text.ts';
 import { awaitUntilAborted, unlessAborted } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
 import { endTurn } from './calls-here.ts';
 import { describeCallEnd, describePending, describeRunning, makeError } from './call-result.ts';
 import type { CallIndex } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
 import type { GateCaller } from './gate-options.ts';
-import { type HeldCall, type HoldEnd, holdCall } from './hold-call.ts';
+import { type HeldCall, holdCall } from './hold-call.ts';
 import { noteInformed, noteLeft, noteUnknown } from './note-call.ts';
 import { CallPage } from './show-page.ts';
 
@@ -92,6 +93,9 @@ export async function answerClientCall(
     return await index.here.track(serveValidCall(serving, received, { tool, upstream, input }));
   } catch (error) {
     if (HoldpointError.isInstance(error)) return makeError(inertText(error.message));
+    if (gate.closing.aborted) {
+      return makeError('The gate is closing. Call again with exactly the same arguments.');
+    }
     gate.report({ problem: `A call of ${quoteInertLine(tool)} failed in the gate.`, error });
     return makeError(
       'The gate failed, and could not find out what became of this call. Call again with exactly the same arguments to get its outcome.',
@@ -175,7 +179,7 @@ async function sendProgress(
  */
 async function noteSent(
   { gate, here }: CallIndex,
-  { thread }: HoldEnd,
+  { thread }: { thread: AgentThread },
   { callerId, gone, sent }: CallerConnection & { callerId: string },
 ): Promise<void> {
   const lost = AbortSignal.any([gone, gate.closing]);

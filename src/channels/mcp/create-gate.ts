@@ -15,7 +15,7 @@ import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';
 import { readCallRecord } from './call-record.ts';
 import { CallsHere } from './calls-here.ts';
-import { makeGateAgent, reportUnknownRules } from './gate-agent.ts';
+import { defaultLeaseMs, makeGateAgent, reportUnknownRules } from './gate-agent.ts';
 import type { GateContext } from './gate-context.ts';
 import { type GateCaller, type GateOptions, gateSettings } from './gate-options.ts';
 import { LatestCalls } from './latest-calls.ts';
@@ -63,6 +63,8 @@ export interface Gate {
 }
 
 const defaultHoldMs = 45_000;
+/* A gate looks at the calls that it holds each 1.5 seconds. */
+const leastPatienceMs = 5_000;
 
 /**
  * Creates a gate: an MCP server in front of others, which holds each call until a person has approved it. Each call is a thread of
@@ -97,6 +99,7 @@ export function createGate(options: GateOptions): Gate {
     generateId,
     wait,
     pollMs,
+    patienceMs: Math.max(options.leaseMs ?? defaultLeaseMs, 4 * pollMs, leastPatienceMs),
     holdMs: checkMs(options.holdMs ?? defaultHoldMs, 'holdMs'),
     pageUrl,
     report,

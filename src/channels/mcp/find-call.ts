@@ -6,6 +6,7 @@ import { readCallRecord } from './call-record.ts';
 import type { CallsHere } from './calls-here.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
 import type { LatestCalls } from './latest-calls.ts';
+import { askCaller } from './note-call.ts';
 
 /** Where a call is: in this thread, which the caller takes over; or, without a thread, nowhere, and a new one gets this id. */
 export interface FoundCall {
@@ -80,10 +81,11 @@ async function fingerprintCall({ agent }: GateContext, call: ClientCall): Promis
 type Judgement = AgentThread | 'other' | 'over';
 
 async function judgeCall(
-  { gate, here }: CallIndex,
+  index: CallIndex,
   thread: AgentThread,
   signal: AbortSignal,
 ): Promise<Judgement> {
+  const { gate, here } = index;
   const { id, caller, revision } = thread;
   /* A deleted thread. */
   if (revision === 0) return 'other';
@@ -91,28 +93,67 @@ async function judgeCall(
   if (here.isHeld(id)) return 'other';
   const isFree = caller?.state === 'pending' || caller?.state === 'left';
   if (isFree || thread.status === 'indeterminate') return thread;
-  const isHeld = caller !== undefined && (caller.until ?? 0) > gate.agent.now();
-  if (isHeld && thread.status === 'waiting') return 'other';
+  const isHeld = doesWait(gate, caller);
+  if (isHeld && thread.status === 'waiting') return askHolder(index, thread, signal);
   if (!isHeld && caller !== undefined && thread.status !== 'running') return thread;
-  return (await findAbandoned(gate, thread, signal)) ?? 'other';
+  return watchWork(index, thread, signal);
+}
+
+function doesWait({ agent }: GateContext, caller: AgentThread['caller']): boolean {
+  return caller !== undefined && (caller.until ?? 0) > agent.now();
 }
 
 /**
- * A call that another process works on: the thread, if that process has died. Then nothing is appended for a while, and the lease of its run
- * expires. Otherwise the call has a caller there. A client whose gate was killed must be told of its lost call, and not begin another one
- * beside it.
+ * A call that waits for a person and has a caller at another gate, which is asked whether it still holds the call. It says so at its next look, and
+ * the call is another one; a gate that was killed says nothing.
  */
-async function findAbandoned(
-  { agent, wait, pollMs }: GateContext,
-  { id, revision }: AgentThread,
+async function askHolder(
+  index: CallIndex,
+  asked: AgentThread,
   signal: AbortSignal,
-): Promise<AgentThread | undefined> {
-  for (let waitedMs = pollMs; ; waitedMs += pollMs) {
-    await wait(pollMs, signal);
-    signal.throwIfAborted();
-    const thread = await agent.thread(id);
-    if (thread.status === 'indeterminate') return thread;
-    if (thread.revision !== revision) return undefined;
-    if (thread.status !== 'running' && waitedMs >= silenceMs) return thread;
+): Promise<Judgement> {
+  const { gate } = index;
+  const { id, caller: holder } = asked;
+  const until = await askCaller(gate.agent, asked, gate.agent.now() + gate.patienceMs);
+  for (;;) {
+    const thread = await lookAgain(gate, id, signal);
+    const { caller, status } = thread;
+    const isSame = caller?.callerId === holder?.callerId && caller?.state === 'waiting';
+    if (!isSame || status !== 'waiting' || !doesWait(gate, caller))
+      return judgeCall(index, thread, signal);
+    if ((caller.until ?? 0) > until) return 'other';
   }
+}
+
+/**
+ * A call that another process works on, or has just begun to. It is this one if that process has died: then nothing is appended for a while, and
+ * the lease of its run expires. A client whose gate was killed must be told of its lost call, and not begin another one beside it.
+ */
+async function watchWork(
+  index: CallIndex,
+  opened: AgentThread,
+  signal: AbortSignal,
+): Promise<Judgement> {
+  const { gate } = index;
+  let { revision } = opened;
+  for (let quietMs = gate.pollMs; ; quietMs += gate.pollMs) {
+    const thread = await lookAgain(gate, opened.id, signal);
+    const { status, caller } = thread;
+    if (status === 'indeterminate') return thread;
+    if (caller?.at !== opened.caller?.at) return judgeCall(index, thread, signal);
+    if (thread.revision !== revision && status === 'running') return 'other';
+    if (thread.revision !== revision) quietMs = 0;
+    ({ revision } = thread);
+    if (status !== 'running' && quietMs >= silenceMs) return thread;
+  }
+}
+
+async function lookAgain(
+  { agent, wait, pollMs }: GateContext,
+  threadId: string,
+  signal: AbortSignal,
+): Promise<AgentThread> {
+  await wait(pollMs, signal);
+  signal.throwIfAborted();
+  return agent.thread(threadId);
 }

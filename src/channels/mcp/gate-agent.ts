@@ -8,7 +8,7 @@ import type { GateContext } from './gate-context.ts';
 import type { GateOptions } from './gate-options.ts';
 
 /* A killed gate is noticed while its client still waits: common clients give up after 60 seconds. */
-const defaultLeaseMs = 15_000;
+export const defaultLeaseMs = 15_000;
 
 /** The agent whose threads are calls: its first step makes the call that the thread was begun for, and its second one ends. */
 export function makeGateAgent(options: GateOptions, readTools: () => ToolSet): Agent {

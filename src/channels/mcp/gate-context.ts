@@ -13,6 +13,8 @@ export interface GateContext {
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   readonly pollMs: number;
   readonly holdMs: number;
+  /** How long another gate has to say that it still holds a call, in milliseconds. */
+  readonly patienceMs: number;
   readonly pageUrl: GateOptions['pageUrl'];
   readonly report: (problem: GateProblem) => void;
   /** Aborts when the gate closes: nobody is held any longer. */

@@ -5,7 +5,7 @@ import type { AgentThread } from '../../thread/agent-thread.ts';
 import { type CallRecord, makeCallMessage, readCallRecord } from './call-record.ts';
 import { type CallIndex, findCall } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
-import { noteLeft, notePending, takeOver } from './note-call.ts';
+import { noteLeft, notePending, noteWaiting, takeOver } from './note-call.ts';
 
 /** A call of a client, and how to reach the client while the call is held. */
 export interface HeldCall {
@@ -25,9 +25,19 @@ export interface HeldCall {
  * How holding a call ended. `over`: the call has an outcome, or one that is unknown; a known one counts as told from now on. `pending`: a person
  * has not decided yet. `running`: it runs in another process, and this gate closes. `left`: the caller has gone.
  */
-export interface HoldEnd {
-  status: 'over' | 'pending' | 'running' | 'left';
+export type HoldEnd = KnownEnd | { status: 'left' };
+
+interface KnownEnd {
+  status: 'over' | 'pending' | 'running';
   thread: AgentThread;
+}
+
+/** How long a call is held. */
+interface HoldTime {
+  /** Aborts when its client is to be told to call again. */
+  timeIsUp: AbortSignal;
+  /** Until when others leave the call to its caller, in milliseconds since 1970. */
+  until: number;
 }
 
 /* For how much longer than it is held others leave a call to its caller. */
@@ -40,16 +50,37 @@ const maximumAttempts = 50;
  * while it has a caller.
  */
 export async function holdCall(index: CallIndex, held: HeldCall): Promise<HoldEnd> {
+  const { gate } = index;
+  const over = new AbortController();
+  const longEnough = new AbortController();
+  const end = (): void => longEnough.abort();
+  /* To find out whose call it is takes some of it. */
+  void gate.wait(gate.holdMs, over.signal).then(end, end);
+  const timeIsUp = AbortSignal.any([longEnough.signal, gate.closing]);
+  const until = gate.agent.now() + gate.holdMs + marginMs;
+  try {
+    return await holdFound(index, held, { timeIsUp, until });
+  } catch (error) {
+    if (held.gone.aborted) return { status: 'left' };
+    throw error;
+  } finally {
+    over.abort();
+  }
+}
+
+async function holdFound(index: CallIndex, held: HeldCall, time: HoldTime): Promise<HoldEnd> {
+  const { gate, here } = index;
   const { call, gone } = held;
+  const signal = AbortSignal.any([gone, gate.closing]);
   for (let attempt = 0; attempt < maximumAttempts; attempt += 1) {
-    gone.throwIfAborted();
-    const { threadId, thread } = await findCall(index, call, gone);
-    const release = index.here.hold(threadId, gone);
+    signal.throwIfAborted();
+    const { threadId, thread } = await findCall(index, call, signal);
+    const release = here.hold(threadId, gone);
     try {
       const begun = thread === undefined ? await prepareCall(index, call, threadId) : { thread };
-      const end = begun && (await holdInTime(index, held, begun));
+      const end = begun && (await holdBegun(index, held, { ...begun, ...time }));
       /* Before it is released: the next call with these arguments is another one. */
-      if (end?.status === 'over' && end.thread.status === 'idle') index.here.tell(threadId);
+      if (end?.status === 'over' && end.thread.status === 'idle') here.tell(threadId);
       if (end !== undefined) return end;
     } finally {
       release();
@@ -89,31 +120,20 @@ async function prepareCall(
   return { thread, record };
 }
 
-/** Holds a call until its time is up, or the gate closes. `undefined` if another caller has taken it. */
-async function holdInTime(
+/** Holds a call until its time is up. `undefined` if another caller has taken it. */
+async function holdBegun(
   index: CallIndex,
   held: HeldCall,
-  begun: BegunCall,
-): Promise<HoldEnd | undefined> {
-  const { gate } = index;
-  const { thread } = begun;
-  const over = new AbortController();
-  const timeIsUp = new AbortController();
-  const signal = AbortSignal.any([timeIsUp.signal, gate.closing]);
-  void gate.wait(gate.holdMs, over.signal).then(
-    () => timeIsUp.abort(),
-    () => timeIsUp.abort(),
-  );
+  begun: BegunCall & HoldTime,
+): Promise<KnownEnd | undefined> {
+  const { agent, report } = index.gate;
   try {
-    return await followCall(index, held, { ...begun, timeIsUp: signal });
+    return await followCall(index, held, begun);
   } catch (error) {
-    await noteLeft(gate.agent, thread, held.callerId).catch((cause: unknown) => {
-      gate.report({ problem: 'It could not be recorded that a caller has gone.', error: cause });
+    await noteLeft(agent, begun.thread, held.callerId).catch((cause: unknown) => {
+      report({ problem: 'It could not be recorded that a caller has gone.', error: cause });
     });
-    if (held.gone.aborted) return { status: 'left', thread };
     throw error;
-  } finally {
-    over.abort();
   }
 }
 
@@ -121,52 +141,66 @@ async function holdInTime(
 async function followCall(
   index: CallIndex,
   held: HeldCall,
-  { thread: opened, record, timeIsUp }: BegunCall & { timeIsUp: AbortSignal },
-): Promise<HoldEnd | undefined> {
+  { thread: opened, record, timeIsUp, until }: BegunCall & HoldTime,
+): Promise<KnownEnd | undefined> {
   const { gate } = index;
-  const { callerId, gone, onWaiting } = held;
+  const { callerId, gone } = held;
   const { agent } = gate;
+  const waiting = { id: callerId, until };
   let thread = opened;
-  const take = async (): Promise<boolean> => {
-    const until = agent.now() + gate.holdMs + marginMs;
-    return takeOver(agent, thread, { id: callerId, until });
-  };
+  let ends: AbortSignal | undefined;
   let isTaken = false;
-  let isTold = false;
   if (record !== undefined) {
     if (!(await beginCall(index, held, { thread, record }))) return undefined;
   } else if (!isOver(thread)) {
-    isTaken = await take();
+    isTaken = await takeOver(agent, thread, waiting);
     if (!isTaken) return undefined;
   }
   for (;;) {
     gone.throwIfAborted();
     if (isOver(thread)) return { status: 'over', thread };
-    if (thread.status === 'running') {
+    if (isAsking(gate, thread)) {
+      await (isTaken ? noteWaiting : takeOver)(agent, thread, waiting);
+      isTaken = true;
+      ends ??= showPage(gate, held, { thread, timeIsUp });
+      if (!ends.aborted) thread = await waitForNews(gate, thread, AbortSignal.any([gone, ends]));
+      else if (await notePending(agent, thread, callerId)) return { status: 'pending', thread };
+    } else if (thread.status === 'running') {
       if (gate.closing.aborted) {
         await noteLeft(agent, thread, callerId);
         return { status: 'running', thread };
       }
       thread = await waitForNews(gate, thread, AbortSignal.any([gone, gate.closing]));
-    } else if (thread.status !== 'waiting' || isOverdue(gate, thread)) {
+    } else {
       const { revision } = thread;
       await runCall(index, held, thread);
       /* Whatever keeps it from running has to change first. */
       if (thread.revision === revision) thread = await waitForNews(gate, thread, gone);
-    } else if (!isTaken) {
-      isTaken = true;
-      await take();
-    } else if (!isTold) {
-      isTold = true;
-      const mayEnd = await onWaiting(thread, timeIsUp);
-      if (mayEnd && (await notePending(agent, thread, callerId)))
-        return { status: 'pending', thread };
-    } else if (!timeIsUp.aborted) {
-      thread = await waitForNews(gate, thread, AbortSignal.any([gone, timeIsUp]));
-    } else if (await notePending(agent, thread, callerId)) {
-      return { status: 'pending', thread };
     }
   }
+}
+
+/** Has the client show the page, while the call is held. The signal aborts when the call is held no longer. */
+function showPage(
+  { report }: GateContext,
+  { onWaiting }: HeldCall,
+  { thread, timeIsUp }: { thread: AgentThread; timeIsUp: AbortSignal },
+): AbortSignal {
+  const shown = new AbortController();
+  const show = async (): Promise<void> => {
+    try {
+      if (await onWaiting(thread, timeIsUp)) shown.abort();
+    } catch (error) {
+      report({ problem: 'The page of a call could not be shown.', error });
+    }
+  };
+  void show();
+  return AbortSignal.any([timeIsUp, shown.signal]);
+}
+
+/** Whether a person has to decide before the call goes on. */
+function isAsking(gate: GateContext, thread: AgentThread): boolean {
+  return thread.status === 'waiting' && !isOverdue(gate, thread);
 }
 
 /** Whether the call of a thread has its outcome, or one that is unknown. */

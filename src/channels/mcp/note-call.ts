@@ -18,6 +18,37 @@ export async function takeOver(
   );
 }
 
+/**
+ * Asks the caller that waits in `thread`, at another gate, whether it still does: it counts as waiting until `until` at the latest, unless it
+ * says so again. Returns until when it counts.
+ */
+export async function askCaller(agent: Agent, thread: AgentThread, until: number): Promise<number> {
+  let latest = until;
+  const { callerId: id } = thread.caller ?? {};
+  await noteCaller(agent, thread, (before) => {
+    if (before?.state !== 'waiting' || before.callerId !== id) return undefined;
+    /* Earlier than it was, so that the caller notices. */
+    latest = Math.min(until, (before.until ?? until) - 1);
+    return { callerId: before.callerId, state: 'waiting', until: latest };
+  });
+  return latest;
+}
+
+/** Notes that the caller still waits, if somebody has asked. */
+export async function noteWaiting(
+  agent: Agent,
+  thread: AgentThread,
+  { id, until }: { id: string; until: number },
+): Promise<void> {
+  const { caller } = thread;
+  if (caller?.callerId !== id || caller.until === until) return;
+  await noteCaller(agent, thread, (before) =>
+    before?.callerId === id && before.state === 'waiting'
+      ? { callerId: id, state: 'waiting', until }
+      : undefined,
+  );
+}
+
 /** Notes that the caller has got the outcome. */
 export async function noteInformed(agent: Agent, thread: AgentThread, id: string): Promise<void> {
   await noteCaller(agent, thread, (before) =>

@@ -59,7 +59,7 @@ export class CallPage {
     this.url = await find('model');
     if (!maySeePage(server, context) || shownPages.has(requestId)) return false;
     const url = await find('person');
-    if (url === undefined) return false;
+    if (url === undefined || over.aborted) return false;
     const [oldest] = shownPages;
     if (shownPages.size >= maximumShown && oldest !== undefined) shownPages.delete(oldest);
     shownPages.add(requestId);
