@@ -116,6 +116,8 @@ async function openGate(run: GateRun, store: ThreadStore): Promise<{ gate: Gate;
     ),
     pageUrl: async ({ requestId, shownTo }) => {
       openOnce();
+      /* Whoever calls over HTTP may be somebody else, or an agent: with a link, they could answer. */
+      if (shownTo === 'person' && options.http !== undefined) return undefined;
       const link = shownTo === 'model' ? page?.address : (await page?.makeLink())?.url;
       return link && `${link}#request=${requestId}`;
     },

@@ -43,6 +43,8 @@ async function serveGate(...more: string[]) {
   return { folder, entry, port, url: new URL(entry.url), error: () => error };
 }
 
+type Headers = Record<string, string>;
+
 const initialize = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,
@@ -147,3 +149,34 @@ test('behind a proxy, the token of the configuration opens nothing, and the prox
   await call;
   await client.close();
 });
+
+test.each([
+  ['who has its token', [], (given: Headers): Headers => given],
+  [
+    'for whom a proxy has signed',
+    ['--principal-header', 'x-user'],
+    (): Headers => ({ authorization: `Bearer ${secret}`, 'x-user': 'eve' }),
+  ],
+])(
+  'a client over HTTP %s gets no link with which it could answer',
+  async (_who, more, headersOf) => {
+    const { folder, entry, url } = await serveGate(...more);
+    const shown: string[] = [];
+    const client = new Client(
+      { name: 'new', version: '1' },
+      { capabilities: { elicitation: { url: {} } } },
+    );
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      if (params.mode === 'url') shown.push(params.url);
+      return { action: 'cancel' };
+    });
+    const requestInit = { headers: headersOf(entry.headers) };
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+    const call = client.callTool({ name: 'pay', arguments: { euros: 5 } });
+    await expect.poll(async () => folder.list(), { timeout: 10_000 }).toHaveLength(1);
+    await folder.answer('--approve');
+    await call;
+    expect(shown).toEqual([]);
+    await client.close();
+  },
+);

@@ -276,6 +276,14 @@ export const commandMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'who calls a gate over HTTP gets nothing with which to answer',
+    file: 'command/gate-command.ts',
+    from: "shownTo === 'person' && options.http !== undefined",
+    to: "shownTo === 'person' && options.http === 0",
+    suite: ['command/gate-http', 'gets no link with which it could answer'],
+    sentence: failed,
+  },
+  {
     promise: 'what a model reads of a call that waits opens no page',
     file: 'command/gate-command.ts',
     from: "shownTo === 'model' ? page?.address",
