@@ -1,4 +1,5 @@
 import { setTimeout as waitForTimer } from 'node:timers/promises';
+import { isDeepStrictEqual as isEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import {
   answerOnly,
@@ -208,3 +209,48 @@ test.each(Object.entries(broken))(
     expect(readTexts(await second)[0]).toMatch(/^Pending: .* nobody is asked twice\.$/);
   },
 );
+
+/** A payment of this many euros. */
+const payEuros = (euros: number) => ({ name: 'pay', arguments: { to: 'ACME', euros } });
+
+test('while as many calls of one person wait as may, their further calls are refused, and nobody is asked', async () => {
+  const { gate, bank, clock } = makeWorld({ maximumWaiting: 2 });
+  const client = await connect(gate);
+  const [first] = [client.callTool(payEuros(1)), client.callTool(payEuros(2))];
+  await clock.pass(46_000);
+  expect(readTexts(await first)[0]).toMatch(/^Pending/);
+  const third = client.callTool(payEuros(3));
+  await clock.pass(46_000);
+  const refused = await third;
+  expect(refused).toMatchObject({ isError: true });
+  expect(readTexts(refused)[0]).toMatch(/^Not called: 2 calls of yours wait for a person already/);
+  const asked = await listOpen(gate);
+  expect(asked).toHaveLength(2);
+
+  const other = await connect(gate, { principal: 'bo' });
+  void other.callTool(payEuros(3));
+  await clock.pass(1_000);
+  expect(await listOpen(gate)).toHaveLength(3);
+
+  const request = asked.find(({ toolCall }) => isEqual(toolCall?.input, payEuros(1).arguments));
+  if (request === undefined) throw new Error('Nothing is asked.');
+  await gate.agent.respond(request.approve(), await gate.agent.thread(request.threadId));
+  const collected = client.callTool(payEuros(1));
+  await clock.pass(2_000);
+  expect(readTexts(await collected)).toEqual(['pay done']);
+  expect(bank.calls).toHaveLength(1);
+  void client.callTool(payEuros(4));
+  await clock.pass(1_000);
+  expect(await listOpen(gate)).toHaveLength(3);
+});
+
+test('of calls of one person that come at once, people are asked about as many as may wait', async () => {
+  const { gate, clock } = makeWorld({ maximumWaiting: 3 });
+  const client = await connect(gate);
+  const calls = [1, 2, 3, 4, 5, 6].map(async (euros) => client.callTool(payEuros(euros)));
+  await clock.pass(46_000);
+  expect(await listOpen(gate)).toHaveLength(3);
+  const told = (await Promise.all(calls)).flatMap((result) => readTexts(result));
+  expect(told.filter((each) => each.startsWith('Pending: '))).toHaveLength(3);
+  expect(told.filter((each) => each.startsWith('Not called: '))).toHaveLength(3);
+});

@@ -130,6 +130,21 @@ test('of too many sessions, the one that was idle for the longest is closed, but
   await clock.pass(0);
 });
 
+test('a person who has all sessions that one person may have loses the oldest of their own', async () => {
+  const { gate, clock } = makeWorld({ authorize, maximumSessionsPerPerson: 2 });
+  const others = await openSession(gate, 'bo');
+  await clock.pass(1);
+  const [first, second] = [await openSession(gate), await openSession(gate)];
+  await openSession(gate);
+  const isOpen = async (id: string, user = 'ada'): Promise<boolean> =>
+    (await gate.handler(post(listTools, { 'mcp-session-id': id, 'x-user': user }))).ok;
+  expect(await Promise.all([isOpen(first), isOpen(second), isOpen(others, 'bo')])).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
+
 test('while all sessions are in use, no other is opened', async () => {
   const { gate } = makeWorld({ authorize, maximumSessions: 1 });
   const id = await openSession(gate);

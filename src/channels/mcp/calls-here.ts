@@ -7,6 +7,7 @@ interface Holder {
 export class CallsHere {
   readonly #holders = new Map<string, Set<Holder>>();
   readonly #told = new Set<string>();
+  readonly #begun = new Map<string, number>();
   readonly #work = new Set<Promise<unknown>>();
 
   /** The call has a caller here, until the returned function is called. `gone` aborts when the caller has gone. */
@@ -30,6 +31,22 @@ export class CallsHere {
 
   isHeld(threadId: string): boolean {
     return this.#holders.has(threadId);
+  }
+
+  /** How many calls of a person have begun here, of which the store does not know yet whether somebody has to decide. */
+  countBegun(person: string): number {
+    return this.#begun.get(person) ?? 0;
+  }
+
+  /** Counts a call of a person, until the returned function is called. */
+  begin(person: string): () => void {
+    const count = (by: number): void => {
+      const begun = this.countBegun(person) + by;
+      if (begun === 0) this.#begun.delete(person);
+      else this.#begun.set(person, begun);
+    };
+    count(1);
+    return () => count(-1);
   }
 
   /** The id of a new call: the first number from this one on that no call which begins here has. */

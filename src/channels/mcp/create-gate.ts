@@ -5,7 +5,7 @@ import type { AgentResponse } from '../../agent/agent-response.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { readStore } from '../../agent/watch-thread.ts';
 import { callGuarded } from '../../content/app-errors.ts';
-import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
+import { checkLimit, checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { makeRandomId } from '../../content/crypto.ts';
 import { quoteInertLine } from '../../content/inert-text.ts';
 import { waitForTimer } from '../../content/waiting.ts';
@@ -63,6 +63,7 @@ export interface Gate {
 }
 
 const defaultHoldMs = 45_000;
+const defaultWaiting = 100;
 /* A gate looks at the calls that it holds each 1.5 seconds. */
 const leastPatienceMs = 5_000;
 
@@ -101,6 +102,7 @@ export function createGate(options: GateOptions): Gate {
     pollMs,
     patienceMs: Math.max(options.leaseMs ?? defaultLeaseMs, 4 * pollMs, leastPatienceMs),
     holdMs: checkMs(options.holdMs ?? defaultHoldMs, 'holdMs'),
+    maximumWaiting: checkLimit(options.maximumWaiting ?? defaultWaiting, 'maximumWaiting'),
     pageUrl,
     report,
     closing: closing.signal,

@@ -15,6 +15,8 @@ export interface GateContext {
   readonly holdMs: number;
   /** How long another gate has to say that it still holds a call, in milliseconds. */
   readonly patienceMs: number;
+  /** How many calls of one person may wait for a decision. */
+  readonly maximumWaiting: number;
   readonly pageUrl: GateOptions['pageUrl'];
   readonly report: (problem: GateProblem) => void;
   /** Aborts when the gate closes: nobody is held any longer. */

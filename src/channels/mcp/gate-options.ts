@@ -64,6 +64,11 @@ export interface GateOptions
    */
   holdMs?: number;
   /**
+   * How many calls of one person may wait for a decision, over all their clients, those that were told to call again included. While there are so
+   * many, each further one is refused at once, and nobody is asked. Default 100. Needs a store that keeps requests.
+   */
+  maximumWaiting?: number;
+  /**
    * The address of the page where a person answers a request. It is named in the text that the model gets, and clients that can show an
    * address to their user are asked to. Return `undefined` for none.
    */
@@ -74,6 +79,8 @@ export interface GateOptions
   maximumBodyBytes?: number;
   /** How many sessions of older clients may be open over HTTP. The one that was idle for the longest is closed for a new one. Default 1,000. */
   maximumSessions?: number;
+  /** How many of them one person may have open, who then loses the one that was idle for the longest. Default 100. */
+  maximumSessionsPerPerson?: number;
   /** How long such a session may be idle, in milliseconds. Default four hours. */
   sessionIdleMs?: number;
   /** Receives problems that the gate works around, such as an upstream that can't be reached. Default: none is reported. */
@@ -95,11 +102,13 @@ export const gateSettings = {
   pollMs: true,
   wait: true,
   holdMs: true,
+  maximumWaiting: true,
   pageUrl: true,
   authorize: true,
   allowedOrigins: true,
   maximumBodyBytes: true,
   maximumSessions: true,
+  maximumSessionsPerPerson: true,
   sessionIdleMs: true,
   onProblem: true,
 } satisfies Record<keyof GateOptions, true>;

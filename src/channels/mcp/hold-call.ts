@@ -1,5 +1,6 @@
 import { watchThread } from '../../agent/watch-thread.ts';
 import { awaitUntilAborted } from '../../content/waiting.ts';
+import { namePrincipal } from '../../content/request-text.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { type CallRecord, makeCallMessage, readCallRecord } from './call-record.ts';
@@ -92,18 +93,27 @@ async function holdFound(index: CallIndex, held: HeldCall, time: HoldTime): Prom
   );
 }
 
-/** A thread to hold; with a `record`, one whose call is not recorded yet. */
-interface BegunCall {
+/** A thread to hold; or a new one, whose call is not recorded yet. */
+type BegunCall = { thread: AgentThread; record?: undefined } | NewCall;
+
+interface NewCall {
   thread: AgentThread;
-  record?: CallRecord;
+  record: CallRecord;
+  /** To be called once it is known whether somebody has to decide. */
+  onDecided: () => void;
 }
 
-/** A new call, for an empty thread; `undefined` if somebody else has begun one under this id. Throws `not-allowed` for a tool that can't be called now. */
+/**
+ * A new call, for an empty thread; `undefined` if somebody else has begun one under this id. Throws `not-allowed` for a tool that can't be called now,
+ * and for a person of whom too many calls wait.
+ */
 async function prepareCall(
-  { gate: { agent, upstreams, generateId } }: CallIndex,
-  { tool, upstream, input, client, place, clientCallId }: ClientCall,
+  index: CallIndex,
+  call: ClientCall,
   threadId: string,
-): Promise<BegunCall | undefined> {
+): Promise<NewCall | undefined> {
+  const { agent, upstreams, generateId } = index.gate;
+  const { tool, upstream, input, client, place, clientCallId } = call;
   const reason = upstreams.whyNot(tool);
   if (reason !== undefined) throw new HoldpointError('not-allowed', reason);
   const thread = await agent.thread(threadId);
@@ -117,7 +127,28 @@ async function prepareCall(
     ...(clientCallId !== undefined && { clientCallId }),
     ...(place !== undefined && { place }),
   };
-  return { thread, record };
+  return { thread, record, onDecided: await admitCall(index, call) };
+}
+
+/** Counts a call of a person, until the returned function is called. Throws `not-allowed` if too many of theirs wait. */
+async function admitCall(
+  { gate: { agent, store, maximumWaiting }, here }: CallIndex,
+  { principal }: ClientCall,
+): Promise<() => void> {
+  const requester = namePrincipal(principal);
+  const waiting = await store.requests?.count({
+    state: 'open',
+    kind: 'approval',
+    at: agent.now(),
+    agent: agent.name ?? null,
+    ...(requester !== undefined && { requester }),
+  });
+  const person = requester ?? '';
+  if ((waiting ?? 0) + here.countBegun(person) < maximumWaiting) return here.begin(person);
+  throw new HoldpointError(
+    'not-allowed',
+    `Not called: ${maximumWaiting} calls of yours wait for a person already, so nobody was asked about this one. Wait until some of them are decided, and collect their results first.`,
+  );
 }
 
 /** Holds a call until its time is up. `undefined` if another caller has taken it. */
@@ -141,17 +172,18 @@ async function holdBegun(
 async function followCall(
   index: CallIndex,
   held: HeldCall,
-  { thread: opened, record, timeIsUp, until }: BegunCall & HoldTime,
+  begun: BegunCall & HoldTime,
 ): Promise<KnownEnd | undefined> {
   const { gate } = index;
   const { callerId, gone } = held;
+  const { timeIsUp, until } = begun;
   const { agent } = gate;
   const waiting = { id: callerId, until };
-  let thread = opened;
+  let { thread } = begun;
   let ends: AbortSignal | undefined;
   let isTaken = false;
-  if (record !== undefined) {
-    if (!(await beginCall(index, held, { thread, record }))) return undefined;
+  if (begun.record !== undefined) {
+    if (!(await beginCall(index, held, begun))) return undefined;
   } else if (!isOver(thread)) {
     isTaken = await takeOver(agent, thread, waiting);
     if (!isTaken) return undefined;
@@ -230,7 +262,7 @@ const messageId = 'call';
 async function beginCall(
   index: CallIndex,
   held: HeldCall,
-  { thread, record }: Required<BegunCall>,
+  { thread, record, onDecided }: NewCall,
 ): Promise<boolean> {
   const { agent } = index.gate;
   try {
@@ -239,6 +271,8 @@ async function beginCall(
     const recorded = readCallRecord(await agent.thread(thread.id));
     if (recorded === undefined || recorded.id === record.id) throw error;
     return false;
+  } finally {
+    onDecided();
   }
   return readCallRecord(thread)?.id === record.id;
 }

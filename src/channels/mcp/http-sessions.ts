@@ -17,6 +17,8 @@ export interface HttpSession {
 
 interface SessionLimits {
   maximum: number;
+  maximumPerPerson: number;
+  isSame: (one: unknown, other: unknown) => boolean;
   idleMs: number;
   now: () => number;
 }
@@ -42,13 +44,17 @@ export class HttpSessions {
     return session;
   }
 
-  /** A new session, which is kept once its client has initialized it; `undefined` if all others are in use. */
+  /** A new session, which is kept once its client has initialized it; `undefined` if all others, or all of this person, are in use. */
   async open(
     caller: GateCaller,
     makeServer: (caller: GateCaller) => Server,
   ): Promise<HttpSession | undefined> {
     this.#closeIdle();
-    if (this.#sessions.size >= this.#limits.maximum && !this.#closeOldest()) return undefined;
+    const { maximum, maximumPerPerson, isSame } = this.#limits;
+    const own = this.#list(({ caller: { principal } }) => isSame(principal, caller.principal));
+    if (own.length >= maximumPerPerson && !this.#closeOldest(own)) return undefined;
+    const all = this.#list();
+    if (all.length >= maximum && !this.#closeOldest(all)) return undefined;
     const server = makeServer(caller);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: makeRandomId,
@@ -73,14 +79,15 @@ export class HttpSessions {
       if (session.open === 0 && session.usedAt + idleMs <= now()) this.#end(id, session);
   }
 
+  #list(isListed: (session: HttpSession) => boolean = () => true): [string, HttpSession][] {
+    return [...this.#sessions].filter(([, session]) => isListed(session));
+  }
+
   /** Closes the session that was idle for the longest; false if none is idle. */
-  #closeOldest(): boolean {
-    for (const [id, session] of this.#sessions) {
-      if (session.open > 0) continue;
-      this.#end(id, session);
-      return true;
-    }
-    return false;
+  #closeOldest(sessions: readonly [string, HttpSession][]): boolean {
+    const [id, oldest] = sessions.find(([, { open }]) => open === 0) ?? [];
+    if (id !== undefined && oldest !== undefined) this.#end(id, oldest);
+    return oldest !== undefined;
   }
 
   #end(id: string, { server }: HttpSession): void {

@@ -17,6 +17,7 @@ import type { CallerConnection } from './answer-call.ts';
 
 const defaultBodyBytes = 1_048_576;
 const defaultSessions = 1_000;
+const defaultSessionsPerPerson = 100;
 const defaultIdleMs = 4 * 3_600_000;
 
 /** Serves a gate over streamable HTTP: each request on its own in protocol 2026-07-28, and sessions for older clients. */
@@ -33,6 +34,7 @@ export class HttpGate {
 
   constructor(gate: GateContext, options: GateOptions, makeServer: (caller: GateCaller) => Server) {
     const { maximumSessions = defaultSessions, sessionIdleMs = defaultIdleMs } = options;
+    const { maximumSessionsPerPerson = defaultSessionsPerPerson } = options;
     this.#gate = gate;
     this.#options = options;
     this.#makeServer = makeServer;
@@ -42,6 +44,8 @@ export class HttpGate {
     );
     this.#sessions = new HttpSessions({
       maximum: checkLimit(maximumSessions, 'maximumSessions'),
+      maximumPerPerson: checkLimit(maximumSessionsPerPerson, 'maximumSessionsPerPerson'),
+      isSame: (one, other) => this.#isSame(one, other),
       idleMs: checkMs(sessionIdleMs, 'sessionIdleMs'),
       now: () => gate.agent.now(),
     });
@@ -108,7 +112,11 @@ export class HttpGate {
         : this.#findSession(id, caller);
     if (session instanceof Response) return session;
     if (session === undefined) {
-      return makeRefusalResponse(503, 'too-many-sessions', 'All sessions are in use. Try later.');
+      return makeRefusalResponse(
+        503,
+        'too-many-sessions',
+        'All sessions, or all that one person may have, are in use. End one, or try later.',
+      );
     }
     const given = parsedBody === undefined ? {} : { parsedBody };
     session.open += 1;
@@ -131,15 +139,17 @@ export class HttpGate {
         'A client of protocol 2025-11-25 or older must send initialize first, and then its Mcp-Session-Id.',
       );
     }
-    const people = readKnownPeople(this.#gate.agent);
     const session = this.#sessions.use(
       id,
-      ({ caller }) =>
-        caller.place === place && people?.isSame(caller.principal, principal) === true,
+      ({ caller }) => caller.place === place && this.#isSame(caller.principal, principal),
     );
     return (
       session ?? makeRefusalResponse(404, 'not-found', 'Session not found. Initialize a new one.')
     );
+  }
+
+  #isSame(one: unknown, other: unknown): boolean {
+    return readKnownPeople(this.#gate.agent)?.isSame(one, other) === true;
   }
 
   /** Serves a request, and notices whether its response was read to the end or the client has disconnected. `onEnd` is called once. */
