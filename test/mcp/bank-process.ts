@@ -1,13 +1,25 @@
 /*
  * A bank as an MCP server of its own process, over standard input and output, in both eras of the protocol. Each payment is a line of the file in
  * the first argument. `pay` answers at once; `hang` pays and never answers; `die` pays and kills its process; `environment` returns the names of
- * its variables.
+ * its variables. The second argument is the bank's fate: whether it kills itself or the gate that has started it, and when (such as `gate before
+ * payment`), or that it is `slow`: then it answers once there is a file that has the ledger's name and `.go`.
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
-const [ledger = ''] = process.argv.slice(2);
+const [ledger = '', fate = ''] = process.argv.slice(2);
+
+function killIfDue(when: string): void {
+  if (fate === `bank ${when}`) process.kill(process.pid, 'SIGKILL');
+  if (fate === `gate ${when}`) process.kill(process.ppid, 'SIGKILL');
+}
+
+async function waitForWord(): Promise<void> {
+  while (!existsSync(`${ledger}.go`)) await setTimeout(20);
+}
+
 const names = ['pay', 'hang', 'die', 'environment'];
 
 serveStdio(() => {
@@ -21,7 +33,12 @@ serveStdio(() => {
       return { content: [{ type: 'text', text }] };
     }
     const { _meta: meta } = mcpReq;
-    appendFileSync(ledger, `${String(meta?.['holdpoint/idempotencyKey'])}\n`);
+    killIfDue('before payment');
+    const key = String(meta?.['holdpoint/idempotencyKey']);
+    appendFileSync(ledger, `${key} ${JSON.stringify(params.arguments)}\n`);
+    killIfDue('after payment');
+    if (fate === 'slow') await waitForWord();
+    void setTimeout(100).then(() => killIfDue('after answer'));
     if (params.name === 'die') process.kill(process.pid, 'SIGKILL');
     if (params.name === 'hang') await new Promise(() => {});
     return { content: [{ type: 'text', text: 'Paid.' }] };

@@ -89,7 +89,7 @@ async function holdUntilDeath() {
   const { threadId } = await onlyRequest(before.gate);
   const { gate } = makeWorld({ store, clock, bank });
   const client = await connect(gate);
-  return { gate, client, clock, bank, threadId, dying };
+  return { gate, client, clock, bank, threadId, dying: { ...dying, kept: store } };
 }
 
 test.each([
@@ -109,6 +109,25 @@ test.each([
     expect(bank.calls).toHaveLength(1);
   },
 );
+
+test('of two equal calls, the one whose gate was killed is taken up, and the other one is not', async () => {
+  const { gate, client, clock, bank, threadId, dying } = await holdUntilDeath();
+  const twin = client.callTool(payment);
+  await clock.pass(3_000);
+  dying.die();
+  const { gate: third } = makeWorld({ store: dying.kept, clock, bank });
+  const again = (await connect(third)).callTool(payment);
+  await clock.pass(25_000);
+  expect(await listOpen(gate)).toHaveLength(2);
+  const lost = (await listOpen(gate)).find((request) => request.threadId === threadId);
+  if (lost === undefined) throw new Error('The first call is not asked about.');
+  await gate.agent.respond(lost.approve(), await gate.agent.thread(threadId));
+  await clock.pass(2_000);
+  expect(readTexts(await again)).toEqual(['pay done']);
+  await clock.pass(45_000);
+  expect(readTexts(await twin)[0]).toMatch(/^Pending/);
+  expect(bank.calls).toHaveLength(1);
+});
 
 test('a call whose gate lives is not taken up, also by one that asks shortly before the hold ends', async () => {
   for (const passed of [1_000, 30_000, 41_000]) {
