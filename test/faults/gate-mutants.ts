@@ -41,6 +41,14 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a result that another gate has told is not told again',
+    file: 'channels/mcp/find-call.ts',
+    from: '!isSameCaller(caller, opened.caller)',
+    to: 'caller?.at !== opened.caller?.at',
+    suite: ['mcp/any-callers', 'is told once'],
+    sentence: failed,
+  },
+  {
     promise: 'a gate that holds a call says so when another one asks',
     file: 'channels/mcp/note-call.ts',
     from: 'caller.until === until) return;',
@@ -83,8 +91,8 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'one of two gates takes up a pending call',
     file: 'channels/mcp/note-call.ts',
-    from: 'before?.callerId === caller?.callerId &&',
-    to: "(before?.callerId === caller?.callerId || before?.state !== 'informed') ||",
+    from: 'isSameCaller(before, caller) ?',
+    to: "(isSameCaller(before, caller) || before?.state !== 'informed') ?",
     suite: [collected, 'of two gates that take up one pending call'],
     sentence: failed,
   },

@@ -132,7 +132,7 @@ export async function connectOld(
 export const payment = { name: 'pay', arguments: { to: 'ACME', euros: 100 } };
 
 /** The requests that are open, oldest first. */
-export async function listOpen({ agent }: Gate) {
+export async function listOpen({ agent }: Pick<Gate, 'agent'>) {
   const { requests } = await agent.requests({ principal: 'boss' });
   return requests.map(({ request }) => {
     if (request?.type !== 'approval-request') throw new Error('Not an approval request.');

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
-import { memoryStore } from 'holdpoint';
+import type { ThreadStore } from 'holdpoint';
 import { virtualClock } from '../support/virtual-clock.ts';
+import { dyingStore } from '../tools/dying-store.ts';
 import { connect, listOpen, makeBank, makeWorld, readTexts, text } from './gate-world.ts';
 
 const client = fc.nat({ max: 2 });
@@ -10,6 +11,7 @@ const move = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.constant('call' as const), client, fc.nat({ max: 1 })) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('cancel' as const), client) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('reconnect' as const), client) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('kill' as const), fc.nat({ max: 1 })) },
   { weight: 3, arbitrary: fc.tuple(fc.constant('approve' as const), nth) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('reject' as const), nth) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('run now' as const), nth) },
@@ -19,7 +21,7 @@ const move = fc.oneof(
   },
 );
 
-/** What clients of two gates on one store do, and people. */
+/** What clients of two gates on one store do, and people; and a gate may be killed, in whose place comes another one. */
 export const callerMoves = fc.array(move, { minLength: 4, maxLength: 18 });
 
 type Moves = typeof callerMoves extends fc.Arbitrary<infer MOVES> ? MOVES : never;
@@ -31,12 +33,11 @@ interface Waiting {
   cancelling: AbortController;
 }
 
-/** Plays the moves, and returns what must not be. */
-export async function playCallers(moves: Moves): Promise<string[]> {
+/** Plays the moves on an empty store, and returns what must not be. */
+export async function playCallers(moves: Moves, store: ThreadStore): Promise<string[]> {
   const faults: string[] = [];
   const told: string[] = [];
   const clock = virtualClock();
-  const store = memoryStore();
   const waiting = new Set<Waiting>();
   let runsNow = 0;
   const bank = makeBank((call) => {
@@ -44,10 +45,14 @@ export async function playCallers(moves: Moves): Promise<string[]> {
     if (!isAwaited && runsNow === 0) faults.push('A call ran for nobody.');
     return text(`paid ${bank.calls.length}`);
   });
-  const gates = [makeWorld({ store, clock, bank }).gate, makeWorld({ store, clock, bank }).gate];
-  const gateOf = (index: number) => gates[index % 2] ?? makeWorld().gate;
+  const openMortal = () => {
+    const { die, store: mortal } = dyingStore(store, Infinity, 'before');
+    return { die, gate: makeWorld({ store: mortal, clock, bank }).gate };
+  };
+  const gates = [openMortal(), openMortal()];
+  const gateOf = (index: number) => gates[index % 2]?.gate ?? makeWorld().gate;
   const clients = await Promise.all([0, 1, 2].map(async (index) => connect(gateOf(index))));
-  const { agent } = gateOf(0);
+  const { agent } = makeWorld({ store, clock, bank }).gate;
 
   const call = async (index: number, euros: number): Promise<void> => {
     const one: Waiting = { client: index, euros, cancelling: new AbortController() };
@@ -68,7 +73,7 @@ export async function playCallers(moves: Moves): Promise<string[]> {
     return threadId === undefined ? undefined : agent.thread(threadId);
   };
   const answer = async (index: number, isYes: boolean): Promise<void> => {
-    const open = await listOpen(gateOf(0));
+    const open = await listOpen({ agent });
     const request = open[index % Math.max(1, open.length)];
     if (request === undefined) return;
     const thread = await agent.thread(request.threadId);
@@ -84,6 +89,14 @@ export async function playCallers(moves: Moves): Promise<string[]> {
     if (type === 'reconnect') {
       await clients[index]?.close();
       clients[index] = await connect(gateOf(index));
+    }
+    if (type === 'kill') {
+      gates[index]?.die();
+      gates[index] = openMortal();
+      for (const orphan of [0, 1, 2].filter((each) => each % 2 === index)) {
+        await clients[orphan]?.close();
+        clients[orphan] = await connect(gateOf(orphan));
+      }
     }
     if (type === 'approve' || type === 'reject') await answer(index, type === 'approve');
     if (type === 'run now') {

@@ -6,7 +6,7 @@ import { readCallRecord } from './call-record.ts';
 import type { CallsHere } from './calls-here.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
 import type { LatestCalls } from './latest-calls.ts';
-import { askCaller } from './note-call.ts';
+import { askCaller, isSameCaller } from './note-call.ts';
 
 /** Where a call is: in this thread, which the caller takes over; or, without a thread, nowhere, and a new one gets this id. */
 export interface FoundCall {
@@ -140,7 +140,7 @@ async function watchWork(
     const thread = await lookAgain(gate, opened.id, signal);
     const { status, caller } = thread;
     if (status === 'indeterminate') return thread;
-    if (caller?.at !== opened.caller?.at) return judgeCall(index, thread, signal);
+    if (!isSameCaller(caller, opened.caller)) return judgeCall(index, thread, signal);
     if (thread.revision !== revision && status === 'running') return 'other';
     if (thread.revision !== revision) quietMs = 0;
     ({ revision } = thread);

@@ -1,6 +1,20 @@
 import type { Agent } from '../../agent/agent.ts';
 import { noteCaller } from '../../agent/note-caller.ts';
+import type { ThreadCaller } from '../../content/caller.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+
+/** Whether what the log says of a call's caller is the same. */
+export function isSameCaller(
+  one: Readonly<ThreadCaller> | undefined,
+  other: Readonly<ThreadCaller> | undefined,
+): boolean {
+  return (
+    one?.callerId === other?.callerId &&
+    one?.state === other?.state &&
+    one?.until === other?.until &&
+    one?.at === other?.at
+  );
+}
 
 /** Takes a call over from the caller that it has in `thread`. Returns false if another caller was faster. */
 export async function takeOver(
@@ -10,11 +24,7 @@ export async function takeOver(
 ): Promise<boolean> {
   const { caller } = thread;
   return noteCaller(agent, thread, (before) =>
-    before?.callerId === caller?.callerId &&
-    before?.at === caller?.at &&
-    before?.state === caller?.state
-      ? { callerId: id, state: 'waiting', until }
-      : undefined,
+    isSameCaller(before, caller) ? { callerId: id, state: 'waiting', until } : undefined,
   );
 }
 
