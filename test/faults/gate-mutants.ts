@@ -41,6 +41,14 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a new call of a gate has an id of its own, before those of all earlier ones',
+    file: 'channels/mcp/find-call.ts',
+    from: 'const [latest] = earlier.map(',
+    to: 'const [, latest] = earlier.map(',
+    suite: [collected, 'the same arguments after a result was sent'],
+    sentence: failed,
+  },
+  {
     promise: 'a result that another gate has told is not told again',
     file: 'channels/mcp/find-call.ts',
     from: '!isSameCaller(caller, opened.caller)',

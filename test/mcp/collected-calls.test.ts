@@ -356,18 +356,44 @@ test('a clock that steps back or forth makes nobody run a call twice', async () 
   }
 });
 
-test('a call that was pending when four weeks ended is collected in the next four', async () => {
-  const clock = virtualClock();
-  const turn = 100 * 28 * 24 * 3_600_000;
-  const { gate, bank } = makeWorld({ clock, now: () => turn - 60_000 + clock.now() });
+test('a call is found again for four weeks after the last that was heard of it, and then no more', async () => {
+  const week = 7 * 24 * 3_600_000;
+  const { gate, bank, clock } = makeWorld();
   const client = await connect(gate);
-  const first = client.callTool(payment);
+  for (const pause of [0, 3.9 * week, 3.9 * week]) {
+    await clock.pass(pause);
+    const call = client.callTool(payment);
+    await clock.pass(45_000);
+    expect(readTexts(await call)).toEqual([pending]);
+    expect(await listOpen(gate)).toHaveLength(1);
+  }
+  await clock.pass(4 * week);
+  void client.callTool(payment);
+  await clock.pass(1_000);
+  expect(await listOpen(gate)).toHaveLength(2);
+  expect(bank.calls).toEqual([]);
+});
+
+test('earlier calls that were deleted hide no later one', async () => {
+  const store = memoryStore();
+  const clock = virtualClock();
+  const bank = makeBank();
+  const { gate } = makeWorld({ ...free, store, clock, bank });
+  const client = await connect(gate);
+  for (let calls = 0; calls < 3; calls += 1) {
+    await client.callTool(payment);
+    await clock.pass(10);
+  }
+  const old = await store.list({ agent: 'gate' });
+  const asking = makeWorld({ store, clock, bank });
+  const first = (await connect(asking.gate)).callTool(payment);
   await clock.pass(45_000);
-  await first;
-  await answerOnly(gate, (request) => request.approve());
-  await clock.pass(60_000);
-  expect(readTexts(await client.callTool(payment))).toEqual(['pay done']);
-  expect(bank.calls).toHaveLength(1);
+  expect(readTexts(await first)).toEqual([pending]);
+  for (const { threadId } of old) await gate.agent.delete(await gate.agent.thread(threadId));
+  const { gate: next } = makeWorld({ store, clock, bank });
+  void (await connect(next)).callTool(payment);
+  await clock.pass(1_000);
+  await onlyRequest(next);
 });
 
 test('a client that has gone before its call is recorded: nobody is asked, and nothing runs', async () => {

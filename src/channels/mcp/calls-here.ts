@@ -49,11 +49,11 @@ export class CallsHere {
     return () => count(-1);
   }
 
-  /** The id of a new call: the first number from this one on that no call which begins here has. */
+  /** The id of a new call: the last number up to this one that no call which begins here has. */
   findFree(prefix: string, from: number): string {
     let number = from;
-    while (this.isHeld(`${prefix}-${number}`)) number += 1;
-    return `${prefix}-${number}`;
+    while (this.isHeld(`${prefix}${number}`)) number -= 1;
+    return `${prefix}${number}`;
   }
 
   /** The result of the call is on its way to its caller. */

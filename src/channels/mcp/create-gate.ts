@@ -18,7 +18,6 @@ import { CallsHere } from './calls-here.ts';
 import { defaultLeaseMs, makeGateAgent, reportUnknownRules } from './gate-agent.ts';
 import type { GateContext } from './gate-context.ts';
 import { type GateCaller, type GateOptions, gateSettings } from './gate-options.ts';
-import { LatestCalls } from './latest-calls.ts';
 import { type ServedGate, waitForTools } from './answer-call.ts';
 import { makeGateServer } from './serve-gate.ts';
 import { HttpGate } from './serve-http.ts';
@@ -108,7 +107,7 @@ export function createGate(options: GateOptions): Gate {
     closing: closing.signal,
   };
   const here = new CallsHere();
-  const index = { gate, here, latest: new LatestCalls(store) };
+  const index = { gate, here };
   const servers = new Set<Server>();
   const makeServer = (caller: GateCaller): Server => {
     const server = makeGateServer(serving, caller);

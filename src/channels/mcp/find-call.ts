@@ -5,7 +5,6 @@ import type { AgentThread } from '../../thread/agent-thread.ts';
 import { readCallRecord } from './call-record.ts';
 import type { CallsHere } from './calls-here.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
-import type { LatestCalls } from './latest-calls.ts';
 import { askCaller, isSameCaller } from './note-call.ts';
 
 /** Where a call is: in this thread, which the caller takes over; or, without a thread, nowhere, and a new one gets this id. */
@@ -18,14 +17,15 @@ export interface FoundCall {
 export interface CallIndex {
   gate: GateContext;
   here: CallsHere;
-  latest: LatestCalls;
 }
 
-/* Calls of the last four to eight weeks are found again. */
-const windowMs = 28 * 24 * 3_600_000;
+/* For so long after the last that was heard of a call it is found again. */
+const foundMs = 28 * 24 * 3_600_000;
 /* How many earlier calls of the same caller with the same arguments are looked at. */
 const maximumLooks = 8;
 const fingerprintLength = 22;
+/* The ids of calls count down from here by the time, so that a store, which lists threads by id, lists the latest call first. */
+const endOfTime = 9_999_999_999_999;
 /* After this time without a change, in milliseconds, nobody works on a call that no run holds. */
 const silenceMs = 2_000;
 
@@ -38,33 +38,30 @@ export async function findCall(
   call: ClientCall,
   signal: AbortSignal,
 ): Promise<FoundCall> {
-  const { gate, here, latest } = index;
-  const base = await fingerprintCall(gate, call);
-  const window = Math.floor(gate.agent.now() / windowMs);
-  const newest = await latest.find(`${base}-${window}`);
-  const free = { threadId: here.findFree(`${base}-${window}`, newest + 1) };
+  const { gate, here } = index;
+  const prefix = await fingerprintCall(gate, call);
+  const now = gate.agent.now();
+  const after = { threadId: prefix, updatedAt: 0 };
+  const listed = await gate.store.list({ after, limit: maximumLooks });
+  const earlier = listed.filter(({ threadId }) => threadId.startsWith(prefix));
+  /* Before all earlier ones, whatever the clock says. */
+  const [latest] = earlier.map(({ threadId }) => Number(threadId.slice(prefix.length)));
+  const free = here.findFree(prefix, Math.min(endOfTime - now, (latest ?? endOfTime) - 1));
   const { clientCallId } = call;
-  let looks = 0;
   let isOver = false;
-  for (const each of [window, window - 1]) {
-    const prefix = `${base}-${each}`;
-    const last = each === window ? newest : await latest.find(prefix);
-    for (let number = last; number >= 0; number -= 1) {
-      if (looks === maximumLooks) return free;
-      looks += 1;
-      const threadId = `${prefix}-${number}`;
-      await awaitUntilAborted(here.whenLeft(threadId), signal);
-      const thread = await gate.agent.thread(threadId);
-      if (clientCallId !== undefined && readCallRecord(thread)?.clientCallId === clientCallId)
-        return { threadId, thread };
-      /* One that is pending was held at the same time as a later one. */
-      const mayCount = !isOver || thread.caller?.state === 'pending';
-      const found: Judgement = mayCount ? await judgeCall(index, thread, signal) : 'over';
-      if (found === 'over') isOver = true;
-      else if (found !== 'other') return { threadId, thread: found };
-    }
+  for (const { threadId, updatedAt } of earlier) {
+    if (updatedAt + foundMs <= now) continue;
+    await awaitUntilAborted(here.whenLeft(threadId), signal);
+    const thread = await gate.agent.thread(threadId);
+    if (clientCallId !== undefined && readCallRecord(thread)?.clientCallId === clientCallId)
+      return { threadId, thread };
+    /* One that is pending was held at the same time as a later one. */
+    const mayCount = !isOver || thread.caller?.state === 'pending';
+    const found: Judgement = mayCount ? await judgeCall(index, thread, signal) : 'over';
+    if (found === 'over') isOver = true;
+    else if (found !== 'other') return { threadId, thread: found };
   }
-  return free;
+  return { threadId: free };
 }
 
 /** The beginning of the thread ids of a call: the same for every repetition by the same caller, and for no other call. */
@@ -74,7 +71,7 @@ async function fingerprintCall({ agent }: GateContext, call: ClientCall): Promis
   const text = toCanonicalText([agent.name ?? null, client, place ?? null, upstream, tool, input]);
   const digest = await digestViewer(agent, `holdpoint/gate-call/v1\0${text}`, principal);
   if (digest === undefined) throw new TypeError('The principal of a caller must be JSON.');
-  return `call-${digest.slice(0, fingerprintLength)}`;
+  return `call-${digest.slice(0, fingerprintLength)}-`;
 }
 
 /** The thread, if its call is the one that the client makes now; `other`: it is another caller's; `over`: the client has got its result. */
