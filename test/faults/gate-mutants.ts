@@ -153,6 +153,22 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'nothing is asked at a gate for a client that left while it was signed in',
+    file: 'channels/mcp/serve-http.ts',
+    from: 'if (request.signal.aborted) end(false);',
+    to: '',
+    suite: [http, 'has disconnected while it was signed in'],
+    sentence: failed,
+  },
+  {
+    promise: 'nobody takes more sessions of a gate by opening them at once',
+    file: 'channels/mcp/http-sessions.ts',
+    from: 'this.#sessions.set(id, session);\n    await server.connect(transport);',
+    to: 'await server.connect(transport);\n    this.#sessions.set(id, session);',
+    suite: [http, 'opens at once'],
+    sentence: failed,
+  },
+  {
     promise: 'nobody takes all sessions of a gate',
     file: 'channels/mcp/http-sessions.ts',
     from: 'if (own.length >= maximumPerPerson && ',

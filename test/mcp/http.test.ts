@@ -145,6 +145,22 @@ test('a person who has all sessions that one person may have loses the oldest of
   ]);
 });
 
+test('of sessions that one person opens at once, as many are opened as may be', async () => {
+  const { gate } = makeWorld({ authorize, maximumSessionsPerPerson: 2 });
+  const open = async () => gate.handler(post(initialize));
+  const responses = await Promise.all([open(), open(), open(), open()]);
+  expect(responses.filter(({ status }) => status === 503)).toHaveLength(2);
+  await Promise.all(responses.map(async (response) => response.text()));
+  expect((await open()).status).toBe(200);
+});
+
+test('a client that is refused takes no session', async () => {
+  const { gate } = makeWorld({ authorize, maximumSessions: 1 });
+  const broken = post(initialize, { accept: 'text/html' });
+  expect((await gate.handler(broken)).status).toBe(406);
+  await openSession(gate);
+});
+
 test('while all sessions are in use, no other is opened', async () => {
   const { gate } = makeWorld({ authorize, maximumSessions: 1 });
   const id = await openSession(gate);
@@ -205,6 +221,24 @@ test.each(Object.entries(disconnections))(
     expect(bank.calls).toHaveLength(1);
   },
 );
+
+test('nothing is asked and nothing runs for a client that has disconnected while it was signed in', async () => {
+  const cutting = new AbortController();
+  let isSlow = false;
+  const { gate, bank, clock } = makeWorld({
+    authorize: async (given) => {
+      if (isSlow) cutting.abort();
+      return authorize(given);
+    },
+  });
+  const id = await openSession(gate);
+  isSlow = true;
+  const request = post(callPay, { 'mcp-session-id': id });
+  await gate.handler(new Request(request, { signal: cutting.signal }));
+  await clock.pass(60_000);
+  expect((await gate.agent.requests({ principal: 'boss' })).requests).toEqual([]);
+  expect(bank.calls).toEqual([]);
+});
 
 test('a result that no one read over HTTP is collected, and not noted as sent', async () => {
   const { gate, bank, clock } = makeWorld({ authorize, toolApproval: () => 'approved' });

@@ -32,19 +32,20 @@ export class HttpSessions {
     this.#limits = limits;
   }
 
-  /** The session with this id that `isOwn` accepts, used now. */
+  /** The session with this id that `isOwn` accepts, used now: one more of its responses will be sent. */
   use(id: string, isOwn: (session: HttpSession) => boolean): HttpSession | undefined {
     this.#closeIdle();
     const session = this.#sessions.get(id);
     if (session === undefined || !isOwn(session)) return undefined;
     session.usedAt = this.#limits.now();
+    session.open += 1;
     /* They are in the order of use. */
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     return session;
   }
 
-  /** A new session, which is kept once its client has initialized it; `undefined` if all others, or all of this person, are in use. */
+  /** A new session, whose first response will be sent; `undefined` if all others, or all of this person, are in use. */
   async open(
     caller: GateCaller,
     makeServer: (caller: GateCaller) => Server,
@@ -56,14 +57,22 @@ export class HttpSessions {
     const all = this.#list();
     if (all.length >= maximum && !this.#closeOldest(all)) return undefined;
     const server = makeServer(caller);
+    const id = makeRandomId();
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: makeRandomId,
-      onsessioninitialized: (id) => void this.#sessions.set(id, session),
-      onsessionclosed: (id) => void this.#sessions.delete(id),
+      sessionIdGenerator: () => id,
+      onsessionclosed: () => void this.#sessions.delete(id),
     });
-    const session = { caller, server, transport, open: 0, usedAt: this.#limits.now() };
+    const session = { caller, server, transport, open: 1, usedAt: this.#limits.now() };
+    /* Before its client has initialized it: many may come at once. */
+    this.#sessions.set(id, session);
     await server.connect(transport);
     return session;
+  }
+
+  /** Closes a session whose client was refused. */
+  async refuse(session: HttpSession): Promise<void> {
+    for (const [id, each] of this.#list()) if (each === session) this.#sessions.delete(id);
+    await session.server.close();
   }
 
   /** Closes all sessions. */

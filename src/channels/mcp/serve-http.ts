@@ -119,12 +119,11 @@ export class HttpGate {
       );
     }
     const given = parsedBody === undefined ? {} : { parsedBody };
-    session.open += 1;
     const end = (): void => void (session.open -= 1);
     const serve = async (): Promise<Response> => {
       const response = await session.transport.handleRequest(request, given);
       /* Its client was refused, and has no session. */
-      if (session.transport.sessionId === undefined) await session.server.close();
+      if (session.transport.sessionId === undefined) await this.#sessions.refuse(session);
       return response;
     };
     return this.#connect(request, serve, end);
@@ -170,6 +169,8 @@ export class HttpGate {
     };
     this.#connections.set(request, { gone: gone.signal, sent: sent.promise });
     request.signal.addEventListener('abort', () => end(false), { once: true });
+    /* It may have been signed in for long. */
+    if (request.signal.aborted) end(false);
     try {
       const response = await serve();
       if (response.body === null) end(true);
