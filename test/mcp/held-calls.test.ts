@@ -216,7 +216,8 @@ const payEuros = (euros: number) => ({ name: 'pay', arguments: { to: 'ACME', eur
 test('while as many calls of one person wait as may, their further calls are refused, and nobody is asked', async () => {
   const { gate, bank, clock } = makeWorld({ maximumWaiting: 2 });
   const client = await connect(gate);
-  const [first] = [client.callTool(payEuros(1)), client.callTool(payEuros(2))];
+  const first = client.callTool(payEuros(1));
+  client.callTool(payEuros(2)).catch(() => {});
   await clock.pass(46_000);
   expect(readTexts(await first)[0]).toMatch(/^Pending/);
   const third = client.callTool(payEuros(3));
@@ -228,7 +229,7 @@ test('while as many calls of one person wait as may, their further calls are ref
   expect(asked).toHaveLength(2);
 
   const other = await connect(gate, { principal: 'bo' });
-  void other.callTool(payEuros(3));
+  other.callTool(payEuros(3)).catch(() => {});
   await clock.pass(1_000);
   expect(await listOpen(gate)).toHaveLength(3);
 
@@ -239,7 +240,7 @@ test('while as many calls of one person wait as may, their further calls are ref
   await clock.pass(2_000);
   expect(readTexts(await collected)).toEqual(['pay done']);
   expect(bank.calls).toHaveLength(1);
-  void client.callTool(payEuros(4));
+  client.callTool(payEuros(4)).catch(() => {});
   await clock.pass(1_000);
   expect(await listOpen(gate)).toHaveLength(3);
 });
