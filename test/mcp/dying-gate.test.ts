@@ -159,3 +159,15 @@ test('a client is told in time that its call is pending, also if it had to be fo
   await clock.pass(45_000);
   expect(readTexts(await again)[0]).toMatch(/^Pending/);
 });
+
+test('a gate that closes while it finds out whose call it is tells its client to call again', async () => {
+  const { gate, client, clock, dying } = await holdUntilDeath();
+  dying.die();
+  const again = client.callTool(payment);
+  await clock.pass(2_000);
+  const closed = gate.close();
+  expect(readTexts(await again)).toEqual([
+    'The gate is closing. Call again with exactly the same arguments.',
+  ]);
+  await closed;
+});
