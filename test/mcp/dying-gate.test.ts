@@ -1,5 +1,6 @@
-import { memoryStore } from 'holdpoint';
+import { memoryStore, type ThreadStore } from 'holdpoint';
 import { expect, test } from 'vitest';
+import { storeKits } from '../support/store-kits.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 import { dyingStore } from '../tools/dying-store.ts';
 import {
@@ -25,12 +26,11 @@ const points = Array.from({ length: 12 }, (_each, index) => index + 1).flatMap((
 
 /** Lets a gate die at a point, and the client call again until it is told what became of its call. */
 async function playDeath(
-  rules: (typeof kinds)[number]['rules'],
+  { store, rules }: { store: ThreadStore; rules: (typeof kinds)[number]['rules'] },
   { append, when }: (typeof points)[number],
   restMs: number,
 ): Promise<{ told: string; effects: number; asked: number }> {
   const clock = virtualClock();
-  const store = memoryStore();
   const bank = makeBank();
   const dying = dyingStore(store, append, when);
   const { gate } = makeWorld({ ...rules, store, clock, bank });
@@ -63,12 +63,20 @@ async function playDeath(
   return { told: told.split(' ', 3).join(' '), effects: bank.calls.length, asked };
 }
 
-test.each(kinds.flatMap((each) => [0, 70_000].map((restMs) => ({ ...each, restMs }))))(
-  'wherever the gate dies, a call that $kind takes effect at most once, and its client is told truly, and nobody is asked twice ($restMs ms later)',
-  async ({ rules, restMs, requests }) => {
+const trials = kinds.flatMap((each) =>
+  storeKits.flatMap(({ name, keep }) =>
+    [0, 70_000].map((restMs) => ({ ...each, restMs, name, keep })),
+  ),
+);
+
+test.each(trials)(
+  'wherever the gate dies, a call that $kind takes effect at most once, and its client is told truly, and nobody is asked twice ($name, $restMs ms later)',
+  async ({ rules, restMs, requests, keep }) => {
     const ends = new Set<string>();
     for (const point of points) {
-      const { told, effects, asked } = await playDeath(rules, point, restMs);
+      using kept = keep();
+      const ground = { store: kept.open(), rules };
+      const { told, effects, asked } = await playDeath(ground, point, restMs);
       expect({ ...point, asked }).toEqual({ ...point, asked: requests });
       ends.add(`${told}: ${effects}`);
     }

@@ -65,7 +65,7 @@ export interface GateOptions
   holdMs?: number;
   /**
    * How many calls of one person may wait for a decision, over all their clients, those that were told to call again included. While there are so
-   * many, each further one is refused at once, and nobody is asked. Default 100. Needs a store that keeps requests.
+   * many, each further one is refused at once, also one that needs nobody, and nobody is asked. Default 100. Needs a store that keeps requests.
    */
   maximumWaiting?: number;
   /**
