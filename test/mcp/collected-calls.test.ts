@@ -306,14 +306,14 @@ test('a call that another gate runs is not taken for a lost one', async () => {
 
 test('a call that another gate runs for long is not taken for a lost one: its lease is renewed', async () => {
   const store = memoryStore();
-  const real = { ...free, store, now: Date.now, wait: waitForTimer, leaseMs: 600, pollMs: 50 };
+  const real = { ...free, store, now: Date.now, wait: waitForTimer, leaseMs: 3_000, pollMs: 50 };
   const busy = makeWorld({ ...real, bank: makeBank(() => new Promise(() => {})) });
   const { gate, bank } = makeWorld(real);
   const second = await connect(gate);
   void (await connect(busy.gate)).callTool(payment).catch(() => {});
   await expect.poll(() => busy.bank.calls.length).toBe(1);
   const told = second.callTool(payment);
-  await expect.poll(() => bank.calls.length, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => bank.calls.length, { timeout: 10_000 }).toBe(1);
   expect(readTexts(await told)).toEqual(['pay done']);
 });
 

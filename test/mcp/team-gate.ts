@@ -12,7 +12,7 @@ export function openTeamGate(store: ThreadStore, ledger: string, holdMs: number)
     authorize,
     holdMs,
     pollMs: 100,
-    leaseMs: 2_000,
+    leaseMs: 10_000,
     upstreams: {
       bank: {
         command: process.execPath,
