@@ -43,9 +43,17 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'a new call of a gate has an id of its own, before those of all earlier ones',
     file: 'channels/mcp/find-call.ts',
-    from: 'const [latest] = earlier.map(',
-    to: 'const [, latest] = earlier.map(',
+    from: 'const [latest = firstNumber + 1] = earlier.map(',
+    to: 'const [, latest = firstNumber + 1] = earlier.map(',
     suite: [collected, 'the same arguments after a result was sent'],
+    sentence: failed,
+  },
+  {
+    promise: 'two gates do not begin one call twice',
+    file: 'channels/mcp/find-call.ts',
+    from: 'here.findFree(prefix, latest - 1)',
+    to: 'here.findFree(prefix, latest - 1 - now)',
+    suite: [collected, 'at the same moment is one call'],
     sentence: failed,
   },
   {

@@ -220,6 +220,21 @@ test("a call with the client's own id is the same call: while it is held, and af
   expect(await listOpen(gate)).toHaveLength(1);
 });
 
+test("a call with the client's own id that reaches two gates at the same moment is one call", async () => {
+  const store = memoryStore();
+  const clock = virtualClock();
+  const bank = makeBank();
+  const { gate } = makeWorld({ store, clock, bank });
+  const { gate: other } = makeWorld({ store, clock, bank, now: () => clock.now() + 7 });
+  const clients = [await connect(gate), await connect(other)];
+  const results = clients.map(async (client) => client.callTool(withId('toolu_1')));
+  await clock.pass(5_000);
+  await answerOnly(gate, (request) => request.approve());
+  await clock.pass(5_000);
+  for (const result of results) expect(readTexts(await result)).toEqual(['pay done']);
+  expect(bank.calls).toHaveLength(1);
+});
+
 test.each([
   ['another person', { principal: 'bo' }, {}],
   ['nobody in particular', {}, {}],

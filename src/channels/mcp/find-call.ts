@@ -24,8 +24,8 @@ const foundMs = 28 * 24 * 3_600_000;
 /* How many earlier calls of the same caller with the same arguments are looked at. */
 const maximumLooks = 8;
 const fingerprintLength = 22;
-/* The ids of calls count down from here by the time, so that a store, which lists threads by id, lists the latest call first. */
-const endOfTime = 9_999_999_999_999;
+/* Equal calls count down from here, so that a store, which lists threads by id, lists the latest one first. */
+const firstNumber = 999_999_999;
 /* After this time without a change, in milliseconds, nobody works on a call that no run holds. */
 const silenceMs = 2_000;
 
@@ -44,9 +44,6 @@ export async function findCall(
   const after = { threadId: prefix, updatedAt: 0 };
   const listed = await gate.store.list({ after, limit: maximumLooks });
   const earlier = listed.filter(({ threadId }) => threadId.startsWith(prefix));
-  /* Before all earlier ones, whatever the clock says. */
-  const [latest] = earlier.map(({ threadId }) => Number(threadId.slice(prefix.length)));
-  const free = here.findFree(prefix, Math.min(endOfTime - now, (latest ?? endOfTime) - 1));
   const { clientCallId } = call;
   let isOver = false;
   for (const { threadId, updatedAt } of earlier) {
@@ -61,7 +58,11 @@ export async function findCall(
     if (found === 'over') isOver = true;
     else if (found !== 'other') return { threadId, thread: found };
   }
-  return { threadId: free };
+  /* The same for all gates that look now: one of them begins the call, and the others look again. */
+  const [latest = firstNumber + 1] = earlier.map(({ threadId }) =>
+    Number(threadId.slice(prefix.length)),
+  );
+  return { threadId: here.findFree(prefix, latest - 1) };
 }
 
 /** The beginning of the thread ids of a call: the same for every repetition by the same caller, and for no other call. */
