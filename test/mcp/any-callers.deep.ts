@@ -13,6 +13,6 @@ test.each(storeKits)(
       using kept = keep();
       expect(await playCallers(moves, kept.open())).toEqual([]);
     });
-    await mustHold(property, { numRuns: 20 * times });
+    await mustHold(property, { numRuns: 10 * times });
   },
 );
