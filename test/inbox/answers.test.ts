@@ -412,6 +412,11 @@ async function stuckThread() {
   return { agent, store, repair };
 }
 
+/** Runs nothing, as a gate does with the call of another one. */
+async function refuseToRun(threadId: string): Promise<never> {
+  throw new HoldpointError('not-allowed', `${threadId} is not a call of this gate.`);
+}
+
 describe('what needs settling', () => {
   test('is settled by whom the app lets settle it, once', async () => {
     const { agent, inbox, entry } = await lostCall({ maySee: () => true });
@@ -505,10 +510,7 @@ describe('what needs settling', () => {
     const { agent, repair } = await stuckThread();
     await noteCaller(agent, await agent.thread('t1'), () => ({ callerId: 'x', state: 'left' }));
     repair();
-    const runNow = async (threadId: string): Promise<never> => {
-      throw new HoldpointError('not-allowed', `${threadId} is not a call of this gate.`);
-    };
-    const inbox = inboxOf(agent, { maySettle: () => true, runNow });
+    const inbox = inboxOf(agent, { maySettle: () => true, runNow: refuseToRun });
     const entry = only((await inbox.list('dora', 'list=unsettled')).entries);
     expect(await inbox.act('dora', entry, { type: 'retry' })).toMatchObject({
       error: { code: 'not-allowed', message: 't1 is not a call of this gate.' },
