@@ -385,6 +385,14 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'no client of a gate is asked for headers that repeat arguments',
+    file: 'channels/mcp/upstreams.ts',
+    from: '...omitHeaders(inputSchema)',
+    to: '...inputSchema',
+    suite: ['mcp/threats', 'a header that repeats an argument'],
+    sentence: failed,
+  },
+  {
     promise: 'a closed gate uses no approval up',
     file: 'channels/mcp/create-gate.ts',
     from: 'if (closing.signal.aborted) {',

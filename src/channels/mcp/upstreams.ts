@@ -5,6 +5,7 @@ import type { ToolRunOptions } from '../../agent/calls.ts';
 import { isObject } from '../../content/json-value.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import type { GateProblem } from './gate-problem.ts';
+import { omitHeaders } from './omit-headers.ts';
 import { omitPatterns } from './omit-patterns.ts';
 import {
   makePinsAgent,
@@ -61,6 +62,7 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
       report: (problem) => report({ upstream: name, problem }),
       onChange: () => {
         tools = undefined;
+        listed = undefined;
         for (const listener of listeners) listener();
       },
     }),
@@ -68,13 +70,14 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
   let tools: ToolSet | undefined;
   const readTools = (): ToolSet =>
     (tools ??= Object.fromEntries(opened.flatMap((each) => each.makeTools())));
+  let listed: McpTool[] | undefined;
   const listing = Promise.all(opened.map(async ({ start }) => start()));
   return {
     get tools() {
       return readTools();
     },
     get listed() {
-      return opened.flatMap((each) => each.list());
+      return (listed ??= opened.flatMap((each) => each.list()));
     },
     onChange(listener) {
       listeners.add(listener);
@@ -175,7 +178,7 @@ function openUpstream(
         return {
           ...tool,
           name: `${prefix}${tool.name}`,
-          inputSchema: { ...inputSchema, type: 'object' },
+          inputSchema: { ...omitHeaders(inputSchema), type: 'object' },
           ...(outputSchema && { outputSchema: { ...outputSchema, type: 'object' } }),
         };
       }),
