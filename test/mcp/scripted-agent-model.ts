@@ -28,8 +28,14 @@ const resultSchema = z.array(
   z.looseObject({ type: z.literal('tool_result'), content: z.unknown() }),
 );
 
+/** What the model says after a result; `undefined`: it calls again. */
+type SayAfter = (result: string) => string | undefined;
+
+const sayResult: SayAfter = (result) =>
+  result.includes('Pending') ? undefined : `The result: ${result}`;
+
 /** Starts it. `results` are the results of the calls, as text. */
-export async function startAgentModel() {
+export async function startAgentModel(sayAfter: SayAfter = sayResult) {
   const results: string[] = [];
   const server = createServer((request, response) => {
     let body = '';
@@ -43,9 +49,9 @@ export async function startAgentModel() {
     });
   });
   const decide = (result: string | undefined, hasTool: boolean): string => {
-    if (result !== undefined) results.push(result);
     if (result === undefined) return hasTool ? 'call' : 'There is no such tool.';
-    return result.includes('Pending') ? 'call' : `The result: ${result}`;
+    results.push(result);
+    return sayAfter(result) ?? 'call';
   };
   const reply = (json: unknown, response: ServerResponse): void => {
     const { model, tools = [], messages } = messagesSchema.parse(json);
