@@ -1,11 +1,10 @@
 import { parseRows, type Span } from './styled-spans.ts';
 
-/** A screen, and how long it is shown. */
-export interface Frame {
-  rows: string[];
+/** The rows of a terminal, or a picture as a data URL, and how long it is shown. */
+export type Frame = ({ rows: string[] } | { picture: string }) & {
   seconds: number;
   caption: string;
-}
+};
 
 const cell = { width: 8.4, height: 18 };
 const margin = 16;
@@ -17,19 +16,23 @@ const top = bar + 6;
  * the strip. It plays twice and stops at the last frame, which is also what is shown where nothing may move.
  */
 export function animatedSvg(frames: readonly Frame[], columns: number, title: string): string {
-  const rowCount = Math.max(...frames.map(({ rows }) => rows.length));
+  const rowCount = Math.max(...frames.map((frame) => ('rows' in frame ? frame.rows.length : 0)));
   const width = Math.ceil(columns * cell.width + 2 * margin);
   const height = top + rowCount * cell.height + margin;
   const lines = new Lines();
-  const strip = frames.map(({ rows, caption }, index) => {
-    const used = parseRows(rows).map((spans, row) => lines.use(spans, row));
+  const pictures = new Pictures({ width: width - 2, height: height - bar - 2 });
+  const strip = frames.map((frame, index) => {
+    const shown =
+      'rows' in frame
+        ? parseRows(frame.rows).map((spans, row) => lines.use(spans, row))
+        : [pictures.use(frame.picture)];
     const x = index * width;
-    return `<g transform="translate(${x})"><text class="caption" x="${width / 2}" y="22">${escaped(caption)}</text>${used.join('')}</g>`;
+    return `<g transform="translate(${x})"><text class="caption" x="${width / 2}" y="22">${escaped(frame.caption)}</text>${shown.join('')}</g>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" xml:space="preserve">
 <title>${escaped(title)}</title>
 <style>${styleSheet(frames, width)}</style>
-<defs>${lines.definitions()}</defs>
+<defs>${lines.definitions()}${pictures.definitions()}</defs>
 <rect class="screen" x=".5" y=".5" width="${width - 1}" height="${height - 1}" rx="8"/>
 <path class="line" d="M.5 ${bar}.5h${width - 1}"/>
 <g class="strip">
@@ -53,6 +56,32 @@ class Lines {
 
   definitions(): string {
     return [...this.#ids].map(([line, id]) => `<g id="${id}">${line}</g>`).join('\n');
+  }
+}
+
+/** The distinct pictures of all frames, which are shown below the bar. */
+class Pictures {
+  readonly #ids = new Map<string, string>();
+  readonly #size: { width: number; height: number };
+
+  constructor(size: { width: number; height: number }) {
+    this.#size = size;
+  }
+
+  use(url: string): string {
+    const id = this.#ids.get(url) ?? `p${this.#ids.size}`;
+    this.#ids.set(url, id);
+    return `<use href="#${id}" x="1" y="${bar + 1}"/>`;
+  }
+
+  definitions(): string {
+    const { width, height } = this.#size;
+    return [...this.#ids]
+      .map(
+        ([url, id]) =>
+          `<image id="${id}" width="${width}" height="${height}" preserveAspectRatio="xMidYMin slice" href="${url}"/>`,
+      )
+      .join('\n');
   }
 }
 

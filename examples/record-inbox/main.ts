@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { toWebp } from './to-webp.ts';
 
 /* Takes the picture of the inbox that the docs show. It needs Debian's Chromium: `npx node examples/record-inbox/main.ts`. */
 
@@ -52,23 +53,5 @@ async function record(shown: Browser): Promise<void> {
   await inbox.goto('http://127.0.0.1:3219/inbox');
   await inbox.getByRole('row', { name: /Lumen Hosting/ }).click();
   await inbox.locator('.detail-scroll').getByText('EUR 1,290.00').waitFor();
-  await writeFile(target, await shrink(await inbox.screenshot(), shown));
-}
-
-/** The same picture as WebP, which is a third of the size. */
-async function shrink(png: Buffer, shown: Browser): Promise<Buffer> {
-  const page = await shown.newPage();
-  const url = await page.evaluate<string>(`new Promise((resolve, reject) => {
-    const image = new Image();
-    image.onerror = reject;
-    image.onload = () => {
-      const canvas = document.createElement('canvas');
-      canvas.width = image.width;
-      canvas.height = image.height;
-      canvas.getContext('2d').drawImage(image, 0, 0);
-      resolve(canvas.toDataURL('image/webp', 0.85));
-    };
-    image.src = 'data:image/png;base64,${png.toString('base64')}';
-  })`);
-  return Buffer.from(url.slice(url.indexOf(',') + 1), 'base64');
+  await writeFile(target, await toWebp(await inbox.screenshot(), shown));
 }
