@@ -12,15 +12,20 @@ test.each(['docs/index.md', 'docs/llms.txt'])('%s lists every page of the docs',
   expect(listed?.toSorted()).toEqual(others.map((page) => page.path).toSorted());
 });
 
-test('the tests that docs/promises.md names exist', () => {
-  const [page] = pagesAt('docs/promises.md');
-  const named = [...(page?.text ?? '').matchAll(/`(test\/\w+\/[\w-]+)`/g)];
-  const missing = named
-    .map(([, path = '']) => path)
-    .filter((path) => ['.test.ts', '.deep.ts'].every((end) => !existsSync(join(root, path + end))));
-  expect(named.length).toBeGreaterThan(15);
-  expect(missing).toEqual([]);
-});
+test.each(['docs/promises.md', 'docs/channels/gate.md'])(
+  'the tests that %s names exist',
+  (path) => {
+    const [page] = pagesAt(path);
+    const named = [...(page?.text ?? '').matchAll(/`(test\/\w+\/[\w-]+)`/g)];
+    const missing = named
+      .map(([, name = '']) => name)
+      .filter((name) =>
+        ['.test.ts', '.deep.ts'].every((end) => !existsSync(join(root, name + end))),
+      );
+    expect(named.length).toBeGreaterThan(15);
+    expect(missing).toEqual([]);
+  },
+);
 
 test('the test files that test/faults/covered.md names exist', () => {
   const text = readFileSync(join(root, 'test/faults/covered.md'), 'utf8');

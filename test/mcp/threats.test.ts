@@ -11,7 +11,15 @@ import { openGatePage } from '../../src/command/gate-page.ts';
 import { makeLocalKey } from '../../src/command/local-key.ts';
 import { serveLocally } from '../../src/command/local-server.ts';
 import { freePort } from '../support/free-port.ts';
-import { answerOnly, connect, listOpen, makeBank, makeWorld, text } from './gate-world.ts';
+import {
+  answerOnly,
+  connect,
+  listOpen,
+  makeBank,
+  makeWorld,
+  readTexts,
+  text,
+} from './gate-world.ts';
 import { authorize, connectHttp, fetchAs } from './http-clients.ts';
 import { makeServer, openGate, pay } from './tool-servers.ts';
 
@@ -137,6 +145,16 @@ test('people are asked about a tool by its name and its server, whatever the ser
   expect((await held).isError).toBe(true);
   await client.close();
   await gate.close();
+});
+
+test('a result that would flood the model is left out, and the client is told so', async () => {
+  const bank = makeBank(() => ({ ...text('x'.repeat(1_048_576)), isError: true }));
+  const { gate } = makeWorld({ bank, toolApproval: () => 'approved' });
+  const client = await connect(gate);
+  const result = await client.callTool({ name: 'pay', arguments: { to: 'ACME', euros: 1 } });
+  expect(readTexts(result)).toEqual([expect.stringContaining('so the result was left out')]);
+  expect(result.isError).toBe(true);
+  await client.close();
 });
 
 test('a yes opens one call: the next one of the same tool asks again, and so does that of somebody else', async () => {
