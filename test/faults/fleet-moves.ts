@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import type { ThreadEvent } from 'holdpoint';
+import { noteCaller } from '../../src/agent/note-caller.ts';
 import type { ScheduledProcess, ScheduledWorld } from './scheduled-world.ts';
 
-/** What whoever shares a store with others does to a thread: a bystander, another agent, a queue, a scheduler, an operator. */
+/** What whoever shares a store with others does to a thread: a bystander, another agent, a queue, a scheduler, an operator, a gate. */
 export type FleetMove =
   | { type: 'look' }
   | { type: 'adopt' }
@@ -10,7 +11,10 @@ export type FleetMove =
   | { type: 'due' }
   | { type: 'stop' }
   | { type: 'retract' }
+  | { type: 'note'; state: CallerState }
   | { type: 'delete' };
+
+type CallerState = 'waiting' | 'pending' | 'left' | 'informed';
 
 /** Moves of a fleet; few delete. */
 export const fleetMoves: fc.Arbitrary<FleetMove> = fc.oneof(
@@ -26,6 +30,13 @@ export const fleetMoves: fc.Arbitrary<FleetMove> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('stop') }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('retract') }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('note'),
+      state: fc.constantFrom('waiting', 'pending', 'left', 'informed'),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('delete') }) },
 );
 
@@ -54,6 +65,12 @@ export async function makeFleetMove(
     case 'retract':
       await agent.retract(thread);
       return { end: 'retracted', faults: [] };
+    case 'note': {
+      const { state } = move;
+      const until = state === 'waiting' ? { until: world.latest + 1_000 } : {};
+      await noteCaller(agent, thread, () => ({ callerId: 'client', state, ...until }));
+      return { end: thread.caller?.state ?? 'nobody', faults: [] };
+    }
     case 'delete':
       await agent.delete(thread);
       await world.open(process);

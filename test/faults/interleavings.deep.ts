@@ -45,6 +45,8 @@ describe('however the steps of two to four processes interleave,', () => {
       'resend: completed',
       'resend: running',
       'stop: stopped',
+      'note: waiting',
+      'note: informed',
       'retract: retracted',
       'retract: not-allowed',
       'retract: thread-busy',

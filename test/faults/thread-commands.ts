@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { type AgentThread, HoldpointError } from 'holdpoint';
 import { expect } from 'vitest';
+import { noteCaller } from '../../src/agent/note-caller.ts';
 import { holdMs, owners, type ScheduledProcess, type ScheduledWorld } from './scheduled-world.ts';
 import { sendAnswer } from './thread-moves.ts';
 import type { ForeseenAnswer, ForeseenCall, ThreadOracle } from './thread-oracle.ts';
@@ -109,6 +110,7 @@ export const threadCommands: fc.Arbitrary<ThreadCommand>[] = [
   fc.constantFrom(1, holdMs - 1, holdMs).map(wait),
   fc.nat(5).map(sayAgain),
   fc.boolean().map(meddle),
+  fc.constantFrom('waiting' as const, 'pending' as const, 'informed' as const).map(noteClient),
   fc.constant(new PlainCommand('restart', () => 'restarted', restart)),
   fc.constant(new PlainCommand('restore', () => 'restored', restore)),
 ];
@@ -175,6 +177,22 @@ async function tryAll({ agent, thread }: ScheduledProcess): Promise<string> {
   ])
     await expect(work()).rejects.toThrow('belongs to');
   return (await agent.run([], thread)).status;
+}
+
+/** A gate notes what has become of its client, which decides nothing. */
+function noteClient(state: 'waiting' | 'pending' | 'informed'): ThreadCommand {
+  return {
+    check: ({ turns }) => turns > 0,
+    run: async (oracle, real) => {
+      const { agent, thread } = real.process;
+      const note = async (): Promise<string> => {
+        await noteCaller(agent, thread, () => ({ callerId: 'client', state }));
+        return thread.caller?.state ?? 'nobody';
+      };
+      await expectForeseen(oracle, real, state, note());
+    },
+    toString: () => `note ${state}`,
+  };
 }
 
 function wait(ms: number): ThreadCommand {

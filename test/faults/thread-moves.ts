@@ -107,6 +107,7 @@ async function perform(
     case 'due':
     case 'stop':
     case 'retract':
+    case 'note':
     case 'delete':
       return makeFleetMove(world, made.process, made.move);
     default:
