@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { isUnhandled } from './support/forgotten-calls.ts';
 import { openRunFolder } from './support/run-folder.ts';
 import { testFiles } from './support/test-files.ts';
 
@@ -55,7 +54,6 @@ export default defineConfig({
     testTimeout: 1_800_000,
     /* To remove the copies of a whole project takes a while on a busy machine. */
     hookTimeout: 120_000,
-    onUnhandledError: isUnhandled,
     maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
     projects: [

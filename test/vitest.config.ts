@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { isUnhandled } from './support/forgotten-calls.ts';
 import { findPlaceInMemory, openRunFolder } from './support/run-folder.ts';
 import { testFiles } from './support/test-files.ts';
 
@@ -16,7 +15,6 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     testTimeout: 60_000,
-    onUnhandledError: isUnhandled,
     reporters: ['dot'],
     silent: 'passed-only',
     /* One more than there are cores: some tests wait for a terminal, a browser or another process. */

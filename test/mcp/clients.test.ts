@@ -1,4 +1,4 @@
-import { Client, type ClientOptions } from '@modelcontextprotocol/client';
+import type { Client, ClientOptions } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import type { GateOptions } from 'holdpoint/mcp';
 import { expect, test } from 'vitest';
@@ -10,6 +10,7 @@ import {
   onlyRequest,
   payment,
   readTexts,
+  TestClient,
 } from './gate-world.ts';
 import { authorize, connectHttp, fetchAs } from './http-clients.ts';
 
@@ -20,7 +21,7 @@ type Gate = ReturnType<typeof makeWorld>['gate'];
 async function connectStdio(gate: Gate, mode: (typeof eras)[number], options: ClientOptions = {}) {
   const [mine, transport] = InMemoryTransport.createLinkedPair();
   const served = gate.serveStdio({ principal: 'ada', transport });
-  const client = new Client(
+  const client = new TestClient(
     { name: 'claude-code', version: '1' },
     { ...options, versionNegotiation: { mode } },
   );

@@ -8,7 +8,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { createGate, type Gate, type GateCaller, type GateOptions } from 'holdpoint/mcp';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { virtualClock } from '../support/virtual-clock.ts';
 
@@ -101,6 +101,20 @@ export function makeWorld({
 
 type NewClientOptions = NonNullable<ConstructorParameters<typeof Client>[1]>;
 
+/** A client that is closed when its test ends. A call whose result the test does not wait for ends then, too. */
+export class TestClient extends Client {
+  constructor(...given: ConstructorParameters<typeof Client>) {
+    super(...given);
+    onTestFinished(async () => this.close());
+  }
+
+  override callTool(...given: Parameters<Client['callTool']>): ReturnType<Client['callTool']> {
+    const called = super.callTool(...given);
+    called.catch(() => {});
+    return called;
+  }
+}
+
 /** A client of SDK 2 that is connected to the gate. */
 export async function connect(
   gate: Gate,
@@ -109,7 +123,7 @@ export async function connect(
 ): Promise<Client> {
   const [mine, theirs] = InMemoryTransport.createLinkedPair();
   await gate.makeServer(caller).connect(theirs);
-  const client = new Client({ name, version: '1' }, options);
+  const client = new TestClient({ name, version: '1' }, options);
   await client.connect(mine);
   /* Then the gate knows the tools of its servers, which it connects to on the clock of this machine. */
   await client.listTools();
@@ -125,6 +139,7 @@ export async function connectOld(
   await gate.makeServer(caller).connect(theirs);
   const client = new OldClient({ name: 'claude-code', version: '1' });
   await client.connect(mine);
+  onTestFinished(async () => client.close());
   await client.listTools();
   return client;
 }

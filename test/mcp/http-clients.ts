@@ -1,9 +1,10 @@
 import { createMCPClient } from '@ai-sdk/mcp';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldHttpTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Gate } from 'holdpoint/mcp';
-import { readTexts } from './gate-world.ts';
+import { onTestFinished } from 'vitest';
+import { readTexts, TestClient } from './gate-world.ts';
 
 /** The address of a gate that is served in this process. */
 export const gateUrl = 'https://gate.example/mcp';
@@ -41,7 +42,7 @@ export async function connectHttp(
   mode: 'auto' | 'legacy',
   options: ClientOptions = {},
 ): Promise<Client> {
-  const client = new Client(names, { ...options, versionNegotiation: { mode } });
+  const client = new TestClient(names, { ...options, versionNegotiation: { mode } });
   await client.connect(new StreamableHTTPClientTransport(new URL(gateUrl), { fetch }));
   await client.listTools();
   return client;
@@ -54,11 +55,13 @@ export const httpClients: Record<string, (fetch: Fetch) => Promise<HttpClient>> 
   'SDK 1': async (fetch) => {
     const client = new OldClient(names);
     await client.connect(new OldHttpTransport(new URL(gateUrl), { fetch }));
+    onTestFinished(async () => client.close());
     await client.listTools();
     return wrap(client);
   },
   '@ai-sdk/mcp': async (fetch) => {
     const client = await createMCPClient({ transport: { type: 'http', url: gateUrl, fetch } });
+    onTestFinished(async () => client.close());
     const tools = await client.tools();
     return {
       call: async (name, input) => {
