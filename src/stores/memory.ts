@@ -60,6 +60,11 @@ export function memoryStore({
       `The log of thread ${threadId} ends at revision ${revision}, not at the expected revision ${expected.revision}, or was replaced.`,
     );
   };
+  const isAtEnd = ({ threadId, revision, hash }: ThreadEnd): boolean => {
+    const end = threads.get(threadId)?.summary;
+    return end?.revision === revision && end.hash === hash;
+  };
+
   const remove = (threadId: string): void => {
     threads.delete(threadId);
     requests?.deleteOf(threadId);
@@ -126,10 +131,6 @@ export function memoryStore({
       },
 
       async delete(groups) {
-        const isAtEnd = ({ threadId, revision, hash }: ThreadEnd): boolean => {
-          const end = threads.get(threadId)?.summary;
-          return end?.revision === revision && end.hash === hash;
-        };
         const whole = groups.filter((group) => group.every(isAtEnd)).flat();
         for (const { threadId } of whole) remove(threadId);
         return whole.map(({ threadId }) => threadId);
