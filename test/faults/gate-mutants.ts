@@ -306,10 +306,18 @@ export const gateMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a call is unknown at a gate if its server did not hear from another one',
-    file: 'channels/mcp/upstream-connection.ts',
-    from: 'return error.code !== serverTimeout;',
+    file: 'channels/mcp/upstream-refusals.ts',
+    from: 'return refusingCodes.has(error.code);',
     to: 'return true;',
-    suite: ['mcp/server-answers', 'did not answer in time'],
+    suite: ['mcp/server-answers', 'another server did not answer in time'],
+    sentence: failed,
+  },
+  {
+    promise: 'a call is unknown at a gate if a proxy says that it took too long',
+    file: 'channels/mcp/upstream-refusals.ts',
+    from: 'return refusingStatuses.has(error.data.status);',
+    to: 'return error.data.status < 500;',
+    suite: ['mcp/server-answers', 'HTTP status 408'],
     sentence: failed,
   },
   {

@@ -1,5 +1,10 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { InMemoryTransport as OldTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { Server as OldServer } from '@modelcontextprotocol/sdk/server/index.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import {
   type CallToolResult,
+  createMcpHandler,
   InMemoryTransport,
   ProtocolError,
   Server,
@@ -50,10 +55,89 @@ test('a call is sent once, also if its server refuses it for the headers that re
   await gate.close();
 });
 
-test('a call whose server says that another one did not answer in time is unknown', async () => {
-  const { gate, client } = await openServer(() => {
-    throw new ProtocolError(-32_001, 'Request timed out');
+const refused = 'refused';
+const unknown = 'unknown';
+
+/** What the client is told of a call: that it was refused, or that nobody knows. */
+function readTold(result: unknown): string {
+  return readTexts(result)[0]?.startsWith('It is unknown whether') === true ? unknown : refused;
+}
+
+test.each([
+  [-32_700, 'it could not be read', refused],
+  [-32_600, 'it is no request', refused],
+  [-32_601, 'there is no such method', refused],
+  [-32_602, 'its parameters are invalid', refused],
+  [-32_020, 'its headers differ', refused],
+  [-32_021, 'the client lacks a capability', refused],
+  [-32_022, 'its protocol is not known', refused],
+  [-32_042, 'somebody has to open an address first', refused],
+  [-32_603, 'the server failed', unknown],
+  [-32_000, 'a proxy has lost its server', unknown],
+  [-32_001, 'another server did not answer in time', unknown],
+  [-32_002, 'something was not found', unknown],
+  [-32_800, 'it was cancelled', unknown],
+  [1_234, 'a code of the server itself', unknown],
+])('a call that is answered with %i, since %s, is %s', async (code, _why, told) => {
+  let calls = 0;
+  /* That of SDK 2 gives some codes others for the newer protocol. */
+  const server = new OldServer({ name: 'bank', version: '1' }, { capabilities: { tools: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [pay] }));
+  server.setRequestHandler(CallToolRequestSchema, () => {
+    calls += 1;
+    throw Object.assign(new Error('No.'), { code });
   });
-  expect(readTexts(await client.callTool(payment))[0]).toContain('It is unknown whether');
+  const [mine, theirs] = OldTransport.createLinkedPair();
+  void server.connect(mine);
+  const upstreams = { bank: { transport: () => theirs } };
+  const gate = createGate({ upstreams, toolApproval: () => 'approved' });
+  const client = await connect(gate);
+  expect(readTold(await client.callTool(payment))).toBe(told);
+  expect(calls).toBe(1);
+  await gate.close();
+});
+
+/** A gate whose calls all run, in front of a server whose answers to calls come from `answerCall`. */
+async function openHttpServer(answerCall: () => Response) {
+  const counted = { calls: 0 };
+  const handler = createMcpHandler(() => {
+    const server = new Server({ name: 'bank', version: '1' }, { capabilities: { tools: {} } });
+    server.setRequestHandler('tools/list', () => ({ tools: [pay] }));
+    return server;
+  });
+  const fetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
+    const request = new Request(url, init);
+    if (!(await request.clone().text()).includes('tools/call')) return handler.fetch(request);
+    counted.calls += 1;
+    return answerCall();
+  };
+  const url = new URL('https://bank.example/mcp');
+  const transport = (): Transport => new StreamableHTTPClientTransport(url, { fetch });
+  const gate = createGate({ upstreams: { bank: { transport } }, toolApproval: () => 'approved' });
+  return { counted, gate, client: await connect(gate) };
+}
+
+test.each([
+  ...[400, 401, 403, 404, 405, 413, 415, 422, 429].map((status) => [status, refused] as const),
+  ...[408, 409, 499, 500, 502, 503, 504].map((status) => [status, unknown] as const),
+])('a call that is answered with the HTTP status %i is %s', async (status, told) => {
+  const { gate, client, counted } = await openHttpServer(() => new Response('No.', { status }));
+  expect(readTold(await client.callTool(payment))).toBe(told);
+  expect(counted.calls).toBe(1);
+  await gate.close();
+});
+
+test.each([
+  ['ECONNREFUSED', refused],
+  ['ENOTFOUND', refused],
+  ['UND_ERR_CONNECT_TIMEOUT', refused],
+  ['ECONNRESET', unknown],
+  ['UND_ERR_SOCKET', unknown],
+  ['ETIMEDOUT', unknown],
+])('a call that fails with %s is %s', async (code, told) => {
+  const { gate, client } = await openHttpServer(() => {
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
+  });
+  expect(readTold(await client.callTool(payment))).toBe(told);
   await gate.close();
 });

@@ -2,9 +2,6 @@ import {
   type CallToolResult,
   Client,
   type JsonSchemaValidatorResult,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
   SdkHttpError,
   StreamableHTTPClientTransport,
   type Tool,
@@ -15,6 +12,7 @@ import { UnknownOutcomeError } from '../../agent/calls.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import { inertText } from '../../content/inert-text.ts';
 import { listSecrets, type UpstreamOptions } from './upstream-options.ts';
+import { isRefusal } from './upstream-refusals.ts';
 
 /* How long an upstream may take to start: `npx` may have to install it first. */
 const connectMs = 60_000;
@@ -254,28 +252,3 @@ function passOn(data: unknown): JsonSchemaValidatorResult<unknown> {
 
 /* With the SDK's own class, each connection starts the server twice, the first time only to ask for its protocol. */
 class ProcessTransport extends StdioClientTransport {}
-
-/** Whether the server has refused the call, or it was never sent. */
-function isRefusal(error: unknown): boolean {
-  /* A server that asks another one passes on that it waited in vain. */
-  if (ProtocolError.isInstance(error)) return error.code !== serverTimeout;
-  if (SdkHttpError.isInstance(error)) {
-    const { status } = error.data;
-    return status >= 400 && status < 500 && status !== 408;
-  }
-  if (SdkError.isInstance(error)) return unsent.has(error.code);
-  const cause: unknown = error instanceof TypeError ? error.cause : undefined;
-  return (
-    typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'ECONNREFUSED'
-  );
-}
-
-/* What older SDKs answer after a time-out. */
-const serverTimeout = -32_001;
-
-const unsent: ReadonlySet<SdkErrorCode> = new Set([
-  SdkErrorCode.NotConnected,
-  SdkErrorCode.NotInitialized,
-  SdkErrorCode.CapabilityNotSupported,
-  SdkErrorCode.MethodNotSupportedByProtocolVersion,
-]);
