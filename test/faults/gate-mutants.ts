@@ -274,9 +274,9 @@ export const gateMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'no secret of a server is in what is reported of it',
-    file: 'channels/mcp/upstream-connection.ts',
-    from: "(shown, secret) => shown.replaceAll(secret, '…')",
-    to: '(shown) => shown',
+    file: 'channels/mcp/upstream-secrets.ts',
+    from: 'secrets.flatMap(listForms)',
+    to: 'secrets',
     suite: ['mcp/upstream-processes', 'no secret of a server'],
     sentence: /AssertionError/,
   },

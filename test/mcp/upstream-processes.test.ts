@@ -73,7 +73,16 @@ test('a server gets the variables that it is given, and no other of the gate', a
 /* A server that says what it was asked, as some do. */
 async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { id } = z.object({ id: z.unknown() }).parse(await json(request));
-  const message = `No: ${request.url} ${request.headers.authorization}`;
+  const { authorization = '' } = request.headers;
+  const token = authorization.replace('Bearer ', '');
+  const forms = [
+    authorization,
+    token,
+    encodeURIComponent(token),
+    Buffer.from(token).toString('base64'),
+    Buffer.from(authorization).toString('base64url'),
+  ];
+  const message = `No: ${request.url} ${forms.join(' ')} ${JSON.stringify(token)}`;
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message } }));
 }
@@ -87,12 +96,12 @@ test('no secret of a server is in what is reported of it', async () => {
   const url = `http://127.0.0.1:${port}/mcp?key=very-secret-key`;
   const problems: string[] = [];
   const gate = createGate({
-    upstreams: { bank: { url, headers: { authorization: 'Bearer hush-hush' } } },
+    upstreams: { bank: { url, headers: { authorization: 'Bearer hush"hush/+' } } },
     onProblem: ({ problem }) => problems.push(problem),
   });
   await (await connect(gate)).listTools();
   expect(problems.join('\n')).toContain('No: /mcp');
-  expect(problems.join('\n')).not.toMatch(/very-secret-key|hush-hush/);
+  expect(problems.join('\n')).not.toMatch(/very-secret-key|hush|aHVza|QmVhcmVy/);
   await gate.close();
   server.close();
 });

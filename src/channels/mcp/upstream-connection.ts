@@ -11,8 +11,9 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { UnknownOutcomeError } from '../../agent/calls.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import { inertText } from '../../content/inert-text.ts';
-import { listSecrets, type UpstreamOptions } from './upstream-options.ts';
+import type { UpstreamOptions } from './upstream-options.ts';
 import { isRefusal } from './upstream-refusals.ts';
+import { makeSecretMask } from './upstream-secrets.ts';
 
 /* How long an upstream may take to start: `npx` may have to install it first. */
 const connectMs = 60_000;
@@ -49,7 +50,7 @@ export class UpstreamConnection {
   readonly #name: string;
   readonly #options: UpstreamOptions;
   readonly #events: ConnectionEvents;
-  readonly #secrets: readonly string[];
+  readonly #mask: (text: string) => string;
   #client: Client | undefined;
   #connected: Promise<Client> | undefined;
   /** Of the present connection: the tools are listed, and what has changed is known. */
@@ -63,7 +64,7 @@ export class UpstreamConnection {
     this.#name = name;
     this.#options = options;
     this.#events = events;
-    this.#secrets = listSecrets(options).filter((secret) => secret.length >= 4);
+    this.#mask = makeSecretMask(options);
   }
 
   /** Connects if need be, and waits until the tools have been listed lately. Rejects if that fails. */
@@ -236,10 +237,7 @@ export class UpstreamConnection {
 
   /** An error as text that shows no secret of the upstream. */
   #describe(error: unknown): string {
-    const text = this.#secrets.reduce(
-      (shown, secret) => shown.replaceAll(secret, '…'),
-      readErrorText(error),
-    );
+    const text = this.#mask(readErrorText(error));
     return inertText(text.slice(0, 1_000));
   }
 }

@@ -81,14 +81,3 @@ export function checkUpstreams(upstreams: Readonly<Record<string, UpstreamOption
     }
   }
 }
-
-/** What must not be shown of an upstream: its variables and headers. */
-export function listSecrets(options: UpstreamOptions): string[] {
-  if ('transport' in options) return [];
-  if ('url' in options) {
-    const { username, password, search } = new URL(options.url);
-    return [...Object.values(options.headers ?? {}), username, password, search.slice(1)];
-  }
-  const inherited = (options.inheritEnv ?? []).map((name) => process.env[name] ?? '');
-  return [...Object.values(options.env ?? {}), ...inherited];
-}
