@@ -31,7 +31,7 @@ export interface ElicitationOptions<SCHEMA> {
  * the running call, and is answered like any other; the server then gets the answer, checked and with the types that it asked for.
  *
  * The protocol does not say which call asks, so one call of the client runs at a time. If the process dies while a question is open, the call's
- * outcome is unknown, and the next run closes the question. What a form can't ask (nested properties, unknown formats, more than 20
+ * outcome is unknown, and its question is closed. What a form can't ask (nested properties, unknown formats, more than 20
  * properties) is refused, and the server is told why.
  *
  * @example

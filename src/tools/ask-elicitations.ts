@@ -4,7 +4,8 @@ import { watchThread } from '../agent/watch-thread.ts';
 import type { QuestionResponseContent } from '../content/question.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { SerialWork } from '../content/waiting.ts';
-import { type ElicitationResult, readElicitation } from './elicitation.ts';
+import { HoldpointError } from '../errors.ts';
+import { ElicitationRefused, type ElicitationResult, readElicitation } from './elicitation.ts';
 
 /** What elicitations need of an agent. */
 export type ElicitingAgent = Pick<Agent, 'thread' | 'requestAnswer' | 'now'>;
@@ -58,7 +59,8 @@ export class Elicitations {
       signal.throwIfAborted();
       const agent = this.#agent();
       const thread = await agent.thread(call.threadId);
-      const { requestId } = await agent.requestAnswer(thread, call.toolCallId, asked.question);
+      const asking = agent.requestAnswer(thread, call.toolCallId, asked.question);
+      const { requestId } = await asking.catch(refuseUnaskable);
       const response = await this.#awaitAnswer(agent, { thread, requestId, signal });
       return response === undefined ? { action: 'cancel' } : asked.toResult(response);
     });
@@ -98,6 +100,12 @@ export class Elicitations {
       closed.catch(() => {});
     }
   }
+}
+
+/** What no question can ask, such as a pattern that may take for ever, is the server's mistake. */
+function refuseUnaskable(error: unknown): never {
+  const isUnaskable = HoldpointError.isInstance(error) && error.code === 'invalid-input';
+  throw isUnaskable ? new ElicitationRefused(error.message, { cause: error }) : error;
 }
 
 /** How a question ended, if it did: with an answer, or closed without one. */

@@ -18,7 +18,7 @@ import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.
 import type { AgentContext } from './agent-context.ts';
 import { makeDelegatedWork } from './delegated-work.ts';
 import { type Lease, LeaseLost } from './lease.ts';
-import { makeLostEvent } from './lost-calls.ts';
+import { makeLostEvents } from './lost-calls.ts';
 import { startLimit } from './time-limits.ts';
 
 /** The settings of `Executions`. */
@@ -292,8 +292,7 @@ function makeResultEvents(
   if (execution.type === 'lost') {
     if (call.status !== 'started') return [];
     const { error } = execution;
-    const lost = makeLostEvent(context, call, at, at + context.leaseMs);
-    return [error === undefined ? lost : { ...lost, error }];
+    return makeLostEvents(context, { head, call }, { at, recoverAt: at + context.leaseMs, error });
   }
   if (call.status === 'deferred') return [];
   if (execution.type === 'delegated') return execution.events(proposal, at);

@@ -1,9 +1,10 @@
-import type { ToolCallRecord } from '../../content/tool-call.ts';
+import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import { copyPlain } from '../../content/json-value.ts';
-import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
+import { findAnswerReceiver } from '../calls/answer-receiver.ts';
 import { checkApproved, makeStartEvent } from '../calls/check-startable-calls.ts';
 import { endEvents, makeCloseDuringEvents } from '../calls/close-requests.ts';
 import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
@@ -17,18 +18,38 @@ import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
 import { mayStartAgain, findRecovery, type ToolRecovery } from './tool-recovery.ts';
 
-/** The event for a call whose outcome is unknown. Recovery starts at `recoverAt`, if its tool can be asked or restarted. */
-export function makeLostEvent(
+/**
+ * The events for a call whose outcome is unknown. Recovery starts at `recoverAt`, if its tool can be asked or restarted. Its question is closed if the
+ * answer would have gone to the process that lost it.
+ */
+export function makeLostEvents(
   context: AgentContext,
-  call: ToolCallRecord,
-  at: number,
-  recoverAt: number,
-): ThreadEventOf<'call-lost'> {
+  { head, call }: { head: ThreadHead; call: ToolCallRecord },
+  { at, recoverAt, error }: { at: number; recoverAt: number; error?: string | undefined },
+): ThreadEvent[] {
   const { step, index } = call;
   const isRecoverable =
     findRecovery(context.toolRecovery, call).reconcile !== undefined ||
     mayStartAgain(context, call);
-  return { type: 'call-lost', at, step, index, ...(isRecoverable ? { recoverAt } : {}) };
+  return [
+    {
+      type: 'call-lost',
+      at,
+      step,
+      index,
+      ...(isRecoverable && { recoverAt }),
+      ...(error !== undefined && { error }),
+    },
+    ...(outlivesProcess(context, call) ? [] : makeCloseDuringEvents(head, call, { reason, at })),
+  ];
+}
+
+const reason = 'The call that asked was interrupted; it can no longer receive the answer.';
+
+/** Whether a call continues without the process that started it, and can be sent answers. */
+function outlivesProcess({ tools }: Pick<AgentContext, 'tools'>, { toolName }: ToolCall): boolean {
+  const tool = Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
+  return (tool && findAnswerReceiver(tool)?.outlivesProcess) !== false;
 }
 
 /**
@@ -69,7 +90,6 @@ async function reconcileCall(
     if (!isAsking(head, call)) return [];
     if (tools.get(toolName)?.answering?.outlivesProcess !== false)
       return [{ type: 'call-deferred', ...place }];
-    const reason = 'The call that asked was interrupted; it can no longer receive the answer.';
     return makeCloseDuringEvents(head, call, { reason, at: place.at });
   }
   const recorded = await makeRecordedOutcome(tools.get(toolName), call, outcome);

@@ -18,7 +18,7 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { cancelApprovedEvents, listUnusedApprovals } from '../calls/close-requests.ts';
 import type { AnswerOptions } from '../input/parse-input.ts';
 import type { AgentContext } from './agent-context.ts';
-import { makeLostEvent } from './lost-calls.ts';
+import { makeLostEvents } from './lost-calls.ts';
 import { retryTime } from './retry-time.ts';
 
 /** How a run ended. */
@@ -82,7 +82,7 @@ export function makeFaultEvents(
   };
   return [
     ...(head.run?.isStopping === true ? makeStoppedEvents(context, state, at) : [ended]),
-    ...lost.map((call) => makeLostEvent(context, call, at, recoverAt)),
+    ...lost.flatMap((call) => makeLostEvents(context, { head, call }, { at, recoverAt })),
   ];
 }
 
