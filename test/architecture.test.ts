@@ -91,6 +91,8 @@ const rooms: Record<string, readonly string[]> = {
     'errors.ts',
     'http',
     'tools/interaction.ts',
+    'tools/ask-elicitations.ts',
+    'tools/elicitation.ts',
     'backtest/suggest-standing-approval.ts',
     'policy/digest.ts',
     'policy/strict-json.ts',

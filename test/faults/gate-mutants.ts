@@ -242,8 +242,8 @@ export const gateMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a changed definition is accepted before its tool is called',
-    file: 'channels/mcp/upstreams.ts',
-    from: 'if (reason !== undefined) throw new Error(reason);',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: 'if (reason !== undefined) throw new RefusedHere(reason);',
     to: '',
     suite: ['mcp/upstreams', 'an approved call whose tool has changed'],
     sentence: /AssertionError/,

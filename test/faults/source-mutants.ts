@@ -22,6 +22,7 @@ import { randomMutants } from './random-mutants.ts';
 import { rightsMutants } from './rights-mutants.ts';
 import { ruleMutants } from './rule-mutants.ts';
 import { gateMutants } from './gate-mutants.ts';
+import { upstreamMutants } from './upstream-mutants.ts';
 import { linkMutants } from './link-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
 import { readingMutants } from './reading-mutants.ts';
@@ -496,6 +497,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...randomMutants,
   ...gateMutants,
   ...deletionMutants,
+  ...upstreamMutants,
   ...linkMutants,
   ...mirrorMutants,
   ...readingMutants,

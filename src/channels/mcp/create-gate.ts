@@ -14,6 +14,7 @@ import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';
 import { readCallRecord } from './call-record.ts';
+import { Elicitations } from '../../tools/ask-elicitations.ts';
 import { CallsHere } from './calls-here.ts';
 import { defaultLeaseMs, makeGateAgent, reportUnknownRules } from './gate-agent.ts';
 import type { GateContext } from './gate-context.ts';
@@ -90,7 +91,15 @@ export function createGate(options: GateOptions): Gate {
   let tools = noTools;
   const agent = makeGateAgent(options, () => tools);
   const store = requireStore(agent);
-  const upstreams = openUpstreams({ ...options, store, now: () => agent.now(), report });
+  const upstreams = openUpstreams({
+    ...options,
+    store,
+    now: () => agent.now(),
+    wait,
+    report,
+    elicitations: new Elicitations(() => agent),
+    closing: closing.signal,
+  });
   tools = upstreams.tools;
   const gate: GateContext = {
     agent,

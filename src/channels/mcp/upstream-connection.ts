@@ -1,7 +1,13 @@
 import {
+  type CallToolRequest,
+  type CallToolRequestOptions,
   type CallToolResult,
   Client,
+  type ClientOptions,
+  isInputRequiredResult,
   type JsonSchemaValidatorResult,
+  type Progress,
+  ProtocolError,
   SdkHttpError,
   StreamableHTTPClientTransport,
   type Tool,
@@ -11,16 +17,28 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { UnknownOutcomeError } from '../../agent/calls.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import { inertText } from '../../content/inert-text.ts';
+import { awaitUntilAborted, waitForTimer } from '../../content/waiting.ts';
+import { ElicitationRefused } from '../../tools/elicitation.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
+import { type AskPeople, answerInputRequests, ServerCalls } from './upstream-questions.ts';
 import { isRefusal } from './upstream-refusals.ts';
 import { makeSecretMask } from './upstream-secrets.ts';
+import { SilenceTimer } from './silence-timer.ts';
 
 /* How long an upstream may take to start: `npx` may have to install it first. */
 const connectMs = 60_000;
 /* A server that does not answer what it doesn't know within this time is taken for an old one. */
 const probeMs = 3_000;
+/* How long a call waits for its server to start, or for its turn: common clients give up after 60 seconds. */
+const patienceMs = 30_000;
 /* After this time without a result and without progress, nobody knows what came of a call. */
 const silenceMs = 600_000;
+/* The silence is measured here, as people may take longer to answer what a server asks. */
+const noTimeoutMs = 2 ** 31 - 1;
+/* How often a server may answer a call by asking. */
+const mostRounds = 10;
+/* Before a call that its server has put off without a question is made again. */
+const putOffMs = 250;
 const longestPauseMs = 30_000;
 /* A call waits for another listing if the last one is older: servers need not say that their tools have changed. */
 const freshMs = 60_000;
@@ -34,7 +52,12 @@ interface UpstreamCall {
   idempotencyKey: string;
   /** Above 1 only after a person has asked for a retry. */
   attempt: number;
-  signal: AbortSignal | undefined;
+  signal: AbortSignal;
+  /** Why the call can't be sent, now that the server has listed its tools; `undefined` if it can. */
+  whyNot: () => Promise<string | undefined>;
+  /** Asks people what the server asks during the call. */
+  ask: AskPeople;
+  onProgress: (progress: Progress) => void;
 }
 
 /** What a connection reports. */
@@ -43,6 +66,7 @@ interface ConnectionEvents {
   onListed: (tools: readonly Tool[]) => Promise<void>;
   onProblem: (problem: string) => void;
   now: () => number;
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** The connection to an upstream, which is made again when it is lost. A call is sent once: what is lost with the connection is not repeated. */
@@ -51,8 +75,8 @@ export class UpstreamConnection {
   readonly #options: UpstreamOptions;
   readonly #events: ConnectionEvents;
   readonly #mask: (text: string) => string;
-  #client: Client | undefined;
-  #connected: Promise<Client> | undefined;
+  #client: UpstreamClient | undefined;
+  #connected: Promise<UpstreamClient> | undefined;
   /** Of the present connection: the tools are listed, and what has changed is known. */
   #listed: Promise<void> = Promise.resolve();
   #listedAt = 0;
@@ -68,7 +92,7 @@ export class UpstreamConnection {
   }
 
   /** Connects if need be, and waits until the tools have been listed lately. Rejects if that fails. */
-  async connect(): Promise<Client> {
+  async connect(): Promise<UpstreamClient> {
     if (this.#isClosed) throw new Error('The gate is closed.');
     const client = await (this.#connected ??= this.#open());
     await this.#listed;
@@ -87,33 +111,83 @@ export class UpstreamConnection {
     idempotencyKey,
     attempt,
     signal,
+    whyNot,
+    ask,
+    onProgress,
   }: UpstreamCall): Promise<CallToolResult> {
-    const client = await this.connect().catch((error: unknown) => {
-      throw new Error(`Not called: ${this.#describe(error)}`, { cause: error });
-    });
+    const silence = new SilenceTimer(silenceMs, this.#events.wait);
+    const askInTime: AskPeople = async (params, until) => silence.pauseDuring(ask(params, until));
+    const { client, running } = await this.#reach(askInTime, signal);
     const meta = { 'holdpoint/idempotencyKey': idempotencyKey, 'holdpoint/attempt': attempt };
+    let mayAsk = false;
     try {
-      return await client.callTool(
+      const reason = await whyNot();
+      if (reason !== undefined) throw new RefusedHere(reason);
+      mayAsk = true;
+      silence.restart();
+      const result = await callUntilDone(
+        client,
         { name, arguments: input, _meta: meta },
         {
-          ...(signal && { signal }),
-          timeout: silenceMs,
-          resetTimeoutOnProgress: true,
+          signal: AbortSignal.any([signal, silence.signal]),
+          timeout: noTimeoutMs,
           /* Asks the server for progress, so that a long call is not given up. */
-          onprogress: () => {},
+          onprogress: (progress) => {
+            silence.restart();
+            onProgress(progress);
+          },
           /*
            * Without this, the client would look the tool up, send a call again whose headers the server refuses, and throw the result of a call away
            * that has no structured content, although the tool declares some.
            */
           toolDefinition: { name, inputSchema },
         },
+        askInTime,
       );
+      mayAsk = false;
+      return result;
     } catch (error) {
+      if (error instanceof RefusedHere) throw error;
       /* A server that was started anew does not know the session. */
       if (SdkHttpError.isInstance(error) && error.data.status === 404) await this.#drop(client);
+      if (ProtocolError.isInstance(error) || isRefusal(error)) mayAsk = false;
+      if (error instanceof ElicitationRefused) {
+        const told = `The MCP server ${this.#name} asked what the gate can't ask people, so the call was given up: ${this.#describe(error)}`;
+        throw new Error(told, { cause: error });
+      }
       if (isRefusal(error)) throw new Error(this.#describe(error), { cause: error });
       const told = `The MCP server ${this.#name} did not answer the call: ${this.#describe(error)}`;
       throw new UnknownOutcomeError(told, { cause: error });
+    } finally {
+      silence.stop();
+      running.end(mayAsk);
+    }
+  }
+
+  /** The client, once it may send a call. Rejects if that takes too long: nothing was sent. */
+  async #reach(ask: AskPeople, signal: AbortSignal) {
+    const late = new AbortController();
+    const reached = new AbortController();
+    void this.#events.wait(patienceMs, reached.signal).then(() => late.abort());
+    const until = AbortSignal.any([signal, late.signal]);
+    const awaitInTime = async <RESULT>(work: Promise<RESULT>, tooLate: string): Promise<RESULT> =>
+      awaitUntilAborted(work, until).catch((error: unknown) => {
+        const reason = late.signal.aborted ? tooLate : this.#describe(error);
+        throw new Error(`Not called: ${reason}`, { cause: error });
+      });
+    const seconds = patienceMs / 1_000;
+    try {
+      const client = await awaitInTime(
+        this.connect(),
+        `the MCP server ${this.#name} was not ready within ${seconds} seconds. Call again later.`,
+      );
+      const running = await awaitInTime(
+        client.calls.begin(ask, until),
+        `the MCP server ${this.#name} gets one call at a time, and another one took longer than ${seconds} seconds. It may wait for a person. Call again later.`,
+      );
+      return { client, running };
+    } finally {
+      reached.abort();
     }
   }
 
@@ -124,12 +198,16 @@ export class UpstreamConnection {
     await client?.close().catch(() => {});
   }
 
-  async #open(): Promise<Client> {
+  async #open(): Promise<UpstreamClient> {
     clearTimeout(this.#retry);
     const client = this.#makeClient();
     this.#client = client;
     /* Before it is connected: it may end at once. */
-    Object.assign(client, { onclose: () => this.#forget(client) });
+    const onclose = (): void => {
+      client.lost.abort(new Error('The connection was lost.'));
+      this.#forget(client);
+    };
+    Object.assign(client, { onclose });
     try {
       await client.connect(this.#makeTransport(), { timeout: connectMs });
       await this.#list(client);
@@ -169,26 +247,24 @@ export class UpstreamConnection {
     return this.#listed;
   }
 
-  #makeClient(): Client {
-    return new Client(
-      { name: 'holdpoint-gate', version: '1' },
-      {
-        /* After a failure the other way round: some old servers end at the first message that they don't know. */
-        versionNegotiation:
-          this.#failures % 2 === 0
-            ? { mode: 'auto', probe: { timeoutMs: probeMs } }
-            : { mode: 'legacy' },
-        /* The gate passes results on, whatever their schema says. */
-        jsonSchemaValidator: { getValidator: () => passOn },
-        listChanged: {
-          tools: {
-            autoRefresh: false,
-            debounceMs: 0,
-            onChanged: () => void this.#listAgain(),
-          },
+  #makeClient(): UpstreamClient {
+    return new UpstreamClient(new ServerCalls(this.#events.wait), {
+      capabilities: { elicitation: { form: {}, url: {} } },
+      /* After a failure the other way round: some old servers end at the first message that they don't know. */
+      versionNegotiation:
+        this.#failures % 2 === 0
+          ? { mode: 'auto', probe: { timeoutMs: probeMs } }
+          : { mode: 'legacy' },
+      /* The gate passes results on, whatever their schema says. */
+      jsonSchemaValidator: { getValidator: () => passOn },
+      listChanged: {
+        tools: {
+          autoRefresh: false,
+          debounceMs: 0,
+          onChanged: () => void this.#listAgain(),
         },
       },
-    );
+    });
   }
 
   /** What is listed may differ from what was accepted, so calls wait for it. */
@@ -240,6 +316,46 @@ export class UpstreamConnection {
     const text = this.#mask(readErrorText(error));
     return inertText(text.slice(0, 1_000));
   }
+}
+
+/** Why a call was not sent. */
+class RefusedHere extends Error {}
+
+/** A client that knows its running calls. */
+class UpstreamClient extends Client {
+  readonly calls: ServerCalls;
+  /** Aborts when the connection is lost. */
+  readonly lost = new AbortController();
+
+  constructor(calls: ServerCalls, options: ClientOptions) {
+    super({ name: 'holdpoint-gate', version: '1' }, options);
+    this.calls = calls;
+    this.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+      const result = await calls.ask(params, mcpReq.signal);
+      return { ...result };
+    });
+  }
+}
+
+/** Calls a tool until there is a result: a server of protocol 2026-07-28 may answer with a question instead, and is called again with the answer. */
+async function callUntilDone(
+  client: UpstreamClient,
+  params: CallToolRequest['params'],
+  options: CallToolRequestOptions & { signal: AbortSignal },
+  ask: AskPeople,
+): Promise<CallToolResult> {
+  const signal = AbortSignal.any([options.signal, client.lost.signal]);
+  let answers: { inputResponses?: object; requestState?: string } = {};
+  for (let round = 0; round <= mostRounds; round += 1) {
+    const asking = { ...options, allowInputRequired: true };
+    const result = await client.callTool({ ...params, ...answers }, asking);
+    if (!isInputRequiredResult(result)) return result;
+    const { inputRequests = {}, requestState } = result;
+    const inputResponses = await answerInputRequests(inputRequests, (asked) => ask(asked, signal));
+    if (Object.keys(inputResponses).length === 0) await waitForTimer(putOffMs, signal);
+    answers = { inputResponses, ...(requestState !== undefined && { requestState }) };
+  }
+  throw new ElicitationRefused(`It has asked ${mostRounds} times, and has not answered the call.`);
 }
 
 /* The type assumes that a result fits the schema of its tool: that is for the gate's own clients to check. */

@@ -1,9 +1,11 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { jsonSchema, type Tool, type ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
-import type { ToolRunOptions } from '../../agent/calls.ts';
+import { receiveAnswers, type ToolRunOptions } from '../../agent/calls.ts';
 import { isObject } from '../../content/json-value.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
+import type { Elicitations } from '../../tools/ask-elicitations.ts';
+import { ElicitationRefused } from '../../tools/elicitation.ts';
 import type { GateProblem } from './gate-problem.ts';
 import { omitHeaders } from './omit-headers.ts';
 import { omitPatterns } from './omit-patterns.ts';
@@ -16,6 +18,7 @@ import {
 } from './pinned-tools.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 import { checkUpstreams, type UpstreamOptions } from './upstream-options.ts';
+import type { AskPeople } from './upstream-questions.ts';
 
 /** The servers behind a gate, as their tools were accepted. */
 export interface Upstreams {
@@ -39,8 +42,13 @@ export interface Upstreams {
 /** What upstreams are opened with. */
 interface UpstreamsOptions extends PinsOptions {
   now: () => number;
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   upstreams: Readonly<Record<string, UpstreamOptions>>;
   report: (problem: GateProblem) => void;
+  /** Asks people what servers ask during their calls. */
+  elicitations: Elicitations;
+  /** Aborts when the gate closes: nobody is asked any longer. */
+  closing: AbortSignal;
 }
 
 /* What a person has decided about a change of a tool is looked for so often, while one is undecided. */
@@ -50,6 +58,7 @@ const longestResult = 1_048_576;
 
 /** Connects to upstreams, in the background: their tools are there at once where they were pinned before. */
 export function openUpstreams({ upstreams, report, ...options }: UpstreamsOptions): Upstreams {
+  const { elicitations, closing } = options;
   checkUpstreams(upstreams);
   const agent = makePinsAgent(options);
   const isAlone = Object.keys(upstreams).length === 1;
@@ -59,6 +68,9 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
       pins: new PinnedTools(agent, { gate: options.name ?? 'gate', upstream: name }),
       prefix: isAlone ? '' : `${name}__`,
       now: options.now,
+      wait: options.wait,
+      elicitations,
+      closing,
       report: (problem) => report({ upstream: name, problem }),
       onChange: () => {
         tools = undefined;
@@ -98,11 +110,13 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
 }
 
 /** What an upstream is opened with. */
-interface UpstreamSetting {
+interface UpstreamSetting extends Pick<
+  UpstreamsOptions,
+  'now' | 'wait' | 'elicitations' | 'closing'
+> {
   pins: PinnedTools;
   /** What the gate puts before the names of its tools. */
   prefix: string;
-  now: () => number;
   report: (problem: string) => void;
   onChange: () => void;
 }
@@ -110,7 +124,7 @@ interface UpstreamSetting {
 function openUpstream(
   name: string,
   options: UpstreamOptions,
-  { pins, prefix, now, report, onChange }: UpstreamSetting,
+  { pins, prefix, now, wait, elicitations, closing, report, onChange }: UpstreamSetting,
 ) {
   let watching: ReturnType<typeof setInterval> | undefined;
   const watch = (): void => {
@@ -129,6 +143,7 @@ function openUpstream(
   };
   const connection = new UpstreamConnection(name, options, {
     now,
+    wait,
     onProblem: report,
     onListed: async (listed) => {
       const { tools, problems } = readListing(listed);
@@ -143,19 +158,20 @@ function openUpstream(
   const callTool = async (
     tool: PinnedTool,
     input: unknown,
-    { abortSignal, idempotencyKey = '', attempt = 1 }: ToolRunOptions,
+    { threadId, toolCallId, abortSignal, idempotencyKey = '', attempt = 1 }: ToolRunOptions,
   ): Promise<unknown> => {
-    /* What the server lists now is compared with what was accepted before anything is sent to it. */
-    await connection.connect().catch(() => {});
-    if (pins.isUndecided) await refresh();
-    const reason = pins.whyNot(tool.name) ?? pins.whyOutdated(tool);
-    if (reason !== undefined) throw new Error(reason);
     const result = await connection.call({
       tool: { name: tool.name, inputSchema: { ...tool.inputSchema, type: 'object' } },
       input: isObject(input) ? input : {},
       idempotencyKey,
       attempt,
-      signal: abortSignal,
+      signal: abortSignal ?? neverAborted,
+      whyNot: async () => {
+        if (pins.isUndecided) await refresh();
+        return pins.whyNot(tool.name) ?? pins.whyOutdated(tool);
+      },
+      ask: askInCall({ elicitations, closing, server: name }, { threadId, toolCallId }),
+      onProgress: () => {},
     });
     return boundResult(result);
   };
@@ -185,19 +201,22 @@ function openUpstream(
     makeTools: (): [string, Tool][] =>
       pins.tools.map((tool) => [
         `${prefix}${tool.name}`,
-        {
-          type: 'dynamic',
-          /* What people are asked with. The server's own title could name something else. */
-          title: `${tool.name} of ${name}`,
-          ...(tool.description !== undefined && { description: tool.description }),
-          inputSchema: jsonSchema(omitPatterns(tool.inputSchema)),
-          metadata: {
-            clientName: name,
-            ...(tool.annotations && { annotations: tool.annotations }),
-          },
-          needsApproval: async () => !(await pins.isAllowed(tool)),
-          execute: async (input, running) => callTool(tool, input, running),
-        } satisfies Tool,
+        receiveAnswers(
+          {
+            type: 'dynamic',
+            /* What people are asked with. The server's own title could name something else. */
+            title: `${tool.name} of ${name}`,
+            ...(tool.description !== undefined && { description: tool.description }),
+            inputSchema: jsonSchema(omitPatterns(tool.inputSchema)),
+            metadata: {
+              clientName: name,
+              ...(tool.annotations && { annotations: tool.annotations }),
+            },
+            needsApproval: async () => !(await pins.isAllowed(tool)),
+            execute: async (input, running) => callTool(tool, input, running),
+          } satisfies Tool,
+          elicitations.receiver,
+        ),
       ]),
     whyNot: (toolName: string): string | undefined =>
       toolName.startsWith(prefix) ? pins.whyNot(toolName.slice(prefix.length)) : undefined,
@@ -205,6 +224,39 @@ function openUpstream(
       clearInterval(watching);
       await connection.close();
     },
+  };
+}
+
+const neverAborted = new AbortController().signal;
+
+/* A server that asks without end would fill the log. */
+const mostQuestions = 20;
+
+/** Asks people what a server asks during this call. */
+function askInCall(
+  {
+    elicitations,
+    closing,
+    server,
+  }: Pick<UpstreamsOptions, 'elicitations' | 'closing'> & { server: string },
+  { threadId, toolCallId }: { threadId: string | undefined; toolCallId: string },
+): AskPeople {
+  let questions = 0;
+  return async (params, signal) => {
+    questions += 1;
+    if (threadId === undefined) throw new ElicitationRefused('The call has no thread.');
+    if (questions > mostQuestions) {
+      throw new ElicitationRefused(`It has asked ${mostQuestions} questions in one call.`);
+    }
+    const until = AbortSignal.any([signal, closing]);
+    const call = { threadId, toolCallId };
+    try {
+      return await elicitations.ask({ call, params, server, signal: until });
+    } catch (error) {
+      /* The server ends its call then, and the gate can record what came of it. */
+      if (closing.aborted) return { action: 'cancel' };
+      throw error;
+    }
   };
 }
 

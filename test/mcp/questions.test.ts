@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import {
+  type Answers,
+  answer,
+  callBook,
+  kinds,
+  listQuestions,
+  newKinds,
+  oldKinds,
+  onlyQuestion,
+  openGate,
+  seats,
+  visit,
+} from './asked-gate.ts';
+import { connect, readTexts } from './gate-world.ts';
+
+test.each(kinds)(
+  'what a server (%s) asks during its call is asked beside the running call, and the server gets the answer with its type',
+  async (kind) => {
+    const gate = openGate(kind);
+    const result = callBook(await connect(gate), seats);
+    const question = await onlyQuestion(gate);
+    expect(question).toMatchObject({
+      text: 'The MCP server desk asks: How many seats?',
+      toolCall: { toolName: 'book' },
+    });
+    const { calls, status } = await gate.agent.thread(question.threadId);
+    expect({ calls, status }).toMatchObject({ calls: [{ status: 'started' }], status: 'running' });
+    await expect(
+      answer(gate, question, { reply: ['accept'], seats: 'not a number' }),
+    ).rejects.toThrow('must be an integer from 1 to 10');
+    await answer(gate, question, { reply: ['accept'], seats: '3' });
+    const [told = ''] = readTexts(await result);
+    expect(JSON.parse(told)).toEqual([{ action: 'accept', content: { seats: 3 } }]);
+    await gate.close();
+  },
+);
+
+const saidNo: [Answers, string][] = [
+  [{ reply: ['decline'] }, 'decline'],
+  ['dismissed', 'cancel'],
+];
+
+test.each(kinds)('declining and dismissing are two answers to a server (%s)', async (kind) => {
+  const gate = openGate(kind);
+  const client = await connect(gate);
+  for (const [given, action] of saidNo) {
+    const result = callBook(client, seats);
+    await answer(gate, await onlyQuestion(gate), given);
+    const [told = ''] = readTexts(await result);
+    expect(JSON.parse(told)).toEqual([{ action }]);
+  }
+  await gate.close();
+});
+
+test.each(kinds)(
+  'an address that a server (%s) sends people to is shown and not opened',
+  async (kind) => {
+    const gate = openGate(kind);
+    const result = callBook(await connect(gate), visit);
+    const question = await onlyQuestion(gate);
+    expect(question.text).toContain('Address: https://login.example/x?y=1\nHost: login.example');
+    await answer(gate, question, { reply: ['accept'] });
+    const [told = ''] = readTexts(await result);
+    expect(JSON.parse(told)).toEqual([{ action: 'accept' }]);
+    await gate.close();
+  },
+);
+
+const many = Object.fromEntries(
+  Array.from({ length: 1_000 }, (_each, index) => [`p${index}`, { type: 'boolean' }]),
+);
+const withProperty = (property: object) => ({
+  ...seats,
+  requestedSchema: { type: 'object', properties: { key: property } },
+});
+
+const refused: Record<string, object> = {
+  '1000 fields': { ...seats, requestedSchema: { type: 'object', properties: many } },
+  'a password': withProperty({ type: 'string', format: 'password' }),
+  'nested fields': withProperty({ type: 'object', properties: {} }),
+  'a script as an address': { ...visit, url: 'javascript:alert(1)' },
+  '100 kB of text': { ...seats, message: 'x'.repeat(100_000) },
+};
+
+/* SDK 1 leaves patterns out. */
+const refusedNew = {
+  ...refused,
+  'a pattern that may take for ever': withProperty({ type: 'string', pattern: '(?=a)a' }),
+};
+const refusals = kinds.flatMap((kind) =>
+  Object.entries(newKinds.includes(kind) ? refusedNew : refused).map(
+    ([what, asked]) => [kind, what, asked] as const,
+  ),
+);
+
+test.each(refusals)(
+  'a server (%s) that asks for %s is refused, and nobody is asked',
+  async (kind, _what, asked) => {
+    const gate = openGate(kind);
+    const result = await callBook(await connect(gate), asked);
+    expect(readTexts(result).join()).toMatch(/refused|the gate can't ask people/);
+    expect(await listQuestions(gate)).toEqual([]);
+    await gate.close();
+  },
+);
+
+test.each(oldKinds)(
+  'a server (%s) that asks without end gets 20 answers in one call',
+  async (kind) => {
+    const gate = openGate(kind);
+    const result = callBook(await connect(gate), ...Array.from({ length: 21 }, () => seats));
+    const asked = new Set<string>();
+    while (asked.size < 20) {
+      const question = await onlyQuestion(gate);
+      if (asked.has(question.requestId)) continue;
+      asked.add(question.requestId);
+      await answer(gate, question, 'dismissed');
+    }
+    const [told = ''] = readTexts(await result);
+    expect(told).toContain('It has asked 20 questions in one call.');
+    await gate.close();
+  },
+);
+
+test.each(newKinds)(
+  'a server (%s) that asks too much at once is given up, and nobody is asked',
+  async (kind) => {
+    const gate = openGate(kind);
+    const ask = Array.from({ length: 11 }, () => seats);
+    const result = await callBook(await connect(gate), ...ask);
+    expect(result.isError).toBe(true);
+    expect(readTexts(result)[0]).toContain('It asks more than 10 questions at once.');
+    expect(await listQuestions(gate)).toEqual([]);
+    await gate.close();
+  },
+);
