@@ -8,6 +8,7 @@ export {
   type SendOptions,
 } from './calls/answer-receiver.ts';
 export { checkRules, checkTools } from './calls/check-rules.ts';
+export { callTexts } from './calls/call-text.ts';
 export { closeEvents } from './calls/close-requests.ts';
 export {
   type CallVerdict,

@@ -4,7 +4,7 @@ const sentence = /AssertionError|Timed out|timed out|did not succeed/;
 const asking = 'mcp/asking-calls';
 const questions = 'mcp/questions';
 
-/** What holds of what the servers of a gate ask during their calls. */
+/** What holds of the servers of a gate, and of what people are asked in their name. */
 export const upstreamMutants: readonly SourceMutant[] = [
   {
     promise: 'a server of a gate that asks gets one call at a time',
@@ -92,6 +92,14 @@ export const upstreamMutants: readonly SourceMutant[] = [
     from: '(outlivesProcess(context, call) ? [] : makeCloseDuringEvents',
     to: '(at >= 0 ? [] : makeCloseDuringEvents',
     suite: [asking, 'that dies while it asks'],
+    sentence,
+  },
+  {
+    promise: 'the name of a client passes for no text of ours',
+    file: 'channels/mcp/call-record.ts',
+    from: 'return plainName.test(client) ? client',
+    to: "return client !== '' ? client",
+    suite: ['mcp/asked-texts', 'passes for no text of ours'],
     sentence,
   },
 ];

@@ -35,7 +35,7 @@ test.each([
   expect(bank.calls).toEqual([]);
   expect(await onlyRequest(gate)).toMatchObject({
     requestedBy: 'ada',
-    text: 'The agent wants to call pay of bank.',
+    text: 'claude-code wants to call pay of bank.',
     toolCall: { toolName: 'pay', input: payment.arguments },
   });
   const threadId = await answerOnly(gate, (request) => request.approve());

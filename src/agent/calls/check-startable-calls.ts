@@ -140,7 +140,7 @@ function checkOwn(input: DecisionInput, approved: ApprovedCall): Awaitable<Threa
   if (fault !== undefined) return makeUnrunEvents(approved, describeDamage(fault), input.now());
   return continueWith(digestShown(request, call, definition.digest), (shown) => {
     if (!isAsShown(approved, shown)) {
-      return askAgain(input, approved, makeOwnRunner(definition), definition);
+      return askAgain(input, approved, makeOwnRunner(definition, input.rules.messages), definition);
     }
     const start = call.edit === undefined ? startUnlessDenied : startEdited;
     return start(input, approved, { definition, at });
@@ -194,7 +194,9 @@ function startUnlessDenied(
       if (request.edit === undefined) return start;
       const demanding = findEditDemands(input.rules, definition, { ...approved, decision });
       return demanding.then((asked) =>
-        asked === undefined ? start : askEdited(input, approved, asked, makeOwnRunner(definition)),
+        asked === undefined
+          ? start
+          : askEdited(input, approved, asked, makeOwnRunner(definition, input.rules.messages)),
       );
     },
   );

@@ -220,7 +220,7 @@ function askUnlessGranted(
   }
   const { editable, remember } = decision.terms ?? {};
   if ((editable ?? remember) !== undefined) reportMisnamed(input, decision, { setting, ...about });
-  const shown = { toolCall, place, runner: makeOwnRunner(definition) };
+  const shown = { toolCall, place, runner: makeOwnRunner(definition, input.rules.messages) };
   const request = async () =>
     askAbout(input, decision, { ...shown, toolCall: structuredClone(toolCall) });
   const finding = input.findGrant(decision, { definition, toolCall, request });
@@ -380,6 +380,6 @@ export async function renderEditedText(
   const seen = makeRuleInput(rules, state, { context: noContext, messageCount });
   const decision = await applyRules(seen, definition, call);
   const reporting = { threadId: state.threadId, report: rules.report };
-  const about = { toolCall: call, runner: makeOwnRunner(definition) };
+  const about = { toolCall: call, runner: makeOwnRunner(definition, seen.messages) };
   return renderAskedText(reporting, decision.type === 'ask' ? decision : {}, about);
 }

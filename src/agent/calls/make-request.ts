@@ -1,3 +1,4 @@
+import type { ModelMessage } from 'ai';
 import { describeDeadlineAction } from '../../content/deadline-action.ts';
 import { pickTerms } from '../../content/approval-terms.ts';
 import type { ApprovalRequest } from '../../content/approval.ts';
@@ -13,6 +14,7 @@ import { digestProviderApproval, requestDigest, toCanonicalText } from '../../po
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
 import { isSomebody } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
+import type { DescribeCall } from './call-text.ts';
 
 /** The inputs of every new request. */
 export interface RequestMaking extends Requested {
@@ -149,7 +151,7 @@ function computeTimes(
 /** What will run a call. An approval is bound to it, as well as to the call. */
 export interface Runner {
   /** The default text. */
-  text: string;
+  text: string | (() => string);
   digest: string;
   /** Whose input it takes, and the schema of that; absent if only the provider knows. */
   tool?: { name: string; inputSchema: unknown };
@@ -166,11 +168,19 @@ export interface OwnTool {
   tool: { title?: string | undefined };
   digest: string;
   inputSchema: unknown;
+  describeCall?: DescribeCall | undefined;
 }
 
-/** A tool of the agent. */
-export function makeOwnRunner({ name, tool, digest, inputSchema }: OwnTool): Runner {
-  return { text: makeDefaultText(tool.title ?? name), digest, tool: { name, inputSchema } };
+/** A tool of the agent. `messages` are those of the thread, for a tool that describes its calls. */
+export function makeOwnRunner(
+  { name, tool, digest, inputSchema, describeCall }: OwnTool,
+  messages?: () => readonly ModelMessage[],
+): Runner {
+  const text =
+    describeCall === undefined || messages === undefined
+      ? makeDefaultText(tool.title ?? name)
+      : () => describeCall(messages());
+  return { text, digest, tool: { name, inputSchema } };
 }
 
 /** The provider, whose request has this id. */
@@ -208,8 +218,10 @@ export function renderAskedText(
   asked: Pick<Asked, 'text'>,
   about: { toolCall: ToolCall; runner: Runner },
 ): string {
+  const rendered = renderRuleText(reporting, asked, about) ?? about.runner.text;
+  const text = typeof rendered === 'string' ? rendered : rendered();
   /* The text may quote a model, and an unpaired surrogate has no canonical form. */
-  return (renderRuleText(reporting, asked, about) ?? about.runner.text).toWellFormed();
+  return text.toWellFormed();
 }
 
 type Reporting = Pick<RequestMaking, 'threadId' | 'report'>;

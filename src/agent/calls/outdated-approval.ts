@@ -96,7 +96,7 @@ export async function askUnfit(
   { why, definition }: { why: string; definition: ToolDefinition },
 ): Promise<ThreadEvent[]> {
   const reason = `The edited input was not run: ${why}.`;
-  const runner = makeOwnRunner(definition);
+  const runner = makeOwnRunner(definition, input.rules.messages);
   const asked = { ...(await findAsked(input.rules, approved, definition)), reason };
   return askInstead(input, approved, { asked, reason, runner });
 }

@@ -5,6 +5,7 @@ import { digestDefinition } from '../../policy/digest.ts';
 import { callAt, listDueCalls, isResumable } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type AnswerReceiver, findAnswerReceiver } from './answer-receiver.ts';
+import { callTexts, type DescribeCall } from './call-text.ts';
 import { type Delegation, readDelegation } from './delegation.ts';
 import { type Asking, readAsking } from './question-call.ts';
 import {
@@ -29,6 +30,8 @@ export interface ToolDefinition {
   asking: Asking | undefined;
   /** How answers reach it, if it asks questions during its calls. */
   answering: AnswerReceiver | undefined;
+  /** What people are asked about its calls where the rule has no text; `undefined` for the usual text. */
+  describeCall: DescribeCall | undefined;
   /** How its calls are delegated, for an agent tool. */
   delegation: Delegation | undefined;
   /** The context for `execute` and for rules, validated. */
@@ -105,6 +108,7 @@ async function defineTool(
     validation,
     asking: readAsking(tool),
     answering: findAnswerReceiver(tool),
+    describeCall: callTexts.get(tool),
     delegation: readDelegation(tool),
     context,
     digest: await digestDefinition(identity, canonical),

@@ -181,7 +181,7 @@ async function retryEvents(
     {
       toolCall: pickToolCall(call),
       place: { step, index },
-      runner: makeOwnRunner(definition),
+      runner: makeOwnRunner(definition, () => log.state.messages),
     },
   );
   const { requestId, digest, createdAt: at } = request;

@@ -53,3 +53,13 @@ export function readCallMessage(message: unknown): CallRecord | undefined {
 export function readCallRecord({ messages }: AgentThread): CallRecord | undefined {
   return readCallMessage(messages[0]);
 }
+
+/* A longer name, or one that is several words, could pass for a sentence of ours. */
+const plainName = /^[A-Za-z0-9][\w.@/-]{0,63}$/;
+
+/** The client of a call, for people: in quotation marks unless its name is a plain one. */
+export function nameClient(record: CallRecord | undefined): string {
+  if (record === undefined) return 'The agent';
+  const { client } = record;
+  return plainName.test(client) ? client : `The client ${quoteInertLine(client.slice(0, 64))}`;
+}

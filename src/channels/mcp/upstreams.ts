@@ -1,11 +1,12 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { jsonSchema, type Tool, type ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
-import { receiveAnswers, type ToolRunOptions } from '../../agent/calls.ts';
+import { callTexts, receiveAnswers, type ToolRunOptions } from '../../agent/calls.ts';
 import { isObject } from '../../content/json-value.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import type { Elicitations } from '../../tools/ask-elicitations.ts';
 import { ElicitationRefused } from '../../tools/elicitation.ts';
+import { nameClient, readCallMessage } from './call-record.ts';
 import type { GateProblem } from './gate-problem.ts';
 import { omitHeaders } from './omit-headers.ts';
 import { omitPatterns } from './omit-patterns.ts';
@@ -175,6 +176,28 @@ function openUpstream(
     });
     return boundResult(result);
   };
+  const makeTool = (tool: PinnedTool): Tool => {
+    /* What people are asked with. The server's own title could name something else. */
+    const title = `${tool.name} of ${name}`;
+    const made = {
+      type: 'dynamic',
+      title,
+      ...(tool.description !== undefined && { description: tool.description }),
+      inputSchema: jsonSchema(omitPatterns(tool.inputSchema)),
+      metadata: {
+        clientName: name,
+        ...(tool.annotations && { annotations: tool.annotations }),
+      },
+      needsApproval: async () => !(await pins.isAllowed(tool)),
+      execute: async (input, running) => callTool(tool, input, running),
+    } satisfies Tool;
+    const asking = receiveAnswers(made, elicitations.receiver);
+    callTexts.set(
+      asking,
+      ([call]) => `${nameClient(readCallMessage(call))} wants to call ${title}.`,
+    );
+    return asking;
+  };
   return {
     name,
     prefix,
@@ -199,25 +222,7 @@ function openUpstream(
         };
       }),
     makeTools: (): [string, Tool][] =>
-      pins.tools.map((tool) => [
-        `${prefix}${tool.name}`,
-        receiveAnswers(
-          {
-            type: 'dynamic',
-            /* What people are asked with. The server's own title could name something else. */
-            title: `${tool.name} of ${name}`,
-            ...(tool.description !== undefined && { description: tool.description }),
-            inputSchema: jsonSchema(omitPatterns(tool.inputSchema)),
-            metadata: {
-              clientName: name,
-              ...(tool.annotations && { annotations: tool.annotations }),
-            },
-            needsApproval: async () => !(await pins.isAllowed(tool)),
-            execute: async (input, running) => callTool(tool, input, running),
-          } satisfies Tool,
-          elicitations.receiver,
-        ),
-      ]),
+      pins.tools.map((tool) => [`${prefix}${tool.name}`, makeTool(tool)]),
     whyNot: (toolName: string): string | undefined =>
       toolName.startsWith(prefix) ? pins.whyNot(toolName.slice(prefix.length)) : undefined,
     close: async (): Promise<void> => {
