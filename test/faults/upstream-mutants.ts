@@ -3,6 +3,7 @@ import type { SourceMutant } from './source-mutants.ts';
 const sentence = /AssertionError|Timed out|timed out|did not succeed/;
 const asking = 'mcp/asking-calls';
 const questions = 'mcp/questions';
+const hostile = 'mcp/hostile-servers';
 
 /** What holds of the servers of a gate, and of what people are asked in their name. */
 export const upstreamMutants: readonly SourceMutant[] = [
@@ -100,6 +101,30 @@ export const upstreamMutants: readonly SourceMutant[] = [
     from: 'return plainName.test(client) ? client',
     to: "return client !== '' ? client",
     suite: ['mcp/asked-texts', 'passes for no text of ours'],
+    sentence,
+  },
+  {
+    promise: 'a server of a gate that changes its tools again and again fills no store',
+    file: 'channels/mcp/change-budget.ts',
+    from: 'ofTool >= mostOfTool ||',
+    to: 'ofTool < 0 ||',
+    suite: [hostile, 'again and again'],
+    sentence,
+  },
+  {
+    promise: 'a server of a gate that tells of changes without end is listed once for many',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: 'if (this.#nextListing === client) return this.#listed;',
+    to: '',
+    suite: [hostile, 'four times a second'],
+    sentence,
+  },
+  {
+    promise: 'a server of a gate that tells of changes without end is listed now and then',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: 'if (isTold) await waitForTimer',
+    to: 'if (!isTold) await waitForTimer',
+    suite: [hostile, 'four times a second'],
     sentence,
   },
 ];

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Tool, Transport } from '@modelcontextprotocol/server';
 import { memoryStore, type ThreadStore } from 'holdpoint';
 import { expect, test } from 'vitest';
@@ -31,7 +32,8 @@ test('what a server lists last counts, also while it is still compared with what
   }).toContain('balance');
   await pause.during(pinned, async () => {
     await server.change([{ ...pay, description: 'Pays twice.' }]);
-    for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+    /* Longer than the pause between two listings. */
+    await setTimeout(400);
   });
   await eventually(listTexts).toContainEqual(expect.stringContaining('Pays twice.'));
   expect(readTexts(await client.callTool({ name: 'pay' }))[0]).toMatch(/^Not called/);
@@ -119,5 +121,75 @@ test('a server that invents names without end gets no more than 1000 tools', asy
     'b0',
   ]);
   expect(problems.join()).toContain('2 new ones are left out');
+  await gate.close();
+});
+
+test('a server that says without end that its tools have changed is asked for them four times a second at most', async () => {
+  const server = makeServer([pay]);
+  const { gate } = openGate({ servers: { bank: server }, toolApproval: () => 'approved' });
+  const client = await connect(gate);
+  const before = server.at.listings;
+  const began = performance.now();
+  for (let turn = 0; turn < 1_000; turn += 1) await server.change([pay]);
+  expect(readTexts(await client.callTool({ name: 'pay' }))).toEqual(['pay done']);
+  const seconds = (performance.now() - began) / 1_000;
+  expect(server.at.listings - before).toBeLessThanOrEqual(2 + 4 * seconds);
+  await gate.close();
+});
+
+test('a server that changes a tool again and again fills no store, and its tool is refused', async () => {
+  const store = memoryStore();
+  const server = makeServer([pay]);
+  let now = 0;
+  const { gate, listTexts } = openGate({
+    servers: { bank: server },
+    store,
+    toolApproval: () => 'approved',
+    now: () => now,
+  });
+  const client = await connect(gate);
+  const change = async (turn: number): Promise<void> => {
+    const { listings } = server.at;
+    await server.change([{ ...pay, description: `It pays ${turn} times.` }]);
+    await eventually(() => server.at.listings).toBe(listings + 1);
+  };
+  for (let turn = 0; turn < 32; turn += 1) await change(turn);
+  await eventually(async () => readTexts(await client.callTool({ name: 'pay' }))[0]).toContain(
+    'changes too often',
+  );
+  expect(await listTexts()).toHaveLength(1);
+  const about = gate.agents[1];
+  const threads = await store.list({ agent: 'gate-upstreams' });
+  const changes = threads.find(({ threadId }) => threadId.includes('change'));
+  const thread = await about?.thread(changes?.threadId ?? '');
+  expect(thread?.events.filter(({ type }) => type === 'request-opened')).toHaveLength(30);
+  now += 3_600_000;
+  await change(41);
+  await eventually(async () => (await listTexts())[0]).toContain('It pays 41 times.');
+  expect(server.at.calls).toBe(0);
+  await gate.close();
+}, 30_000);
+
+test('two definitions that people have accepted in both directions may take turns, and each other one is asked about', async () => {
+  const server = makeServer([pay]);
+  const second = { ...pay, description: 'Pays twice.' };
+  const world = openGate({ servers: { bank: server }, toolApproval: () => 'approved' });
+  const { gate, listTexts, answer } = world;
+  const client = await connect(gate);
+  const describe = async () => (await client.listTools()).tools[0]?.description;
+  for (const next of [second, pay]) {
+    await server.change([next]);
+    await eventually(listTexts).toHaveLength(1);
+    expect(readTexts(await client.callTool({ name: 'pay' }))[0]).toMatch(/^Not called/);
+    await answer(true);
+    await eventually(describe).toBe(next.description);
+  }
+  for (const next of [second, pay]) {
+    await server.change([next]);
+    await eventually(describe).toBe(next.description);
+    expect(await listTexts()).toEqual([]);
+  }
+  await server.change([{ ...pay, description: 'Pays thrice.' }]);
+  await eventually(listTexts).toHaveLength(1);
   await gate.close();
 });

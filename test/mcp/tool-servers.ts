@@ -18,7 +18,7 @@ export const balance: Tool = {
 
 /** A server whose tools the test changes. */
 export function makeServer(tools: Tool[]) {
-  const at = { tools, calls: 0, connections: 0, isDown: false };
+  const at = { tools, calls: 0, connections: 0, listings: 0, isDown: false };
   const servers: Server[] = [];
   const transport = (): Transport => {
     if (at.isDown) throw new Error('It is down.');
@@ -28,7 +28,10 @@ export function makeServer(tools: Tool[]) {
       { capabilities: { tools: { listChanged: true } } },
     );
     servers.push(server);
-    server.setRequestHandler('tools/list', () => ({ tools: at.tools }));
+    server.setRequestHandler('tools/list', () => {
+      at.listings += 1;
+      return { tools: at.tools };
+    });
     server.setRequestHandler('tools/call', ({ params }) => {
       at.calls += 1;
       return text(`${params.name} done`);

@@ -9,6 +9,7 @@ import { inertText, quoteInertLine } from '../../content/inert-text.ts';
 import { waitForTimer } from '../../content/waiting.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import { HoldpointError } from '../../errors.ts';
+import { ChangeBudget } from './change-budget.ts';
 
 /* Definitions of tools as they were accepted, and what people decide about changes of them. An upstream is not trusted to keep to what it said. */
 
@@ -40,6 +41,8 @@ const newsSchema = z.object({
 /* The definitions of a tool and of a server, in characters of JSON. */
 const longestDefinition = 65_536;
 const mostTools = 1_000;
+/* Of all pins of a server, which are recorded together at each change. */
+const longestPins = 4_194_304;
 
 /** The tools of a listing that can be pinned, and what is wrong with the others. */
 export function readListing(listed: readonly Tool[]): { tools: PinnedTool[]; problems: string[] } {
@@ -143,10 +146,13 @@ function makeNews(text: string, listed: readonly PinnedTool[]): UserModelMessage
   };
 }
 
+/** What people say about a changed definition. `unasked`: it has changed too often for them to be asked now. */
+type Verdict = 'approved' | 'rejected' | 'undecided' | 'unasked';
+
 /** Why calls of a tool are refused: its definition is no longer what was accepted. */
 interface ChangedTool {
   definition: PinnedTool;
-  isRejected: boolean;
+  verdict: Verdict;
 }
 
 /** The pinned tools of one upstream. */
@@ -158,9 +164,11 @@ export class PinnedTools {
   /** The names that the upstream lists now; `undefined` until it has listed any. */
   #present: ReadonlySet<string> | undefined;
   #changed = new Map<string, ChangedTool>();
+  readonly #budget: ChangeBudget;
 
   constructor(agent: Agent, { gate, upstream }: { gate: string; upstream: string }) {
     this.#agent = agent;
+    this.#budget = new ChangeBudget(() => agent.now());
     this.#gate = gate;
     this.#upstream = upstream;
   }
@@ -172,7 +180,7 @@ export class PinnedTools {
 
   /** Whether a person has yet to decide about a change. */
   get isUndecided(): boolean {
-    return [...this.#changed.values()].some(({ isRejected }) => !isRejected);
+    return [...this.#changed.values()].some(({ verdict }) => verdict === 'undecided');
   }
 
   /** Reads the pins. */
@@ -187,21 +195,20 @@ export class PinnedTools {
     const known = new Map(this.#tools.map((each) => [each.name, each]));
     const fresh = listed.filter(({ name }) => !known.has(name));
     /* Pins are kept for good, and a server may invent names without end. */
-    const added = fresh.slice(0, Math.max(0, mostTools - known.size));
+    const added = fitRoom(fresh.slice(0, Math.max(0, mostTools - known.size)), this.#tools);
     if (added.length > 0) await this.#pin(added, ({ name }, pinned) => !pinned.has(name));
     const changed = new Map<string, ChangedTool>();
     for (const definition of listed) {
       const pinned = this.#tools.find(({ name }) => name === definition.name);
       if (pinned === undefined || isSameTool(pinned, definition)) continue;
-      const verdict = await this.#askAbout(pinned, definition);
-      if (verdict === 'approved') await this.#adopt(definition);
-      else changed.set(definition.name, { definition, isRejected: verdict === 'rejected' });
+      const verdict = await this.#settle(pinned, definition);
+      if (verdict !== 'approved') changed.set(definition.name, { definition, verdict });
     }
     this.#changed = changed;
     this.#present = new Set(listed.map(({ name }) => name));
     await this.#offer();
     return fresh.length > added.length
-      ? `It has listed more than ${mostTools} tools so far: ${fresh.length - added.length} new ones are left out.`
+      ? `It has listed more than ${mostTools} tools so far, or more than ${longestPins} characters of them: ${fresh.length - added.length} new ones are left out.`
       : undefined;
   }
 
@@ -210,13 +217,12 @@ export class PinnedTools {
     let isAdopted = false;
     /* Another listing may be compared meanwhile, whose changes are others. */
     const changes = this.#changed;
-    for (const [name, { definition }] of changes) {
+    for (const [name, { definition, verdict: before }] of changes) {
       const pinned = this.#tools.find((each) => each.name === name);
-      if (pinned === undefined) continue;
-      const verdict = await this.#askAbout(pinned, definition);
-      if (verdict === 'rejected') changes.set(name, { definition, isRejected: true });
+      if (pinned === undefined || before !== 'undecided') continue;
+      const verdict = await this.#settle(pinned, definition);
+      changes.set(name, { definition, verdict });
       if (verdict !== 'approved') continue;
-      await this.#adopt(definition);
       changes.delete(name);
       isAdopted = true;
     }
@@ -225,11 +231,13 @@ export class PinnedTools {
 
   /** Why a tool can't be called now; `undefined` if it can. */
   whyNot(name: string): string | undefined {
-    const changed = this.#changed.get(name);
+    const verdict = this.#changed.get(name)?.verdict;
     const tool = this.#quote(name);
-    if (changed?.isRejected === true)
+    if (verdict === 'rejected')
       return `Not called: the definition of ${tool} has changed, and a person has rejected the change.`;
-    if (changed !== undefined)
+    if (verdict === 'unasked')
+      return `Not called: the definition of ${tool} changes too often. Nobody is asked about it for up to an hour.`;
+    if (verdict !== undefined)
       return `Not called: the definition of ${tool} has changed. A person has been asked to accept the change first.`;
     if (this.#present?.has(name) === false) return `Not called: there is no tool ${tool} any more.`;
     return undefined;
@@ -302,11 +310,16 @@ export class PinnedTools {
     }
   }
 
-  /** Asks a person about a change, once, and resolves with the answer. */
-  async #askAbout(
-    pinned: PinnedTool,
-    definition: PinnedTool,
-  ): Promise<'approved' | 'rejected' | undefined> {
+  /** Asks a person about a change, once, and adopts it if it was approved. */
+  async #settle(pinned: PinnedTool, definition: PinnedTool): Promise<Verdict> {
+    const verdict = await this.#askAbout(pinned, definition);
+    if (verdict !== 'approved') return verdict;
+    if (!this.#budget.spend(definition.name)) return 'unasked';
+    await this.#adopt(definition);
+    return 'approved';
+  }
+
+  async #askAbout(pinned: PinnedTool, definition: PinnedTool): Promise<Verdict> {
     const which = await hashText(definition.name);
     const thread = await this.#agent.thread(`${this.#place('change')}/${which.slice(0, 22)}`);
     const change = `${await digestTool(pinned)}:${await digestTool(definition)}`;
@@ -315,15 +328,25 @@ export class PinnedTools {
     if (status === 'approved' || status === 'rejected') return status;
     const key = `${change}:${ended.length}`;
     const open = thread.activeRequests;
-    if (open.some((request) => request.key === key)) return undefined;
+    if (open.some((request) => request.key === key)) return 'undecided';
+    if (!this.#budget.spend(definition.name)) return 'unasked';
     if (open.length > 0) await this.#agent.cancel(thread, 'The definition has changed again.');
     await this.#agent.requestApproval(thread, {
       key,
       text: describeChange(this.#upstream, pinned, definition),
       reason: 'Until somebody accepts the new definition, calls of this tool are refused.',
     });
-    return undefined;
+    return 'undecided';
   }
+}
+
+/** As many of these tools, in order, as can be pinned beside the others. */
+function fitRoom(tools: readonly PinnedTool[], pinned: readonly PinnedTool[]): PinnedTool[] {
+  let { length } = JSON.stringify(pinned);
+  return tools.filter((each) => {
+    length += JSON.stringify(each).length;
+    return length <= longestPins;
+  });
 }
 
 const neverAborted = new AbortController().signal;

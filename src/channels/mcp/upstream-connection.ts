@@ -40,6 +40,8 @@ const mostRounds = 10;
 /* Before a call that its server has put off without a question is made again. */
 const putOffMs = 250;
 const longestPauseMs = 30_000;
+/* Between the beginnings of two listings. */
+const listingPauseMs = 250;
 /* A call waits for another listing if the last one is older: servers need not say that their tools have changed. */
 const freshMs = 60_000;
 
@@ -80,6 +82,9 @@ export class UpstreamConnection {
   /** Of the present connection: the tools are listed, and what has changed is known. */
   #listed: Promise<void> = Promise.resolve();
   #listedAt = 0;
+  /** The client whose next listing has not begun. */
+  #nextListing: Client | undefined;
+  #listingAt = -Infinity;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #isClosed = false;
@@ -236,15 +241,25 @@ export class UpstreamConnection {
     this.#reconnectLater();
   }
 
-  /** Lists the tools, after what was listed before: the last listing counts. */
-  async #list(client: Client): Promise<void> {
+  /** Lists the tools, after what was listed before: the last listing counts. One that has not begun serves all that want it. */
+  async #list(client: Client, { isTold = false } = {}): Promise<void> {
+    if (this.#nextListing === client) return this.#listed;
+    this.#nextListing = client;
     const list = async (): Promise<void> => {
+      if (isTold) await waitForTimer(this.#listingPause(), neverAborted);
+      this.#nextListing = undefined;
+      this.#listingAt = performance.now();
       const { tools } = await client.listTools(undefined, { timeout: connectMs });
       await this.#events.onListed(tools);
       this.#listedAt = this.#events.now();
     };
     this.#listed = this.#listed.then(list, list);
     return this.#listed;
+  }
+
+  /** How long the next listing waits, in milliseconds: a server may say without end that its tools have changed. */
+  #listingPause(): number {
+    return Math.max(0, this.#listingAt + listingPauseMs - performance.now());
   }
 
   #makeClient(): UpstreamClient {
@@ -261,17 +276,17 @@ export class UpstreamConnection {
         tools: {
           autoRefresh: false,
           debounceMs: 0,
-          onChanged: () => void this.#listAgain(),
+          onChanged: () => void this.#listAgain({ isTold: true }),
         },
       },
     });
   }
 
   /** What is listed may differ from what was accepted, so calls wait for it. */
-  async #listAgain(): Promise<void> {
+  async #listAgain(why: { isTold?: boolean } = {}): Promise<void> {
     const client = await this.#connected?.catch(() => undefined);
     if (client === undefined) return;
-    await this.#list(client).catch(async (error: unknown) => {
+    await this.#list(client, why).catch(async (error: unknown) => {
       this.#events.onProblem(`The upstream ${this.#name} lists no tools: ${this.#describe(error)}`);
       await this.#drop(client);
       this.#listed = Promise.resolve();
@@ -317,6 +332,8 @@ export class UpstreamConnection {
     return inertText(text.slice(0, 1_000));
   }
 }
+
+const neverAborted = new AbortController().signal;
 
 /** Why a call was not sent. */
 class RefusedHere extends Error {}

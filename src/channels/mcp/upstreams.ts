@@ -134,7 +134,13 @@ function openUpstream(
     watching = pins.isUndecided ? setInterval(() => void refresh(), decisionsMs) : undefined;
     watching?.unref();
   };
+  let refreshing: Promise<void> | undefined;
+  /* One at a time: people may have to decide about many tools. */
   const refresh = async (): Promise<void> => {
+    refreshing ??= readDecisions().finally(() => (refreshing = undefined));
+    return refreshing;
+  };
+  const readDecisions = async (): Promise<void> => {
     try {
       if (await pins.refresh()) onChange();
     } catch (error) {
