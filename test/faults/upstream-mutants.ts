@@ -4,6 +4,7 @@ const sentence = /AssertionError|Timed out|timed out|did not succeed/;
 const asking = 'mcp/asking-calls';
 const questions = 'mcp/questions';
 const hostile = 'mcp/hostile-servers';
+const progress = 'mcp/progress';
 
 /** What holds of the servers of a gate, and of what people are asked in their name. */
 export const upstreamMutants: readonly SourceMutant[] = [
@@ -125,6 +126,22 @@ export const upstreamMutants: readonly SourceMutant[] = [
     from: 'if (isTold) await waitForTimer',
     to: 'if (!isTold) await waitForTimer',
     suite: [hostile, 'four times a second'],
+    sentence,
+  },
+  {
+    promise: 'a client of a gate hears no more than its server may say',
+    file: 'channels/mcp/send-progress.ts',
+    from: 'await this.#wait(shortestPauseMs, this.#over);',
+    to: '',
+    suite: [progress, 'once a second at most'],
+    sentence,
+  },
+  {
+    promise: 'what a server of a gate says of its call is no text of ours',
+    file: 'channels/mcp/call-progress.ts',
+    from: 'inertLine(message.slice(0, longestMessage))',
+    to: 'message',
+    suite: [progress, 'is short, and no text of ours'],
     sentence,
   },
 ];

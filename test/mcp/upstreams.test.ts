@@ -1,7 +1,9 @@
-import type { Tool } from '@modelcontextprotocol/server';
+import { Client } from '@modelcontextprotocol/client';
+import { InMemoryTransport, type Tool } from '@modelcontextprotocol/server';
 import { memoryStore, type ThreadStore } from 'holdpoint';
 import { createGate } from 'holdpoint/mcp';
 import { expect, test } from 'vitest';
+import { virtualClock } from '../support/virtual-clock.ts';
 import { connect, readTexts } from './gate-world.ts';
 import { balance, eventually, makeServer, openGate, pay } from './tool-servers.ts';
 
@@ -35,6 +37,46 @@ test('tools are listed as they were pinned while the server is down, and calls s
   expect(problems).toContain("The upstream bank can't be reached: It is down.");
   server.at.isDown = false;
   expect(readTexts(await client.callTool({ name: 'pay' }))).toEqual(['pay done']);
+  await gate.close();
+});
+
+test('while a server is starting, its pinned tools are listed at once, and a call says in time that it was not made', async () => {
+  const store = memoryStore();
+  const first = openGate({ servers: { bank: makeServer([pay]) }, store });
+  await (await connect(first.gate)).listTools();
+  await first.gate.close();
+  const clock = virtualClock();
+  const silent = { ...makeServer([pay]), transport: () => InMemoryTransport.createLinkedPair()[0] };
+  const { gate } = openGate({
+    servers: { bank: silent },
+    store,
+    toolApproval: () => 'approved',
+    wait: clock.wait,
+  });
+  const client = await connect(gate);
+  expect((await client.listTools()).tools).toMatchObject([pay]);
+  const heard: unknown[] = [];
+  const result = client.callTool({ name: 'pay' }, { onprogress: (each) => heard.push(each) });
+  await clock.pass(29_000);
+  expect(heard).toHaveLength(5);
+  await clock.pass(1_000);
+  expect(readTexts(await result)).toEqual([
+    'Not called: the MCP server bank was not ready within 30 seconds. Call again later.',
+  ]);
+  await gate.close();
+});
+
+test('while a server that was never seen is starting, a call of an unknown tool says so in time', async () => {
+  const clock = virtualClock();
+  const silent = { ...makeServer([pay]), transport: () => InMemoryTransport.createLinkedPair()[0] };
+  const { gate } = openGate({ servers: { bank: silent }, wait: clock.wait });
+  const [mine, theirs] = InMemoryTransport.createLinkedPair();
+  await gate.makeServer({ principal: 'ada' }).connect(theirs);
+  const client = new Client({ name: 'claude-code', version: '1' });
+  await client.connect(mine);
+  const calling = client.callTool({ name: 'pay' }).catch(String);
+  await clock.pass(10_000);
+  expect(await calling).toContain('The gate has not reached bank yet');
   await gate.close();
 });
 

@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { inertText, quoteInertLine } from '../../content/inert-text.ts';
-import { awaitUntilAborted, unlessAborted } from '../../content/waiting.ts';
+import { awaitUntilAborted } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
@@ -21,6 +21,7 @@ import type { ClientCall, GateContext } from './gate-context.ts';
 import type { GateCaller } from './gate-options.ts';
 import { type HeldCall, holdCall } from './hold-call.ts';
 import { noteInformed, noteLeft, noteUnknown } from './note-call.ts';
+import { ProgressSender } from './send-progress.ts';
 import { CallPage } from './show-page.ts';
 
 /** How a caller is connected, where the protocol's library does not say it. */
@@ -50,7 +51,6 @@ export interface ReceivedCall {
 
 /* How long a client waits for the first definitions of servers that the gate has never seen, in milliseconds. */
 const listingMs = 10_000;
-const progressMs = 5_000;
 
 const clientIdSchema = z.string().min(1).max(256).optional().catch(undefined);
 /* The ids of calls that clients send: Claude Code's, and Codex's. */
@@ -84,8 +84,7 @@ export async function answerClientCall(
   if (findUpstream(tool) === undefined) await waitForTools(index, mcpReq.signal);
   const upstream = findUpstream(tool);
   if (upstream === undefined) {
-    const message = `Unknown tool ${quoteInertLine(tool)}.`;
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, describeUnknown(gate, tool));
   }
   const fault = whyNotStrictJson(input);
   if (fault !== undefined) return makeError(`Not run: invalid arguments: ${fault}.`);
@@ -101,6 +100,12 @@ export async function answerClientCall(
       'The gate failed, and could not find out what became of this call. Call again with exactly the same arguments to get its outcome.',
     );
   }
+}
+
+function describeUnknown({ upstreams: { unlisted } }: GateContext, tool: string): string {
+  const unknown = `Unknown tool ${quoteInertLine(tool)}.`;
+  if (unlisted.length === 0) return unknown;
+  return `${unknown} The gate has not reached ${unlisted.join(', ')} yet, so that it may be a tool of theirs. Call again later.`;
 }
 
 async function serveValidCall(
@@ -121,8 +126,12 @@ async function serveValidCall(
   const call = { ...made, ...describeClient(received) };
   const onWaiting: HeldCall['onWaiting'] = (thread, timeIsUp) =>
     page.show(thread, { timeIsUp, over: over.signal });
-  void sendProgress(gate, context, { tool, signal: AbortSignal.any([gone, over.signal]) });
-  const held = { call, callerId, gone, onWaiting };
+  const sender = new ProgressSender(gate, context, {
+    tool,
+    over: AbortSignal.any([gone, over.signal]),
+  });
+  const onFound = (threadId: string): void => sender.follow(threadId);
+  const held = { call, callerId, gone, onFound, onWaiting };
   const end = await holdCall(index, held).finally(() => over.abort());
   if (end.status === 'left') return makeError('The client has gone.');
   if (end.status === 'running') return describeRunning(tool);
@@ -154,23 +163,6 @@ function describeClient({
     client: name ?? 'a client without a name',
     clientCallId: ids['claudecode/toolUseId'] ?? ids.callId,
   };
-}
-
-/** Sends progress until the signal aborts, if the client asked for it: it may give up otherwise. */
-async function sendProgress(
-  { wait }: GateContext,
-  { mcpReq }: ServerContext,
-  { tool, signal }: { tool: string; signal: AbortSignal },
-): Promise<void> {
-  const { _meta: { progressToken } = {} } = mcpReq;
-  if (progressToken === undefined) return;
-  const message = `${quoteInertLine(tool)} waits for a person or runs.`;
-  for (let progress = 1; ; progress += 1) {
-    await unlessAborted(wait(progressMs, signal), signal);
-    if (signal.aborted) return;
-    const params = { progressToken, progress, message };
-    await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
-  }
 }
 
 /**

@@ -15,6 +15,8 @@ export interface HeldCall {
   callerId: string;
   /** Aborts when the caller has gone. */
   gone: AbortSignal;
+  /** Called with the id of the call's thread, once that is known; again if another caller was faster. */
+  onFound: (threadId: string) => void;
   /**
    * Called once, when the call waits for a person. Returns whether to stop holding it, because the client is to call again. `timeIsUp` aborts when
    * the call is held no longer for that.
@@ -77,6 +79,7 @@ async function holdFound(index: CallIndex, held: HeldCall, time: HoldTime): Prom
     signal.throwIfAborted();
     const { threadId, thread } = await findCall(index, call, signal);
     const release = here.hold(threadId, gone);
+    held.onFound(threadId);
     try {
       const begun = thread === undefined ? await prepareCall(index, call, threadId) : { thread };
       const end = begun && (await holdBegun(index, held, { ...begun, ...time }));

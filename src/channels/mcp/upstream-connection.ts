@@ -199,8 +199,8 @@ export class UpstreamConnection {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#retry);
-    const client = await this.#connected?.catch(() => undefined);
-    await client?.close().catch(() => {});
+    /* Also while it connects. */
+    await this.#client?.close().catch(() => {});
   }
 
   async #open(): Promise<UpstreamClient> {
@@ -220,9 +220,11 @@ export class UpstreamConnection {
       return client;
     } catch (error) {
       this.#failures += 1;
-      this.#events.onProblem(
-        `The upstream ${this.#name} can't be reached: ${this.#describe(error)}`,
-      );
+      if (!this.#isClosed) {
+        this.#events.onProblem(
+          `The upstream ${this.#name} can't be reached: ${this.#describe(error)}`,
+        );
+      }
       await this.#drop(client);
       throw error;
     }

@@ -6,6 +6,7 @@ import { isObject } from '../../content/json-value.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import type { Elicitations } from '../../tools/ask-elicitations.ts';
 import { ElicitationRefused } from '../../tools/elicitation.ts';
+import { CallProgress, describeProgress } from './call-progress.ts';
 import { nameClient, readCallMessage } from './call-record.ts';
 import type { GateProblem } from './gate-problem.ts';
 import { omitHeaders } from './omit-headers.ts';
@@ -35,6 +36,10 @@ export interface Upstreams {
   findUpstream: (tool: string) => string | undefined;
   /** Why a tool can't be called now, by the gate's name for it; `undefined` if it can. */
   whyNot: (name: string) => string | undefined;
+  /** The names of those of which no tool is known, as they have never listed any. */
+  readonly unlisted: readonly string[];
+  /** What they say of their running calls. */
+  readonly progress: CallProgress;
   /** The agents in whose name people are asked about upstreams. */
   readonly agents: readonly Agent[];
   close: () => Promise<void>;
@@ -62,6 +67,7 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
   const { elicitations, closing } = options;
   checkUpstreams(upstreams);
   const agent = makePinsAgent(options);
+  const progress = new CallProgress();
   const isAlone = Object.keys(upstreams).length === 1;
   const listeners = new Set<() => void>();
   const opened = Object.entries(upstreams).map(([name, each]) =>
@@ -72,6 +78,7 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
       wait: options.wait,
       elicitations,
       closing,
+      progress,
       report: (problem) => report({ upstream: name, problem }),
       onChange: () => {
         tools = undefined;
@@ -103,6 +110,10 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
         : undefined,
     whyNot: (name) =>
       opened.map((each) => each.whyNot(name)).find((reason) => reason !== undefined),
+    get unlisted() {
+      return opened.filter((each) => each.isUnlisted()).map((each) => each.name);
+    },
+    progress,
     agents: [agent],
     close: async () => {
       await Promise.all(opened.map(async (each) => each.close()));
@@ -116,6 +127,7 @@ interface UpstreamSetting extends Pick<
   'now' | 'wait' | 'elicitations' | 'closing'
 > {
   pins: PinnedTools;
+  progress: CallProgress;
   /** What the gate puts before the names of its tools. */
   prefix: string;
   report: (problem: string) => void;
@@ -125,7 +137,7 @@ interface UpstreamSetting extends Pick<
 function openUpstream(
   name: string,
   options: UpstreamOptions,
-  { pins, prefix, now, wait, elicitations, closing, report, onChange }: UpstreamSetting,
+  { pins, prefix, now, wait, elicitations, closing, progress, report, onChange }: UpstreamSetting,
 ) {
   let watching: ReturnType<typeof setInterval> | undefined;
   const watch = (): void => {
@@ -148,6 +160,7 @@ function openUpstream(
     }
     watch();
   };
+  let hasListed = false;
   const connection = new UpstreamConnection(name, options, {
     now,
     wait,
@@ -157,6 +170,7 @@ function openUpstream(
       for (const each of problems) report(each);
       const before = toCanonicalText(pins.tools);
       const problem = await pins.compare(tools);
+      hasListed = true;
       if (problem !== undefined) report(problem);
       watch();
       if (toCanonicalText(pins.tools) !== before) onChange();
@@ -167,6 +181,7 @@ function openUpstream(
     input: unknown,
     { threadId, toolCallId, abortSignal, idempotencyKey = '', attempt = 1 }: ToolRunOptions,
   ): Promise<unknown> => {
+    const ask = askInCall({ elicitations, closing, server: name }, { threadId, toolCallId });
     const result = await connection.call({
       tool: { name: tool.name, inputSchema: { ...tool.inputSchema, type: 'object' } },
       input: isObject(input) ? input : {},
@@ -177,8 +192,13 @@ function openUpstream(
         if (pins.isUndecided) await refresh();
         return pins.whyNot(tool.name) ?? pins.whyOutdated(tool);
       },
-      ask: askInCall({ elicitations, closing, server: name }, { threadId, toolCallId }),
-      onProgress: () => {},
+      ask: async (params, until) => {
+        progress.report(threadId, `${name} asks a person something.`);
+        const answer = await ask(params, until);
+        progress.report(threadId, `${name} has got an answer.`);
+        return answer;
+      },
+      onProgress: (said) => progress.report(threadId, describeProgress(name, said)),
     });
     return boundResult(result);
   };
@@ -207,6 +227,7 @@ function openUpstream(
   return {
     name,
     prefix,
+    isUnlisted: (): boolean => !hasListed && pins.tools.length === 0,
     start: async (): Promise<void> => {
       try {
         await pins.load();
