@@ -32,7 +32,7 @@ const eras: Record<string, Open> = {
 function openTalker(open: Open) {
   const clock = virtualClock();
   const done = Promise.withResolvers<void>();
-  let say: (said: Said) => Promise<void> = async () => {};
+  let say: ((said: Said) => Promise<void>) | undefined;
   const makeServer = (): Server => {
     const server = new Server({ name: 'bank', version: '1' }, { capabilities: { tools: {} } });
     const tool = { name: 'pay', inputSchema: { type: 'object' as const } };
@@ -53,7 +53,7 @@ function openTalker(open: Open) {
     toolApproval: () => 'approved',
     wait: clock.wait,
   });
-  return { gate, clock, end: done.resolve, say: async (said: Said) => say(said) };
+  return { gate, clock, end: done.resolve, say: async (said: Said) => say?.(said) };
 }
 
 /** Calls a tool, and keeps the progress that the client gets. */
