@@ -13,7 +13,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstream-questions.ts',
     from: 'while (this.#hasAsked && this.#running.size > 0)',
     to: 'while (this.#hasAsked && this.#running.size > 100)',
-    suite: [asking, 'from its first question on'],
+    suite: [asking, 'a call that waits for its turn at a server .an older protocol, stdio'],
     sentence,
   },
   {
@@ -29,7 +29,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstream-questions.ts',
     from: 'if (others.length > 0) {',
     to: 'if (others.length > 100) {',
-    suite: [asking, 'ask at once for the first time'],
+    suite: [asking, 'when two calls of a server .an older protocol, stdio'],
     sentence,
   },
   {
@@ -37,7 +37,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstream-questions.ts',
     from: 'this.#wasGivenUp ||= mayAsk;',
     to: 'this.#wasGivenUp ||= false;',
-    suite: [asking, 'after a call was given up'],
+    suite: [asking, 'questions of its server .an older protocol, stdio'],
     sentence,
   },
   {
@@ -45,7 +45,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstream-questions.ts',
     from: 'if (entries.length > mostAtOnce) {',
     to: 'if (entries.length < 0) {',
-    suite: [questions, 'asks too much at once'],
+    suite: [questions, 'a server .protocol 2026-07-28, stdio. that asks too much'],
     sentence,
   },
   {
@@ -53,7 +53,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstreams.ts',
     from: 'if (questions > mostQuestions) {',
     to: 'if (questions < 0) {',
-    suite: [questions, 'asks without end'],
+    suite: [questions, 'a server .an older protocol, stdio. that asks without end'],
     sentence,
   },
   {
@@ -61,7 +61,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstreams.ts',
     from: 'const until = AbortSignal.any([signal, closing]);',
     to: 'const until = AbortSignal.any([signal]);',
-    suite: [asking, 'a gate that closes asks no longer'],
+    suite: [asking, 'a gate that closes asks no longer: the server .protocol 2026-07-28, stdio'],
     sentence,
   },
   {
@@ -69,7 +69,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/silence-timer.ts',
     from: 'if (this.#pauses === 0)',
     to: 'if (this.#pauses >= 0)',
-    suite: [asking, 'a person may take longer'],
+    suite: [asking, 'a person may take an hour'],
     sentence: /AssertionError|HoldpointError/,
   },
   {
@@ -77,7 +77,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstream-connection.ts',
     from: '.then(() => late.abort());',
     to: '.then(() => {});',
-    suite: [asking, 'waits for its turn'],
+    suite: [asking, 'a call that waits for its turn at a server .an older protocol, stdio'],
     sentence,
   },
   {
@@ -142,6 +142,14 @@ export const upstreamMutants: readonly SourceMutant[] = [
     from: 'inertLine(message.slice(0, longestMessage))',
     to: 'message',
     suite: [progress, 'is short, and no text of ours'],
+    sentence,
+  },
+  {
+    promise: 'a client of a gate whose server asks a person is told to call again in time',
+    file: 'channels/mcp/note-call.ts',
+    from: "return status === 'running' && activeRequests",
+    to: "return status === 'idle' && activeRequests",
+    suite: [asking, 'a person may take an hour'],
     sentence,
   },
 ];

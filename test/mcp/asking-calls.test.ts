@@ -211,14 +211,52 @@ test.each(oldKinds)(
   },
 );
 
-test.each(kinds)('a person may take longer than a server (%s) may be silent', async (kind) => {
-  const { clock, gate, client } = await openTimed(kind);
+test.each(kinds)(
+  'a person may take an hour to answer a server (%s): the client is told to call again, and nobody is asked twice',
+  async (kind) => {
+    const { clock, gate, client } = await openTimed(kind);
+    const first = callBook(client, seats);
+    const question = await onlyQuestion(gate);
+    await clock.pass(45_000);
+    expect(readTexts(await first)[0]).toMatch(/^Pending: "book" has begun, and its server waits/);
+    await clock.pass(3_600_000);
+    expect((await gate.agent.thread(question.threadId)).caller).toMatchObject({ state: 'pending' });
+    const second = callBook(client, seats);
+    await clock.pass(5_000);
+    expect(await listQuestions(gate)).toMatchObject([{ requestId: question.requestId }]);
+    await answer(gate, question, { reply: ['accept'], seats: '3' });
+    await clock.pass(1_000);
+    expect(readTexts(await second)).toEqual(['[{"action":"accept","content":{"seats":3}}]']);
+    await gate.close();
+  },
+);
+
+test('a client that can show a page is shown that of the question', async () => {
+  const gate = openGate('an older protocol, stdio', {
+    pageUrl: ({ requestId }) => `http://localhost:4242/${requestId}`,
+  });
+  const client = await connect(
+    gate,
+    { principal: 'ada' },
+    { capabilities: { elicitation: { url: {} } } },
+  );
+  const shown: unknown[] = [];
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    shown.push(params);
+    return { action: 'accept' };
+  });
   const result = callBook(client, seats);
   const question = await onlyQuestion(gate);
-  await clock.pass(3_600_000);
-  await answer(gate, question, { reply: ['accept'], seats: '3' });
-  await clock.pass(1_000);
-  expect(readTexts(await result)).toEqual(['[{"action":"accept","content":{"seats":3}}]']);
+  await expect
+    .poll(() => shown)
+    .toMatchObject([
+      {
+        message: 'The server of "book" asks a person something. Open this page to answer.',
+        url: `http://localhost:4242/${question.requestId}`,
+      },
+    ]);
+  await answer(gate, question, 'dismissed');
+  expect(readTexts(await result)).toEqual(['[{"action":"cancel"}]']);
   await gate.close();
 });
 

@@ -20,7 +20,7 @@ import type { CallIndex } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
 import type { GateCaller } from './gate-options.ts';
 import { type HeldCall, holdCall } from './hold-call.ts';
-import { noteInformed, noteLeft, noteUnknown } from './note-call.ts';
+import { isServerAsking, noteInformed, noteLeft, noteUnknown } from './note-call.ts';
 import { ProgressSender } from './send-progress.ts';
 import { CallPage } from './show-page.ts';
 
@@ -139,7 +139,10 @@ async function serveValidCall(
     const isTyped = gate.upstreams.listed.some(
       ({ name, outputSchema }) => name === tool && outputSchema !== undefined,
     );
-    return page.requirement ?? describePending(tool, { url: page.url, isTyped });
+    return (
+      page.requirement ??
+      describePending(tool, { url: page.url, isTyped, hasBegun: isServerAsking(end.thread) })
+    );
   }
   /* Over HTTP, the library aborts its own signal also when the exchange is complete. */
   const receiver = connection ?? { gone: signal, sent: endTurn() };

@@ -32,16 +32,17 @@ export function describeCallEnd(thread: AgentThread): CallToolResult {
   }
 }
 
-/** The result for a client whose call nobody has decided yet. */
+/** The result for a client whose call waits for a person: to decide, or to answer its server once it has begun. */
 export function describePending(
   tool: string,
-  { url, isTyped }: { url: string | undefined; isTyped: boolean },
+  { url, isTyped, hasBegun }: { url: string | undefined; isTyped: boolean; hasBegun: boolean },
 ): CallToolResult {
   const name = quoteInertLine(tool);
   const where = url === undefined ? '' : ` A person can answer at ${url}`;
-  const text =
-    `Pending: a person has not decided yet whether ${name} may run. Nothing has happened yet. ` +
-    `Call ${name} again with exactly the same arguments to wait for the decision and get the result; nobody is asked twice.${where}`;
+  const state = hasBegun
+    ? `${name} has begun, and its server waits for a person to answer a question.`
+    : `a person has not decided yet whether ${name} may run. Nothing has happened yet.`;
+  const text = `Pending: ${state} Call ${name} again with exactly the same arguments to wait for the ${hasBegun ? 'answer' : 'decision'} and get the result; nobody is asked twice.${where}`;
   /* Clients refuse a result without structured content of a tool that declares some, unless it is an error. */
   return { content: [{ type: 'text', text }], ...(isTyped && { isError: true }) };
 }

@@ -6,7 +6,7 @@ import type { AgentThread } from '../../thread/agent-thread.ts';
 import { type CallRecord, makeCallMessage, readCallRecord } from './call-record.ts';
 import { type CallIndex, findCall } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
-import { noteLeft, notePending, noteWaiting, takeOver } from './note-call.ts';
+import { noteLeft, notePending, noteWaiting, takeOver, isServerAsking } from './note-call.ts';
 
 /** A call of a client, and how to reach the client while the call is held. */
 export interface HeldCall {
@@ -183,7 +183,7 @@ async function followCall(
   const { agent } = gate;
   const waiting = { id: callerId, until };
   let { thread } = begun;
-  let ends: AbortSignal | undefined;
+  let shown: { requestId: string | undefined; ends: AbortSignal } | undefined;
   let isTaken = false;
   if (begun.record !== undefined) {
     if (!(await beginCall(index, held, begun))) return undefined;
@@ -197,7 +197,10 @@ async function followCall(
     if (isAsking(gate, thread)) {
       await (isTaken ? noteWaiting : takeOver)(agent, thread, waiting);
       isTaken = true;
-      ends ??= showPage(gate, held, { thread, timeIsUp });
+      const [{ requestId } = {}] = thread.activeRequests;
+      if (shown === undefined || shown.requestId !== requestId)
+        shown = { requestId, ends: showPage(gate, held, { thread, timeIsUp }) };
+      const { ends } = shown;
       if (!ends.aborted) thread = await waitForNews(gate, thread, AbortSignal.any([gone, ends]));
       else if (await notePending(agent, thread, callerId)) return { status: 'pending', thread };
     } else if (thread.status === 'running') {
@@ -233,9 +236,9 @@ function showPage(
   return AbortSignal.any([timeIsUp, shown.signal]);
 }
 
-/** Whether a person has to decide before the call goes on. */
+/** Whether a person has to decide or to answer before the call goes on. */
 function isAsking(gate: GateContext, thread: AgentThread): boolean {
-  return thread.status === 'waiting' && !isOverdue(gate, thread);
+  return isServerAsking(thread) || (thread.status === 'waiting' && !isOverdue(gate, thread));
 }
 
 /** Whether the call of a thread has its outcome, or one that is unknown. */
@@ -280,7 +283,7 @@ async function beginCall(
   return readCallRecord(thread)?.id === record.id;
 }
 
-/** Runs a call as far as it goes. Once it has begun, it goes on without the caller. */
+/** Runs a call as far as it goes, or until its server asks a person. Once it has begun, it goes on without the caller. */
 async function runCall(
   { gate: { agent }, here }: CallIndex,
   { call: { principal }, gone }: HeldCall,
@@ -288,10 +291,15 @@ async function runCall(
   record?: CallRecord,
 ): Promise<void> {
   gone.throwIfAborted();
+  const asked = Promise.withResolvers<void>();
+  const stopListening = agent.on('request-opened', ({ threadId, event: { beside } }) => {
+    if (threadId === thread.id && beside !== undefined) asked.resolve();
+  });
   const by = { channel: 'mcp', ...(principal !== undefined && { principal }) };
-  const running =
+  const run =
     record === undefined
       ? agent.run([], thread, by)
       : agent.run([makeCallMessage(record)], thread, { ...by, messageId });
-  await awaitUntilAborted(here.track(running), gone);
+  const running = here.track(run);
+  await awaitUntilAborted(Promise.race([running, asked.promise]), gone).finally(stopListening);
 }

@@ -16,6 +16,11 @@ export function isSameCaller(
   );
 }
 
+/** Whether the call of a thread runs, and its server has asked a person something. */
+export function isServerAsking({ status, activeRequests }: AgentThread): boolean {
+  return status === 'running' && activeRequests.some(({ type }) => type === 'question-request');
+}
+
 /** Takes a call over from the caller that it has in `thread`. Returns false if another caller was faster. */
 export async function takeOver(
   agent: Agent,
@@ -91,7 +96,7 @@ export async function notePending(agent: Agent, thread: AgentThread, id: string)
   let isPending = false;
   await noteCaller(agent, thread, (before) => {
     /* Of the same log, which is read again before this is decided again. */
-    isPending = thread.status === 'waiting';
+    isPending = thread.status === 'waiting' || isServerAsking(thread);
     return isPending && before?.callerId === id ? { callerId: id, state: 'pending' } : undefined;
   });
   return isPending;

@@ -52,7 +52,12 @@ export class CallPage {
   ): Promise<boolean> {
     const [request] = thread.activeRequests;
     if (request === undefined) return false;
-    const { requestId, threadId } = request;
+    const { requestId, threadId, type } = request;
+    const name = quoteInertLine(this.#call.tool);
+    const message =
+      type === 'question-request'
+        ? `The server of ${name} asks a person something. Open this page to answer.`
+        : `A person has to decide whether ${name} may run. Open this page to decide.`;
     const { server, context, shownPages } = this.#call;
     const find = async (shownTo: WaitingCall['shownTo']): Promise<string | undefined> =>
       unlessAborted(findPageUrl(this.#gate, { requestId, threadId, shownTo }), timeIsUp);
@@ -64,26 +69,22 @@ export class CallPage {
     if (shownPages.size >= maximumShown && oldest !== undefined) shownPages.delete(oldest);
     shownPages.add(requestId);
     if (context.mcpReq.envelope === undefined) {
-      this.#send(requestId, url, over);
+      this.#send(requestId, { url, message }, over);
       return false;
     }
-    const elicitation = inputRequired.elicitUrl({ url, message: this.#message });
+    const elicitation = inputRequired.elicitUrl({ url, message });
     this.requirement = inputRequired({ inputRequests: { [inputKey]: elicitation } });
     return true;
   }
 
   /** Asks an older client, while its call is held. */
-  #send(elicitationId: string, url: string, over: AbortSignal): void {
+  #send(elicitationId: string, shown: { url: string; message: string }, over: AbortSignal): void {
     const { server, context } = this.#call;
     const complete = server.createElicitationCompletionNotifier(elicitationId);
     over.addEventListener('abort', () => void complete().catch(() => {}), { once: true });
-    const params = { mode: 'url' as const, message: this.#message, url, elicitationId };
+    const params = { mode: 'url' as const, ...shown, elicitationId };
     const { holdMs: timeout } = this.#gate;
     context.mcpReq.elicitInput(params, { signal: over, timeout }).catch(() => {});
-  }
-
-  get #message(): string {
-    return `A person has to decide whether ${quoteInertLine(this.#call.tool)} may run. Open this page to decide.`;
   }
 }
 
