@@ -125,10 +125,17 @@ export function readElicitation(params: unknown, server?: string): AskedElicitat
   if (!parsed.success) throw refuse('the request', parsed.error);
   const { mode, message, requestedSchema, url } = parsed.data;
   const from = server === undefined ? 'An MCP server' : `The MCP server ${server}`;
-  const text = `${from} asks: ${message}`;
+  const text = quoteMessage(`${from} asks:`, message);
   if (mode === 'form') return readForm(text, requestedSchema);
   if (mode === 'url') return readVisit(text, url);
   throw new ElicitationRefused(`The mode ${JSON.stringify(mode.slice(0, 40))} is not supported.`);
+}
+
+/* A line of the server's could pass for one of ours, such as the host of an address. */
+function quoteMessage(introduction: string, message: string): string {
+  const lines = message.split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/);
+  if (lines.length === 1) return `${introduction} ${message}`;
+  return [introduction, ...lines.map((line) => `> ${line}`)].join('\n');
 }
 
 function readForm(text: string, requestedSchema: unknown): AskedElicitation {

@@ -75,8 +75,8 @@ export const upstreamMutants: readonly SourceMutant[] = [
   {
     promise: 'a call of a gate that can not be sent is told so in time',
     file: 'channels/mcp/upstream-connection.ts',
-    from: '.then(() => late.abort());',
-    to: '.then(() => {});',
+    from: 'const end = (): void => late.abort();',
+    to: 'const end = (): void => {};',
     suite: [asking, 'a call that waits for its turn at a server .an older protocol, stdio'],
     sentence,
   },
@@ -150,6 +150,22 @@ export const upstreamMutants: readonly SourceMutant[] = [
     from: "return status === 'running' && activeRequests",
     to: "return status === 'idle' && activeRequests",
     suite: [asking, 'a person may take an hour'],
+    sentence,
+  },
+  {
+    promise: 'no line of a server that asks passes for one of ours',
+    file: 'tools/elicitation.ts',
+    from: '`> ${line}`',
+    to: 'line',
+    suite: [questions, 'passes for one of ours'],
+    sentence,
+  },
+  {
+    promise: 'a call that its server has refused for an address is not repeated against a no',
+    file: 'channels/mcp/upstream-questions.ts',
+    from: "if (action !== 'accept') return false;",
+    to: "if (action === 'cancel') return false;",
+    suite: [questions, 'fails if nobody will'],
     sentence,
   },
 ];

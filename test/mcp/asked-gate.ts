@@ -13,7 +13,7 @@ export const seats = {
   },
 };
 export const visit = {
-  mode: 'url',
+  mode: 'url' as const,
   message: 'Sign in.',
   url: 'https://login.example/x?y=1',
   elicitationId: 'e1',

@@ -1,10 +1,6 @@
 import {
-  type CallToolRequest,
-  type CallToolRequestOptions,
   type CallToolResult,
   Client,
-  type ClientOptions,
-  isInputRequiredResult,
   type JsonSchemaValidatorResult,
   type Progress,
   ProtocolError,
@@ -20,7 +16,8 @@ import { inertText } from '../../content/inert-text.ts';
 import { awaitUntilAborted, waitForTimer } from '../../content/waiting.ts';
 import { ElicitationRefused } from '../../tools/elicitation.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
-import { type AskPeople, answerInputRequests, ServerCalls } from './upstream-questions.ts';
+import { callUntilDone, UpstreamClient } from './upstream-client.ts';
+import { type AskPeople, ServerCalls } from './upstream-questions.ts';
 import { isRefusal } from './upstream-refusals.ts';
 import { makeSecretMask } from './upstream-secrets.ts';
 import { SilenceTimer } from './silence-timer.ts';
@@ -35,10 +32,6 @@ const patienceMs = 30_000;
 const silenceMs = 600_000;
 /* The silence is measured here, as people may take longer to answer what a server asks. */
 const noTimeoutMs = 2 ** 31 - 1;
-/* How often a server may answer a call by asking. */
-const mostRounds = 10;
-/* Before a call that its server has put off without a question is made again. */
-const putOffMs = 250;
 const longestPauseMs = 30_000;
 /* Between the beginnings of two listings. */
 const listingPauseMs = 250;
@@ -173,7 +166,8 @@ export class UpstreamConnection {
   async #reach(ask: AskPeople, signal: AbortSignal) {
     const late = new AbortController();
     const reached = new AbortController();
-    void this.#events.wait(patienceMs, reached.signal).then(() => late.abort());
+    const end = (): void => late.abort();
+    void this.#events.wait(patienceMs, reached.signal).then(end, end);
     const until = AbortSignal.any([signal, late.signal]);
     const awaitInTime = async <RESULT>(work: Promise<RESULT>, tooLate: string): Promise<RESULT> =>
       awaitUntilAborted(work, until).catch((error: unknown) => {
@@ -339,43 +333,6 @@ const neverAborted = new AbortController().signal;
 
 /** Why a call was not sent. */
 class RefusedHere extends Error {}
-
-/** A client that knows its running calls. */
-class UpstreamClient extends Client {
-  readonly calls: ServerCalls;
-  /** Aborts when the connection is lost. */
-  readonly lost = new AbortController();
-
-  constructor(calls: ServerCalls, options: ClientOptions) {
-    super({ name: 'holdpoint-gate', version: '1' }, options);
-    this.calls = calls;
-    this.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
-      const result = await calls.ask(params, mcpReq.signal);
-      return { ...result };
-    });
-  }
-}
-
-/** Calls a tool until there is a result: a server of protocol 2026-07-28 may answer with a question instead, and is called again with the answer. */
-async function callUntilDone(
-  client: UpstreamClient,
-  params: CallToolRequest['params'],
-  options: CallToolRequestOptions & { signal: AbortSignal },
-  ask: AskPeople,
-): Promise<CallToolResult> {
-  const signal = AbortSignal.any([options.signal, client.lost.signal]);
-  let answers: { inputResponses?: object; requestState?: string } = {};
-  for (let round = 0; round <= mostRounds; round += 1) {
-    const asking = { ...options, allowInputRequired: true };
-    const result = await client.callTool({ ...params, ...answers }, asking);
-    if (!isInputRequiredResult(result)) return result;
-    const { inputRequests = {}, requestState } = result;
-    const inputResponses = await answerInputRequests(inputRequests, (asked) => ask(asked, signal));
-    if (Object.keys(inputResponses).length === 0) await waitForTimer(putOffMs, signal);
-    answers = { inputResponses, ...(requestState !== undefined && { requestState }) };
-  }
-  throw new ElicitationRefused(`It has asked ${mostRounds} times, and has not answered the call.`);
-}
 
 /* The type assumes that a result fits the schema of its tool: that is for the gate's own clients to check. */
 function passOn<DATA>(data: unknown): JsonSchemaValidatorResult<DATA>;

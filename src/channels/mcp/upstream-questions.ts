@@ -62,7 +62,8 @@ export class ServerCalls {
   async #findAsking(signal: AbortSignal): Promise<ServerCall> {
     const late = new AbortController();
     const done = new AbortController();
-    void this.#wait(attributionMs, done.signal).then(() => late.abort());
+    const end = (): void => late.abort();
+    void this.#wait(attributionMs, done.signal).then(end, end);
     const until = AbortSignal.any([signal, late.signal]);
     while (this.#running.size > 1 && !until.aborted)
       await awaitUntilAborted(this.#change.promise, until).catch(() => {});
@@ -109,4 +110,19 @@ export async function answerInputRequests(
   const answers: [string, ElicitationResult][] = [];
   for (const [key, { params }] of entries) answers.push([key, await ask(params)]);
   return Object.fromEntries(answers);
+}
+
+/** Whether a person has opened each of these addresses, which a server of an older protocol wants before it runs a call. */
+export async function visitAll(
+  visits: readonly object[],
+  ask: (params: unknown) => Promise<ElicitationResult>,
+): Promise<boolean> {
+  if (visits.length > mostAtOnce) {
+    throw new ElicitationRefused(`It asks more than ${mostAtOnce} questions at once.`);
+  }
+  for (const visit of visits) {
+    const { action } = await ask({ ...visit, mode: 'url' });
+    if (action !== 'accept') return false;
+  }
+  return true;
 }

@@ -1,0 +1,69 @@
+import {
+  type CallToolRequest,
+  type CallToolRequestOptions,
+  type CallToolResult,
+  Client,
+  type ClientOptions,
+  isInputRequiredResult,
+  UrlElicitationRequiredError,
+} from '@modelcontextprotocol/client';
+import { waitForTimer } from '../../content/waiting.ts';
+import { ElicitationRefused } from '../../tools/elicitation.ts';
+import {
+  type AskPeople,
+  answerInputRequests,
+  type ServerCalls,
+  visitAll,
+} from './upstream-questions.ts';
+
+/* How often a server may answer a call by asking. */
+const mostRounds = 10;
+/* Before a call that its server has put off without a question is made again. */
+const putOffMs = 250;
+
+/** A client that knows its running calls. */
+export class UpstreamClient extends Client {
+  readonly calls: ServerCalls;
+  /** Aborts when the connection is lost. */
+  readonly lost = new AbortController();
+
+  constructor(calls: ServerCalls, options: ClientOptions) {
+    super({ name: 'holdpoint-gate', version: '1' }, options);
+    this.calls = calls;
+    this.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+      const result = await calls.ask(params, mcpReq.signal);
+      return { ...result };
+    });
+  }
+}
+
+/**
+ * Calls a tool until there is a result. A server of protocol 2026-07-28 may answer with a question instead, and an older one may refuse the call until
+ * somebody has opened an address: both are called again then.
+ */
+export async function callUntilDone(
+  client: UpstreamClient,
+  params: CallToolRequest['params'],
+  options: CallToolRequestOptions & { signal: AbortSignal },
+  ask: AskPeople,
+): Promise<CallToolResult> {
+  const signal = AbortSignal.any([options.signal, client.lost.signal]);
+  let answers: { inputResponses?: object; requestState?: string } = {};
+  for (let round = 0; round <= mostRounds; round += 1) {
+    const asking = { ...options, allowInputRequired: true };
+    const calling = client.callTool({ ...params, ...answers }, asking);
+    const result = await calling.catch(async (error: unknown) => {
+      const visits = error instanceof UrlElicitationRequiredError ? error.elicitations : [];
+      if (visits.length > 0 && (await visitAll(visits, (asked) => ask(asked, signal))))
+        return undefined;
+      throw error;
+    });
+    if (result === undefined) continue;
+    if (!isInputRequiredResult(result)) return result;
+    const { inputRequests = {}, requestState } = result;
+    const inputResponses = await answerInputRequests(inputRequests, (asked) => ask(asked, signal));
+    if (Object.keys(inputResponses).length === 0) await waitForTimer(putOffMs, signal);
+    answers = { inputResponses, ...(requestState !== undefined && { requestState }) };
+  }
+  throw new ElicitationRefused(`It has asked ${mostRounds} times, and has not answered the call.`);
+}
