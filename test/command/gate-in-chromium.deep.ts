@@ -44,3 +44,27 @@ test.skipIf(whyNot !== undefined)(
     await page.close();
   },
 );
+
+test.skipIf(whyNot !== undefined)(
+  'what a server asks during its call is answered in a browser, and the call goes on',
+  async () => {
+    using folder = new GateFolder();
+    const port = ['--port', String(await freePort())];
+    const config = folder.writeConfig([{ tools: ['*'], approval: 'approved' }]);
+    const args = [...port, '--config', config];
+    await using gate = await GateClient.start(folder, ...args);
+    await gate.client.listTools();
+    const { output } = await folder.run('gate', '--page', ...args);
+    const page = await browser.newPage();
+    await page.goto(output.trim());
+    const paid = gate.call('ask');
+    await page.getByText('How many euros?').first().click({ timeout: 20_000 });
+    await page.locator('.question textarea').fill('7');
+    await page.getByLabel('Answer', { exact: true }).first().check();
+    await page.waitForTimeout(1_500);
+    await page.getByRole('button', { name: 'Answer', exact: true }).click();
+    expect(await paid).toBe('Paid: {"action":"accept","content":{"euros":7}}');
+    expect(folder.countPayments()).toBe(1);
+    await page.close();
+  },
+);
