@@ -140,7 +140,7 @@ export class UpstreamConnection {
            */
           toolDefinition: { name, inputSchema },
         },
-        askInTime,
+        (params, until) => askInTime(params, AbortSignal.any([until, running.ended])),
       );
       mayAsk = false;
       return result;
