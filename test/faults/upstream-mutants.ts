@@ -168,4 +168,12 @@ export const upstreamMutants: readonly SourceMutant[] = [
     suite: [questions, 'fails if nobody will'],
     sentence,
   },
+  {
+    promise: 'what a gate refuses of a server is looked at again',
+    file: 'channels/mcp/upstreams.ts',
+    from: 'if (reason !== undefined) connection.connect().catch(() => {});',
+    to: '',
+    suite: [hostile, 'again and again'],
+    sentence,
+  },
 ];

@@ -164,7 +164,8 @@ test('a server that changes a tool again and again fills no store, and its tool 
   const thread = await about?.thread(changes?.threadId ?? '');
   expect(thread?.events.filter(({ type }) => type === 'request-opened')).toHaveLength(30);
   now += 3_600_000;
-  await change(41);
+  server.at.tools = [{ ...pay, description: 'It pays 41 times.' }];
+  await client.callTool({ name: 'pay' });
   await eventually(async () => (await listTexts())[0]).toContain('It pays 41 times.');
   expect(server.at.calls).toBe(0);
   await gate.close();

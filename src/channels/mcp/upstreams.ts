@@ -143,14 +143,13 @@ function openUpstream(
   const watch = (): void => {
     if (pins.isUndecided === (watching !== undefined)) return;
     clearInterval(watching);
-    watching = pins.isUndecided ? setInterval(() => void refresh(), decisionsMs) : undefined;
+    watching = pins.isUndecided ? setInterval(refresh, decisionsMs) : undefined;
     watching?.unref();
   };
   let refreshing: Promise<void> | undefined;
   /* One at a time: people may have to decide about many tools. */
-  const refresh = async (): Promise<void> => {
+  const refresh = (): void => {
     refreshing ??= readDecisions().finally(() => (refreshing = undefined));
-    return refreshing;
   };
   const readDecisions = async (): Promise<void> => {
     try {
@@ -189,7 +188,7 @@ function openUpstream(
       attempt,
       signal: abortSignal ?? neverAborted,
       whyNot: async () => {
-        if (pins.isUndecided) await refresh();
+        if (pins.isUndecided) await readDecisions();
         return pins.whyNot(tool.name) ?? pins.whyOutdated(tool);
       },
       ask: async (params, until) => {
@@ -250,8 +249,13 @@ function openUpstream(
       }),
     makeTools: (): [string, Tool][] =>
       pins.tools.map((tool) => [`${prefix}${tool.name}`, makeTool(tool)]),
-    whyNot: (toolName: string): string | undefined =>
-      toolName.startsWith(prefix) ? pins.whyNot(toolName.slice(prefix.length)) : undefined,
+    whyNot: (toolName: string): string | undefined => {
+      if (!toolName.startsWith(prefix)) return undefined;
+      const reason = pins.whyNot(toolName.slice(prefix.length));
+      /* Its tools are listed again, if the last listing is old: the reason may be none any more. */
+      if (reason !== undefined) connection.connect().catch(() => {});
+      return reason;
+    },
     close: async (): Promise<void> => {
       clearInterval(watching);
       await connection.close();
