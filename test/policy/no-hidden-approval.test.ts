@@ -63,8 +63,6 @@ test('a gate reads the file that whoever starts it names, the key beside its sto
     "import { homedir } from 'node:os';",
     "import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';",
     "import { readFile } from 'node:fs/promises';",
-    /* Tells callers apart. */
-    'return options.http === undefined ? `${process.cwd()} ${servers}` : servers;',
   ]);
 });
 
