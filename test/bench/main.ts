@@ -1,8 +1,8 @@
 /*
  * `npm run bench` measures and reports, and never fails because of a number. With `-- --quick` it measures fewer rounds, with
- * `-- --durable` the durable cycles alone, with `-- --fleet` worker processes alone, with `-- --inbox` pages of requests alone, with
- * `-- --gate` a gate for MCP servers alone, with `-- --retention` the deletion of old threads alone, with `-- --speed` the table of
- * docs/performance.md alone, or those of its rows that are named after it.
+ * `-- --durable` the durable cycles alone, with `-- --fleet` worker processes alone (with `--other <folder>` in turns with those of another
+ * checkout), with `-- --inbox` pages of requests alone, with `-- --gate` a gate for MCP servers alone, with `-- --retention` the deletion of
+ * old threads alone, with `-- --speed` the table of docs/performance.md alone, or those of its rows that are named after it.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -27,6 +27,7 @@ const { values, positionals } = parseArgs({
     gate: flag,
     retention: flag,
     speed: flag,
+    other: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -40,12 +41,12 @@ else if (values.retention) await runRetention(values.quick);
 else await runTables();
 
 async function runTables(): Promise<void> {
-  const { quick, durable, fleet, inbox, gate } = values;
+  const { quick, durable, fleet, inbox, gate, other } = values;
   const isWhole = !durable && !fleet && !inbox && !gate;
   const targets = isWhole ? await runCycles(quick) : [];
   if (isWhole) targets.push(...(await runStreams(quick)), ...(await runOpenStreams()));
   if (isWhole || durable) targets.push(...(await runDurable(quick)));
-  if (isWhole || fleet) targets.push(...(await runFleets(quick)));
+  if (isWhole || fleet) targets.push(...(await runFleets(quick, other)));
   if (isWhole || inbox) targets.push(...(await runInbox(quick)));
   if (isWhole || gate) targets.push(...(await runGate(quick)));
   console.log(`Targets\n${targetLines(targets)}`);

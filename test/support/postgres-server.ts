@@ -21,13 +21,16 @@ const settings = [
   'fsync=off',
 ];
 
+/** For a server that is measured: as an app's own would be. */
+export const durableSettings: readonly string[] = ['fsync=on', 'wal_writer_delay=200'];
+
 /** A real Postgres server on a free port; its data is gone when it is disposed of. For tests that restart it; others share one. */
 export class PostgresServer extends PostgresDatabases {
   readonly #folder = mkdtempSync(join(tmpdir(), 'holdpoint-postgres-'));
   readonly #log: string[] = [];
   readonly #embedded: EmbeddedPostgres;
 
-  private constructor(port: number) {
+  private constructor(port: number, more: readonly string[]) {
     super(port);
     this.#embedded = new EmbeddedPostgres({
       user: 'postgres',
@@ -36,14 +39,15 @@ export class PostgresServer extends PostgresDatabases {
       port,
       createPostgresUser: process.getuid?.() === 0,
       initdbFlags: [...language, '--no-sync'],
-      postgresFlags: settings.flatMap((setting) => ['-c', setting]),
+      postgresFlags: [...settings, ...more].flatMap((setting) => ['-c', setting]),
       onLog: (message) => this.#log.push(message),
       onError: (error) => this.#log.push(String(error)),
     });
   }
 
-  static async start(): Promise<PostgresServer> {
-    const server = new PostgresServer(await freePort());
+  /** With more settings, of which a later one counts. */
+  static async start(more: readonly string[] = []): Promise<PostgresServer> {
+    const server = new PostgresServer(await freePort(), more);
     /* Postgres refuses to run as root; the system user it then runs as must get through. */
     chmodSync(server.#folder, 0o711);
     await server.#embedded.initialise().catch(server.#explain);

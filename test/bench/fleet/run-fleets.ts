@@ -1,123 +1,289 @@
-import { answeredThreads, runFleet } from '../../support/worker-fleet.ts';
-import { type Database, openDatabase } from '../durable/database.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { startPostgres } from '../durable/postgres-databases.ts';
-import { median } from '../measure.ts';
-import { table, times } from '../table.ts';
+import { inOrder, median } from '../measure.ts';
+import { milliseconds, table, times } from '../table.ts';
 import type { Target } from '../target.ts';
-import { Fleet, type FleetSample } from './measure-fleet.ts';
+import { FleetDatabase } from './fleet-database.ts';
+import { type AnswerSample, Fleet, type KillSample, type WorkSample } from './fleet.ts';
 
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const sizes = [1, 2, 4, 8];
-const toolTimes = [0, 50];
+const idleCounts = [1, 8, 50];
 /* Fewer where the tool waits, so that one worker is done in seconds. */
-const threadCounts = new Map([
-  [0, 2_000],
-  [50, 400],
-]);
+const tools = [
+  { toolMs: 0, threads: 2_000 },
+  { toolMs: 50, threads: 400 },
+];
+const loads = ['plain', 'due', 'requests, without notices', 'requests'] as const;
 
-/** Measures worker processes that share one Postgres database, prints what it finds, and gives the targets. */
-export async function runFleets(quick: boolean): Promise<Target[]> {
+/** What was found of one checkout. */
+interface Found {
+  name: string;
+  work: Map<string, WorkSample[]>;
+  together: { one: number; eight: number }[];
+  answers: Map<number, AnswerSample[]>;
+  appends: Map<string, number[]>;
+  updates: { updates: number; hot: number };
+  kills: KillSample[];
+}
+
+/** A fleet that is measured. */
+interface Measured {
+  fleet: Fleet;
+  database: FleetDatabase;
+  found: Found;
+}
+
+/**
+ * Measures processes that share one Postgres database, prints what it finds, and gives the targets. With `other`, another checkout of the
+ * repository is measured in turns, each on a database of its own.
+ */
+export async function runFleets(quick: boolean, other?: string): Promise<Target[]> {
   await using postgres = await startPostgres();
-  const database = postgres.databases.at(-1);
-  if (database === undefined) return [];
-  await using fleet = await Fleet.start(database, Math.max(...sizes));
+  if (postgres.problem !== undefined) {
+    console.log(`Without Postgres: ${postgres.problem}\n`);
+    return [];
+  }
+  await using stack = new AsyncDisposableStack();
+  const folders = other === undefined ? [root] : [root, other];
+  const measured: Measured[] = [];
+  for (const [index, folder] of folders.entries()) {
+    const database = await postgres.create();
+    const place = { name: index === 0 ? 'here' : 'other', folder, database };
+    measured.push({
+      fleet: stack.use(await Fleet.start(place, Math.max(...sizes))),
+      database: stack.use(new FleetDatabase(database)),
+      found: emptyFound(place.name),
+    });
+  }
+  for (const { fleet, database } of measured) {
+    await database.createEffects();
+    /* Each process has run threads before, as one that has been up for a minute has. */
+    await fleet.measureWork(Math.max(...sizes), 2_400, 0);
+    await database.resetStatistics();
+  }
   const rounds = quick ? 1 : 3;
-  /* Each process has run threads before, as one that has been up for a minute has. */
-  await fleet.measure(Math.max(...sizes), 2_400, 0);
-  const samples: FleetSample[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    for (const toolMs of toolTimes) {
-      const inTurn = round % 2 === 0 ? sizes : sizes.toReversed();
-      const threads = threadCounts.get(toolMs) ?? 0;
-      for (const workers of inTurn) samples.push(await fleet.measure(workers, threads, toolMs));
+    for (const each of inOrder(measured, round)) await measureRound(each, round, quick);
+  }
+  for (const { fleet, database, found } of measured) {
+    const threads = quick ? 300 : 900;
+    const name = await fleet.killOne(4, threads, async (agent) => database.countEnded(agent));
+    found.kills.push(await database.readKill(name, threads));
+  }
+  const all = measured.map(({ found }) => found);
+  console.log(writeReport(all, rounds));
+  const [here] = all;
+  return here === undefined ? [] : listTargets(here);
+}
+
+async function measureRound(
+  { fleet, database, found }: Measured,
+  round: number,
+  quick: boolean,
+): Promise<void> {
+  for (const { toolMs, threads } of tools) {
+    for (const processes of round % 2 === 0 ? sizes : sizes.toReversed()) {
+      const sample = await fleet.measureWork(processes, threads, toolMs);
+      push(found.work, workKey(toolMs, processes), sample);
     }
   }
-  const together: Together[] = [];
-  for (let round = 0; round < rounds; round += 1) together.push(await measureTogether(database));
-  console.log(`
-Worker processes on one Postgres database: threads whose calls were approved (2,000; 400 where the tool waits), run to their end by
-processes that make their agent, their pool and their store within the time. Each runs four threads at once. Medians, ${rounds} round(s).
-
-${fleetTable(samples)}
-
-Workers that share one process and one pool, 1,000 threads, tools that do nothing: one ${median(together.map(({ one }) => one)).toFixed(0)} threads/s, eight ${median(together.map(({ eight }) => eight)).toFixed(0)}.
-`);
-  return [togetherTarget(together), ...fleetTargets(samples)];
+  found.together.push({
+    one: await fleet.measureTogether(1, 1_000),
+    eight: await fleet.measureTogether(8, 1_000),
+  });
+  for (const workers of idleCounts) {
+    push(found.answers, workers, await fleet.measureAnswers(workers, quick ? 100 : 200, 20));
+  }
+  /* The server counts an update when its connection is idle for a moment. */
+  await pause(1_500);
+  found.updates = await database.readUpdates();
+  for (const load of loads) {
+    push(found.appends, load, await fleet.measureAppends(load, quick ? 1_000 : 2_000));
+  }
+  await pause(1_500);
+  await database.resetStatistics();
 }
 
-/** Threads a second of workers that share this process and a pool. */
-interface Together {
-  one: number;
-  eight: number;
-}
-
-async function measureTogether(database: Database): Promise<Together> {
-  return { one: await rateTogether(database, 1), eight: await rateTogether(database, 8) };
-}
-
-async function rateTogether(database: Database, workers: number): Promise<number> {
-  await using open = openDatabase(database);
-  const threads = 1_000;
-  const name = `together-${Date.now()}`;
-  const ids = Array.from({ length: threads }, (_, index) => `${name}-${index}`);
-  await answeredThreads(open.store, ids);
-  const begin = performance.now();
-  await runFleet(() => open.store, { workers, threads });
-  return threads / ((performance.now() - begin) / 1_000);
-}
-
-function togetherTarget(together: readonly Together[]): Target {
-  const gain = median(together.map(({ one, eight }) => eight / one));
+function emptyFound(name: string): Found {
   return {
-    name: 'eight workers of one process no slower than one, tools that do nothing',
-    reached: gain >= 1,
-    found: times(gain),
+    name,
+    work: new Map(),
+    together: [],
+    answers: new Map(),
+    appends: new Map(),
+    updates: { updates: 0, hot: 0 },
+    kills: [],
   };
 }
 
-function fleetTable(samples: readonly FleetSample[]): string {
-  const head = ['the tool waits', 'workers', 'threads/s', 'x one', 'reads a thread'];
-  const rows = toolTimes.flatMap((toolMs) =>
-    sizes.map((workers) => [
-      `${toolMs} ms`,
+function workKey(toolMs: number, processes: number): string {
+  return `${toolMs} ${processes}`;
+}
+
+function push<KEY, VALUE>(map: Map<KEY, VALUE[]>, key: KEY, value: VALUE): void {
+  map.set(key, [...(map.get(key) ?? []), value]);
+}
+
+function writeReport(all: readonly Found[], rounds: number): string {
+  return `
+Processes on one Postgres database (fsync and synchronous_commit on, statements prepared), medians of ${rounds} round(s).${all.length > 1 ? ' "other" is the other checkout, in turns with this one.' : ''}
+
+Threads whose calls were approved (2,000; 400 where the tool waits), run to their end by processes with one worker each, which make their
+agent, their pool and their store within the time. Each runs four threads at once.
+${workTable(all)}
+
+Workers that share one process, 1,000 threads, tools that do nothing:
+${all.map(({ name, together }) => `${name}: one ${median(together.map(({ one }) => one)).toFixed(0)} threads/s, eight ${median(together.map(({ eight }) => eight)).toFixed(0)}`).join('\n')}
+
+Idle workers, each with a pool of its own, spread over eight processes; answers come every 20 ms from one more, and polls are off. The wait
+is from the call of \`respond\` to the durable start of the run.
+${answerTable(all)}
+
+Appends a second of one process on 32 connections, each to a thread of its own, while one worker of another agent listens.
+${appendTable(all)}
+
+Updates of threads' rows, of the work above:
+${all.map(({ name, updates }) => `${name}: ${updates.updates}, HOT ${((100 * updates.hot) / updates.updates).toFixed(1)} %`).join('\n')}
+
+One of four processes is killed (SIGKILL) after a third of the threads:
+${all.flatMap(({ name, kills }) => kills.map((kill) => `${name}: ${kill.threads} threads, ${kill.effects} effects, ${kill.repeated} repeated, ${kill.indeterminate} calls to settle`)).join('\n')}
+`;
+}
+
+function workTable(all: readonly Found[]): string {
+  const head = ['', 'the tool waits', 'processes', 'threads/s', 'x one', 'reads a thread'];
+  const rows = tools.flatMap(({ toolMs }) =>
+    sizes.flatMap((processes) =>
+      all.map((found) => [
+        found.name,
+        `${toolMs} ms`,
+        String(processes),
+        rateOf(found, toolMs, processes).toFixed(0),
+        times(rateOf(found, toolMs, processes) / rateOf(found, toolMs, 1)),
+        readsOf(found, toolMs, processes).toFixed(2),
+      ]),
+    ),
+  );
+  return table(head, rows);
+}
+
+function answerTable(all: readonly Found[]): string {
+  const head = ['', 'idle workers', 'claims an answer', 'statements', 'median wait, ms', '99th'];
+  const rows = idleCounts.flatMap((workers) =>
+    all.map((found) => [
+      found.name,
       String(workers),
-      rateOf(samples, workers, toolMs).toFixed(0),
-      times(rateOf(samples, workers, toolMs) / rateOf(samples, 1, toolMs)),
-      readsOf(samples, workers, toolMs).toFixed(2),
+      answerOf(found, workers, 'claimsPerAnswer').toFixed(2),
+      answerOf(found, workers, 'statementsPerAnswer').toFixed(1),
+      milliseconds(answerOf(found, workers, 'median')),
+      milliseconds(answerOf(found, workers, 'p99')),
     ]),
   );
   return table(head, rows);
 }
 
-function fleetTargets(samples: readonly FleetSample[]): Target[] {
-  const gain = (toolMs: number): number => rateOf(samples, 8, toolMs) / rateOf(samples, 1, toolMs);
-  const reads = readsOf(samples, 8, 0) / readsOf(samples, 1, 0);
+function appendTable(all: readonly Found[]): string {
+  const head = ['', 'appends', 'a second', 'x without notices'];
+  const rows = loads.flatMap((load) =>
+    all.map((found) => [
+      found.name,
+      load,
+      appendsOf(found, load).toFixed(0),
+      times(appendsOf(found, load) / appendsOf(found, silentOf(load))),
+    ]),
+  );
+  return table(head, rows);
+}
+
+function silentOf(load: string): string {
+  return load.startsWith('requests') ? 'requests, without notices' : 'plain';
+}
+
+function rateOf({ work }: Found, toolMs: number, processes: number): number {
+  const samples = work.get(workKey(toolMs, processes)) ?? [];
+  return median(samples.map(({ threadsPerSecond }) => threadsPerSecond));
+}
+
+function readsOf({ work }: Found, toolMs: number, processes: number): number {
+  const samples = work.get(workKey(toolMs, processes)) ?? [];
+  return median(samples.map(({ readsPerThread }) => readsPerThread));
+}
+
+function answerOf({ answers }: Found, workers: number, figure: keyof AnswerSample): number {
+  return median((answers.get(workers) ?? []).map((sample) => sample[figure]));
+}
+
+function appendsOf({ appends }: Found, load: string): number {
+  return median(appends.get(load) ?? []);
+}
+
+function listTargets(found: Found): Target[] {
+  const gain = (toolMs: number, size: number): number =>
+    rateOf(found, toolMs, size) / rateOf(found, toolMs, 1);
+  const reads = readsOf(found, 0, 8) / readsOf(found, 0, 1);
+  const together = median(found.together.map(({ one, eight }) => eight / one));
+  const claims = answerOf(found, 50, 'claimsPerAnswer');
+  const wait = answerOf(found, 50, 'median');
+  const notices = appendsOf(found, 'due') / appendsOf(found, 'plain');
+  const requests = appendsOf(found, 'requests') / appendsOf(found, 'requests, without notices');
+  const hot = found.updates.hot / found.updates.updates;
   return [
     {
-      name: 'eight worker processes no slower than one, tools that do nothing',
-      reached: gain(0) >= 1,
-      found: times(gain(0)),
+      name: 'two processes no slower than one',
+      reached: gain(0, 2) >= 1,
+      found: times(gain(0, 2)),
     },
     {
-      name: 'eight worker processes at least 3 x one, tools that wait 50 ms',
-      reached: gain(50) >= 3,
-      found: times(gain(50)),
+      name: 'eight processes no slower than one, tools that do nothing',
+      reached: gain(0, 8) >= 1,
+      found: times(gain(0, 8)),
     },
     {
-      name: 'reads a thread with eight workers at most 1.5 x those with one',
+      name: 'eight processes at least 3 x one, tools that wait 50 ms',
+      reached: gain(50, 8) >= 3,
+      found: times(gain(50, 8)),
+    },
+    {
+      name: 'reads a thread with eight processes at most 1.5 x those with one',
       reached: reads <= 1.5,
       found: times(reads),
     },
+    {
+      name: 'eight workers of one process no slower than one',
+      reached: together >= 1,
+      found: times(together),
+    },
+    {
+      name: 'at most 1.5 claims an answer with fifty idle workers',
+      reached: claims <= 1.5,
+      found: claims.toFixed(2),
+    },
+    {
+      name: 'an answer waits at most 8 ms at the median with fifty idle workers',
+      reached: wait <= 8,
+      found: `${milliseconds(wait)} ms`,
+    },
+    {
+      name: 'notices of due threads cost at most a fifth of the appends a second',
+      reached: notices >= 0.8,
+      found: times(notices),
+    },
+    {
+      name: 'notices of requests cost at most a fifth of the appends a second',
+      reached: requests >= 0.8,
+      found: times(requests),
+    },
+    {
+      name: "most updates of threads' rows are HOT",
+      reached: hot > 0.5,
+      found: `${(100 * hot).toFixed(0)} %`,
+    },
+    {
+      name: 'no effect twice when a process is killed',
+      reached: found.kills.every(({ repeated }) => repeated === 0),
+      found: found.kills.map(({ repeated }) => repeated).join(', '),
+    },
   ];
-}
-
-function of(samples: readonly FleetSample[], workers: number, toolMs: number): FleetSample[] {
-  return samples.filter((sample) => sample.workers === workers && sample.toolMs === toolMs);
-}
-
-function rateOf(samples: readonly FleetSample[], workers: number, toolMs: number): number {
-  return median(of(samples, workers, toolMs).map(({ threadsPerSecond }) => threadsPerSecond));
-}
-
-function readsOf(samples: readonly FleetSample[], workers: number, toolMs: number): number {
-  return median(of(samples, workers, toolMs).map(({ readsPerThread }) => readsPerThread));
 }

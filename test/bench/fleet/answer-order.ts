@@ -1,0 +1,61 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { approve, createAgent } from 'holdpoint';
+import { postgresStore } from 'holdpoint/stores/postgres';
+import { Pool, type PoolConfig } from 'pg';
+import { scriptedModel } from '../../support/scripted-model.ts';
+import { book, travelTools } from '../../support/travel-world.ts';
+import { type FleetResult, type OrderOf, readClock, threadName } from './fleet-order.ts';
+
+/** An agent that asks for approval, and runs nothing. */
+function openInbox(pool: Pool, name: string) {
+  const { model } = scriptedModel([{ calls: [book('c1', 'Paris')] }], { repeat: true });
+  const store = postgresStore(pool, { prepare: true });
+  return createAgent({
+    name,
+    model,
+    tools: travelTools([]),
+    toolApproval: { book: 'user-approval' },
+    store,
+  });
+}
+
+/** Makes the threads of an order. */
+export async function prepareThreads(
+  connection: PoolConfig,
+  { name, threads, isAnswered }: OrderOf<'prepare'>,
+): Promise<FleetResult> {
+  const pool = new Pool(connection);
+  const inbox = openInbox(pool, name);
+  for (let index = 0; index < threads; index += 1) {
+    const thread = await inbox.thread(threadName(name, index));
+    const { approvalRequests } = await inbox.run('Book', thread);
+    if (isAnswered)
+      await inbox.respond(
+        approvalRequests.map((each) => approve(each)),
+        thread,
+      );
+  }
+  await pool.end();
+  return { type: 'done' };
+}
+
+/** Answers the threads of an order; says when each answer was given. */
+export async function answerThreads(
+  connection: PoolConfig,
+  { name, threads, everyMs }: OrderOf<'answer'>,
+): Promise<FleetResult> {
+  const pool = new Pool({ ...connection, max: 4 });
+  const inbox = openInbox(pool, name);
+  const answered: [string, number][] = [];
+  for (let index = 0; index < threads; index += 1) {
+    const thread = await inbox.thread(threadName(name, index));
+    answered.push([thread.id, readClock()]);
+    await inbox.respond(
+      thread.activeApprovalRequests.map((each) => approve(each)),
+      thread,
+    );
+    await pause(everyMs);
+  }
+  await pool.end();
+  return { type: 'done', answered };
+}
