@@ -72,6 +72,7 @@ export type {
 } from './thread/thread-store-requests.ts';
 export type {
   AppendedBeside,
+  ClaimNotice,
   GrantChange,
   LogEnd,
   LogEntry,
@@ -82,6 +83,7 @@ export type {
   ThreadQuery,
   ThreadStatus,
   ThreadStore,
+  ThreadStoreClaims,
   ThreadSummary,
 } from './thread/thread-store.ts';
 export type { TraceMessage } from './thread/tracing.ts';

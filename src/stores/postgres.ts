@@ -1,9 +1,16 @@
 import type { ThreadStoreRequests } from '../thread/thread-store-requests.ts';
-import type { LogEnd, ThreadNotice, ThreadStore } from '../thread/thread-store.ts';
+import type {
+  LogEnd,
+  ThreadNotice,
+  ThreadStore,
+  ThreadStoreClaims,
+} from '../thread/thread-store.ts';
 import { type Append, makeAppendQuery } from './postgres/append.ts';
 import { makePostgresDeletion } from './postgres/deletion.ts';
 import { type PostgresTransaction, sendAfterHooks } from './postgres/hooks.ts';
 import { shareListening } from './postgres/listening.ts';
+import { channels, stringifyClaimNotice, stringifyNotice } from './postgres/notice-payloads.ts';
+import { shareSender } from './postgres/notice-sender.ts';
 import type { PostgresPool, PostgresResult } from './postgres/pool.ts';
 import { makePostgresRequests } from './postgres/requests.ts';
 import {
@@ -29,6 +36,7 @@ import {
   makeSqlGrants,
 } from './sql/grants.ts';
 import { type AppendHooks, listHookCalls, refuseUnusedHook } from './sql/hooks.ts';
+import { makeNotice } from './sql/notices.ts';
 import {
   filterPart,
   makeConflictError,
@@ -93,6 +101,8 @@ export interface PostgresStore extends ThreadStore {
   delete(threadId: string, expected: LogEnd): Promise<void>;
   /** The open and decided requests of all threads, and the feed of their changes; absent with `requests: false`. */
   requests?: ThreadStoreRequests;
+  /** How workers tell each other what they claim, on the connection of `subscribe`. */
+  claims: ThreadStoreClaims;
   /** The server's clock, so that machines whose clocks differ agree on leases and deadlines. */
   now(): Promise<number>;
 }
@@ -118,6 +128,11 @@ export function postgresStore(
   refuseUnusedHook(options, keepsRequests);
   const deletion = makePostgresDeletion(runner, keepsRequests);
   const listening = shareListening(listenPool);
+  const sender = shareSender(pool, options);
+  const subscribe = (listen: () => () => Promise<void>): (() => Promise<void>) => {
+    if (listenPool === pool) refuseTooSmall(pool);
+    return listen();
+  };
   return {
     async read(threadId, afterRevision = 0) {
       return (await run(readEntries, [threadId, afterRevision])).rows.map(parseEntryRow);
@@ -142,6 +157,11 @@ export function postgresStore(
         ...(requests === undefined ? {} : { requests }),
       };
       await append(runner, appending, { threadId, expected, entries, summary, beside });
+      const notice = makeNotice({ ...summary, threadId }, requests);
+      if (notice === undefined) return;
+      const sending = sender.send(channels.threads, stringifyNotice(notice));
+      /* A function that answers and is stopped then has told the workers. */
+      if (notice.nextDeadline === 0) await sending;
     },
 
     async head(threadId) {
@@ -175,9 +195,14 @@ export function postgresStore(
       return (await claiming).rows.map(parseSummaryRow);
     },
 
-    subscribe(listener) {
-      if (listenPool === pool) refuseTooSmall(pool);
-      return listening.add(listener);
+    subscribe: (listener) => subscribe(() => listening.addListener(listener)),
+
+    claims: {
+      send(notice) {
+        const payload = stringifyClaimNotice(notice);
+        if (payload !== undefined) void sender.send(channels.claims, payload);
+      },
+      subscribe: (listener) => subscribe(() => listening.addClaimListener(listener)),
     },
 
     async now() {

@@ -105,6 +105,26 @@ export interface ThreadNotice {
   requestIds?: readonly string[];
 }
 
+/** What a worker tells the other workers of its agent about its claims. */
+export interface ClaimNotice {
+  /** The name of the agent whose threads the worker runs; absent for an agent without a name. */
+  agent?: string;
+  /** The id of the worker. */
+  worker: string;
+  /** The thread that it has claimed, or has tried to claim. Absent when the worker begins or ends. */
+  threadId?: string;
+  /** Whether the worker can claim another thread now. */
+  isFree: boolean;
+}
+
+/** How workers on one store tell each other what they claim, so that one of them claims a due thread. Notices may be lost. */
+export interface ThreadStoreClaims {
+  /** Sends a notice to every subscriber, in this and other processes. Does not wait, and ignores errors. */
+  send(notice: ClaimNotice): void;
+  /** Calls `listener` with every notice, also with those that this process sends. Returns a function that ends the subscription. */
+  subscribe(listener: (notice: ClaimNotice) => void): () => Promise<void>;
+}
+
 /**
  * Where threads are kept: the interface to implement for a database of your own. `append` must be an atomic compare-and-swap, since
  * that is what makes a call start at most once. `storeConformance` of `holdpoint/testing/store` tests an implementation.
@@ -160,6 +180,8 @@ export interface ThreadStore {
    * returned function rejects at its first call. Without this method, workers and pages that follow a thread poll.
    */
   subscribe?(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
+  /** Notices between workers. Without this property, every idle worker claims each thread that `subscribe` reports. */
+  claims?: ThreadStoreClaims;
   /**
    * The store's clock, in milliseconds since 1970. Stores that several machines share should have it: leases and deadlines are then
    * safe from differing clocks. Without this method, each process uses its own clock.

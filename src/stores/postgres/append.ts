@@ -1,8 +1,6 @@
 import type { AppendedBeside, LogEnd, LogEntry, ThreadSummary } from '../../thread/thread-store.ts';
 import { type GrantWork, grantColumns, toGrantRow } from '../sql/grants.ts';
-import { makeNotice } from '../sql/notices.ts';
 import { toAgentColumn } from '../sql/thread-rows.ts';
-import { stringifyNotice } from './listening.ts';
 import type { PostgresQuery } from './pool.ts';
 import { listRequestValues, withRequests } from './request-rows.ts';
 import { columnsOfThreads } from './statements.ts';
@@ -26,7 +24,7 @@ export function makeAppendQuery({
 }: Append): PostgresQuery {
   const { grants, snapshot, requests } = beside;
   const isFirst = expected.revision === 0;
-  const values = listThreadValues(threadId, entries, summary, requests);
+  const values = listThreadValues(threadId, entries, summary);
   if (!isFirst) values.push(expected.revision, expected.hash);
   if (snapshot !== undefined) values.push(snapshot);
   if (grants !== undefined) values.push(...listGrantValues(grants));
@@ -40,15 +38,12 @@ function listThreadValues(
   threadId: string,
   entries: readonly LogEntry[],
   summary: ThreadSummary,
-  requests: AppendedBeside['requests'],
 ): unknown[] {
   const { agent, status, openRequests, failures, nextDeadline = null, updatedAt } = summary;
   const revisions = entries.map(({ revision }) => revision);
   const texts = entries.map(({ text }) => text);
   const thread = [toAgentColumn(agent), status, summary.revision, openRequests, failures];
-  const notice = makeNotice({ ...summary, threadId }, requests);
-  const payload = notice === undefined ? null : stringifyNotice(notice);
-  return [threadId, revisions, texts, ...thread, nextDeadline, updatedAt, payload, summary.hash];
+  return [threadId, revisions, texts, ...thread, nextDeadline, updatedAt, summary.hash];
 }
 
 function listGrantValues({ used, created, at }: GrantWork): unknown[] {
@@ -118,14 +113,12 @@ const withSnapshot = (first: number): AppendPart => ({
 /*
  * The thread's row is written first: a concurrent append waits for it, finds another revision, and writes nothing. It is one statement, so
  * that no lock is held between round trips, and a dropped connection leaves either all of it or nothing. If the server is configured not to
- * wait for the disk, this commit still waits. Commits that notify wait for each other in the whole server, so notices that no subscriber
- * can act on are not sent.
+ * wait for the disk, this commit still waits.
  */
 const appendAfter = (takeThread: string, { before, after }: AppendPart): string => `
   with ${before} thread as (
     ${takeThread}
     returning thread_id,
-      case when $11::text is not null then pg_notify('holdpoint', $11) end,
       case current_setting('synchronous_commit')
         when 'off' then set_config('synchronous_commit', 'local', true)
       end
@@ -138,8 +131,8 @@ const appendAfter = (takeThread: string, { before, after }: AppendPart): string 
 const insertThread = ({ condition }: AppendPart): string => {
   const values =
     condition === undefined
-      ? 'values ($1, $4, $5, $6, $7, $8, $9, $10, $12)'
-      : `select $1, $4, $5, $6::int, $7::int, $8::int, $9::float8, $10::float8, $12 where ${condition}
+      ? 'values ($1, $4, $5, $6, $7, $8, $9, $10, $11)'
+      : `select $1, $4, $5, $6::int, $7::int, $8::int, $9::float8, $10::float8, $11 where ${condition}
    `;
   return `
     insert into holdpoint_threads (${columnsOfThreads})
@@ -149,8 +142,8 @@ const insertThread = ({ condition }: AppendPart): string => {
 
 const updateThread = ({ condition }: AppendPart): string => `
     update holdpoint_threads
-    set agent = $4, status = $5, revision = $6, open_requests = $7, failures = $8, next_deadline = $9, updated_at = $10, hash = $12
-    where thread_id = $1 and revision = $13::int and hash = $14${condition === undefined ? '' : ` and ${condition}`}`;
+    set agent = $4, status = $5, revision = $6, open_requests = $7, failures = $8, next_deadline = $9, updated_at = $10, hash = $11
+    where thread_id = $1 and revision = $12::int and hash = $13${condition === undefined ? '' : ` and ${condition}`}`;
 
 type Order = 'first' | 'next';
 
@@ -178,7 +171,7 @@ function pickStatement(order: Order, kept: Kept, hasRequests: boolean): Postgres
 }
 
 function writeStatement(order: Order, kept: Kept, hasRequests: boolean): string {
-  const first = order === 'first' ? 13 : 15;
+  const first = order === 'first' ? 12 : 14;
   const { of: partOf, valueCount } = parts[kept];
   const part = partOf(first);
   const after = hasRequests ? part.after + withRequests(first + valueCount) : part.after;

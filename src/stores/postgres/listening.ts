@@ -1,10 +1,8 @@
-import type { ThreadNotice } from '../../thread/thread-store.ts';
-import { Notices } from '../sql/notices.ts';
-import type { PostgresConnection, PostgresPool } from './pool.ts';
 import { setTimeout as pause } from 'node:timers/promises';
-import { z } from 'zod';
-
-type Listener = (notice?: ThreadNotice) => void;
+import type { ClaimNotice, ThreadNotice } from '../../thread/thread-store.ts';
+import { Notices } from '../sql/notices.ts';
+import { channels, parseClaimNotice, parseNotice } from './notice-payloads.ts';
+import type { PostgresConnection, PostgresPool } from './pool.ts';
 
 const listenings = new WeakMap<PostgresPool, SharedListening>();
 
@@ -18,7 +16,8 @@ export function shareListening(pool: PostgresPool): SharedListening {
 /** A listening connection that is open while there are subscribers. */
 class SharedListening {
   readonly #pool: PostgresPool;
-  readonly #notices = new Notices();
+  readonly #threads = new Notices();
+  readonly #claims = new Notices<[notice: ClaimNotice]>();
   #ending = new AbortController();
   #ended: Promise<void> = Promise.resolve();
 
@@ -26,13 +25,26 @@ class SharedListening {
     this.#pool = pool;
   }
 
-  /** Returns a function that ends the subscription; for the last one, it resolves after the connection is closed. */
-  add(listener: Listener): () => Promise<void> {
-    if (!this.#notices.hasSubscribers) this.#start();
-    const unsubscribe = this.#notices.subscribe(listener);
+  /** Returns a function that ends the subscription; for the last one of any kind, it resolves after the connection is closed. */
+  addListener(listener: (notice?: ThreadNotice) => void): () => Promise<void> {
+    return this.#add(() => this.#threads.subscribe(listener));
+  }
+
+  /** The same for notices of claims. */
+  addClaimListener(listener: (notice: ClaimNotice) => void): () => Promise<void> {
+    return this.#add(() => this.#claims.subscribe(listener));
+  }
+
+  get #hasSubscribers(): boolean {
+    return this.#threads.hasSubscribers || this.#claims.hasSubscribers;
+  }
+
+  #add(subscribe: () => () => void): () => Promise<void> {
+    if (!this.#hasSubscribers) this.#start();
+    const unsubscribe = subscribe();
     return async () => {
       unsubscribe();
-      if (this.#notices.hasSubscribers) return;
+      if (this.#hasSubscribers) return;
       this.#ending.abort();
       await this.#ended;
     };
@@ -40,18 +52,29 @@ class SharedListening {
 
   #start(): void {
     this.#ending = new AbortController();
-    const notify = (notice?: ThreadNotice): void => this.#notices.notify(notice);
-    this.#ended = keepListening(this.#pool, notify, this.#ending.signal);
+    const listener: Listener = {
+      onConnect: () => this.#threads.notify(),
+      onNotification: (channel, payload) => {
+        if (channel !== channels.claims) return this.#threads.notify(parseNotice(payload));
+        const notice = this.#claims.hasSubscribers ? parseClaimNotice(payload) : undefined;
+        if (notice !== undefined) this.#claims.notify(notice);
+      },
+    };
+    this.#ended = keepListening(this.#pool, listener, this.#ending.signal);
   }
 }
 
-/**
- * Calls `listener` with each notice from the server until `ending` aborts. After every connect it calls `listener` without a notice, as
- * earlier notices were missed.
- */
+/** What a listening connection calls. */
+interface Listener {
+  /** After every connect, as earlier notices were missed. */
+  onConnect(): void;
+  onNotification(channel: string | undefined, payload: string | undefined): void;
+}
+
+/** Calls `listener` with each notification from the server until `ending` aborts. */
 async function keepListening(
   pool: PostgresPool,
-  listener: (notice?: ThreadNotice) => void,
+  listener: Listener,
   ending: AbortSignal,
 ): Promise<void> {
   let failures = 0;
@@ -70,7 +93,7 @@ async function keepListening(
 /** Listens until the connection drops or `ending` aborts. An abort does not wait for an unreachable server. */
 async function listenOnce(
   pool: PostgresPool,
-  listener: (notice?: ThreadNotice) => void,
+  listener: Listener,
   ending: AbortSignal,
 ): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<undefined>();
@@ -82,12 +105,13 @@ async function listenOnce(
     if (connection === undefined) return;
     connection.on('error', end);
     connection.on('end', end);
-    connection.on('notification', ({ payload }) => {
-      if (!ending.aborted) listener(parseNotice(payload));
+    connection.on('notification', ({ channel, payload }) => {
+      if (!ending.aborted) listener.onNotification(channel, payload);
     });
     if (ending.aborted) return;
-    await Promise.race([connection.query({ text: 'listen holdpoint' }), over]);
-    if (!ending.aborted) listener();
+    const text = `listen ${channels.threads}; listen ${channels.claims}`;
+    await Promise.race([connection.query({ text }), over]);
+    if (!ending.aborted) listener.onConnect();
     await over;
   } finally {
     ending.removeEventListener('abort', end);
@@ -101,38 +125,5 @@ async function destroy(connecting: Promise<PostgresConnection>): Promise<void> {
     (await connecting).release(true);
   } catch {
     /* It never connected. */
-  }
-}
-
-/* Postgres rejects a payload of 8000 bytes or more, and with it the append. */
-const maximumBytes = 7999;
-
-const noticeSchema = z.object({
-  threadId: z.string(),
-  agent: z.string().optional(),
-  nextDeadline: z.number().optional(),
-  requestIds: z.array(z.string()).optional(),
-});
-
-/** A notice as the payload of a notification. If the notice is too long, the payload is empty: any thread may have changed. */
-export function stringifyNotice(notice: ThreadNotice): string {
-  const payload = JSON.stringify(notice);
-  return new TextEncoder().encode(payload).length > maximumBytes ? '' : payload;
-}
-
-/** The notice in a payload; `undefined` for any other text. */
-function parseNotice(payload: string | undefined): ThreadNotice | undefined {
-  try {
-    const { threadId, agent, nextDeadline, requestIds } = noticeSchema.parse(
-      JSON.parse(payload ?? ''),
-    );
-    return {
-      threadId,
-      ...(agent === undefined ? {} : { agent }),
-      ...(nextDeadline === undefined ? {} : { nextDeadline }),
-      ...(requestIds === undefined ? {} : { requestIds }),
-    };
-  } catch {
-    return undefined;
   }
 }

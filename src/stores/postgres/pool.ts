@@ -24,7 +24,10 @@ export interface PostgresResult {
 /** The part of a pooled connection that `subscribe` and `onWake` use. */
 export interface PostgresConnection {
   query(query: PostgresQuery): Promise<PostgresResult>;
-  on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown;
+  on(
+    event: 'notification',
+    listener: (message: { channel?: string | undefined; payload?: string | undefined }) => void,
+  ): unknown;
   on(event: 'error' | 'end', listener: () => void): unknown;
   release(destroy: boolean): void;
 }

@@ -2,30 +2,28 @@ import { EventEmitter } from 'eventemitter3';
 import type { ThreadNotice, ThreadSummary } from '../../thread/thread-store.ts';
 import type { RequestChange } from '../../thread/thread-store-requests.ts';
 
-type Listener = (notice?: ThreadNotice) => void;
-
-/** The subscribers of a store's notices. */
-export class Notices {
-  readonly #emitter = new EventEmitter<{ notice: [notice?: ThreadNotice] }>();
+/** The subscribers of a store's notices of one kind. `NOTICES` are the arguments of their listeners. */
+export class Notices<NOTICES extends unknown[] = [notice?: ThreadNotice]> {
+  readonly #emitter = new EventEmitter();
 
   get hasSubscribers(): boolean {
     return this.#emitter.listenerCount('notice') > 0;
   }
 
   /** Returns a function that ends the subscription. */
-  subscribe(listener: Listener): () => void {
+  subscribe(listener: (...notice: NOTICES) => void): () => void {
     /* In a microtask: a listener that throws neither makes an append fail nor keeps the notice from the others. */
-    const receive = (notice?: ThreadNotice): void =>
+    const receive = (...notice: NOTICES): void =>
       queueMicrotask(() => {
-        if (this.#emitter.listeners('notice').includes(receive)) listener(notice);
+        if (this.#emitter.listeners('notice').includes(receive)) listener(...notice);
       });
     this.#emitter.on('notice', receive);
     return () => void this.#emitter.off('notice', receive);
   }
 
-  /** Notifies every subscriber of an append; without a notice, any thread may have changed. */
-  notify(notice?: ThreadNotice): void {
-    this.#emitter.emit('notice', notice);
+  /** Notifies every subscriber; of an append without a notice, if any thread may have changed. */
+  notify(...notice: NOTICES): void {
+    this.#emitter.emit('notice', ...notice);
   }
 
   /** Ends all subscriptions. */

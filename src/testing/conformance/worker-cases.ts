@@ -1,5 +1,10 @@
 import { deepStrictEqual, strictEqual, ok } from 'node:assert/strict';
-import type { ThreadClaim, ThreadNotice, ThreadStore } from '../../thread/thread-store.ts';
+import type {
+  ClaimNotice,
+  ThreadClaim,
+  ThreadNotice,
+  ThreadStore,
+} from '../../thread/thread-store.ts';
 import {
   appendInCase,
   makeEntry,
@@ -183,6 +188,35 @@ export const workerCases: readonly StoreConformanceCase[] = [
       } finally {
         await subscription.stop();
       }
+    },
+  },
+  {
+    name: 'what a worker sends of a claim reaches every subscriber, in this and other processes, until it unsubscribes',
+    async check(store, reopen) {
+      const all = [store, reopen()].flatMap(({ claims }) => claims ?? []);
+      const heard = all.map((): ClaimNotice[] => []);
+      const stops = all.map((claims, index) =>
+        claims.subscribe((notice) => heard[index]?.push(notice)),
+      );
+      const sent = { worker: 'w', agent: 'booking', threadId: 't', isFree: true };
+      /* A subscription may need time to start. */
+      for (let round = 0; round < 300 && heard.some((each) => each.length === 0); round += 1) {
+        all[0]?.send(sent);
+        await pause(100);
+      }
+      deepStrictEqual(
+        heard.map(([first]) => first),
+        all.map(() => sent),
+      );
+      await stops[0]?.();
+      const before = heard[0]?.length;
+      for (let round = 0; round < 300 && heard[1]?.at(-1)?.isFree === true; round += 1) {
+        all[0]?.send({ worker: 'w', isFree: false });
+        await pause(100);
+      }
+      deepStrictEqual(heard[0]?.length, before);
+      if (heard.length > 0) deepStrictEqual(heard[1]?.at(-1), { worker: 'w', isFree: false });
+      await stops[1]?.();
     },
   },
   {

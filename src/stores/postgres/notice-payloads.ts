@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { ClaimNotice, ThreadNotice } from '../../thread/thread-store.ts';
+
+/** The channels of NOTIFY. Versions without notices of claims listen to the first one alone. */
+export const channels = { threads: 'holdpoint', claims: 'holdpoint_claims' } as const;
+
+/* Postgres rejects a payload of 8000 bytes or more. */
+const maximumBytes = 7999;
+
+function fits(payload: string): boolean {
+  return new TextEncoder().encode(payload).length <= maximumBytes;
+}
+
+const noticeSchema = z.object({
+  threadId: z.string(),
+  agent: z.string().optional(),
+  nextDeadline: z.number().optional(),
+  requestIds: z.array(z.string()).optional(),
+});
+
+/** A notice as the payload of a notification. If the notice is too long, the payload is empty: any thread may have changed. */
+export function stringifyNotice(notice: ThreadNotice): string {
+  const payload = JSON.stringify(notice);
+  return fits(payload) ? payload : '';
+}
+
+/** The notice in a payload; `undefined` for any other text. */
+export function parseNotice(payload: string | undefined): ThreadNotice | undefined {
+  const parsed = parsePayload(noticeSchema, payload);
+  if (parsed === undefined) return undefined;
+  const { threadId, agent, nextDeadline, requestIds } = parsed;
+  return {
+    threadId,
+    ...(agent === undefined ? {} : { agent }),
+    ...(nextDeadline === undefined ? {} : { nextDeadline }),
+    ...(requestIds === undefined ? {} : { requestIds }),
+  };
+}
+
+const claimSchema = z.object({
+  agent: z.string().optional(),
+  worker: z.string(),
+  threadId: z.string().optional(),
+  isFree: z.boolean(),
+});
+
+/** A notice of a claim as the payload of a notification; `undefined` if it is too long. */
+export function stringifyClaimNotice(notice: ClaimNotice): string | undefined {
+  const payload = JSON.stringify(notice);
+  return fits(payload) ? payload : undefined;
+}
+
+/** The notice of a claim in a payload; `undefined` for any other text. */
+export function parseClaimNotice(payload: string | undefined): ClaimNotice | undefined {
+  const parsed = parsePayload(claimSchema, payload);
+  if (parsed === undefined) return undefined;
+  const { agent, worker, threadId, isFree } = parsed;
+  return {
+    worker,
+    isFree,
+    ...(agent === undefined ? {} : { agent }),
+    ...(threadId === undefined ? {} : { threadId }),
+  };
+}
+
+function parsePayload<PARSED>(
+  schema: z.ZodType<PARSED>,
+  payload: string | undefined,
+): PARSED | undefined {
+  try {
+    return schema.parse(JSON.parse(payload ?? ''));
+  } catch {
+    return undefined;
+  }
+}

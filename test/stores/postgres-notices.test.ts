@@ -1,0 +1,156 @@
+import type { ClaimNotice } from 'holdpoint';
+import { type PostgresPool, postgresStore } from 'holdpoint/stores/postgres';
+import { runWorker } from 'holdpoint/worker';
+import { afterAll, describe, expect, test } from 'vitest';
+import { listening } from '../support/listening.ts';
+import { appendPlain } from '../support/plain-entries.ts';
+import { appendRows, opened } from '../support/row-requests.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
+import { travelWorld } from '../support/travel-world.ts';
+import { answeredThreads, counting } from '../support/worker-fleet.ts';
+import { waitUntil } from '../support/waiting.ts';
+
+const server = sharedPostgres();
+afterAll(async () => server[Symbol.asyncDispose]());
+
+const due = { status: 'due', nextDeadline: 0 } as const;
+
+/** A pool that does as `whileNotifying` says with statements that notify; it keeps how many notices each of them has. */
+function watchNotices(pool: PostgresPool, whileNotifying: () => Promise<unknown>) {
+  const sizes: number[] = [];
+  const watched: PostgresPool = {
+    connect: async () => pool.connect(),
+    async query(query) {
+      if (!query.text.includes('pg_notify')) return pool.query(query);
+      const [channels] = query.values ?? [];
+      sizes.push(Array.isArray(channels) ? channels.length : 0);
+      await whileNotifying();
+      return pool.query(query);
+    },
+  };
+  return { pool: watched, sizes };
+}
+
+async function dropConnection(): Promise<void> {
+  throw new Error('The connection is gone.');
+}
+
+describe('the notice of an append', () => {
+  test('is sent after the commit, and an answer resolves when it is sent', async () => {
+    const { promise: free, resolve: letGo } = Promise.withResolvers<void>();
+    const inner = server.pool(await server.createDatabase());
+    const { pool, sizes } = watchNotices(inner, async () => free);
+    const store = postgresStore(pool);
+    let isOver = false;
+    const appended = appendPlain(store, 't', due).then(() => (isOver = true));
+    await waitUntil(() => sizes.length === 1);
+    expect(await postgresStore(inner).head('t')).toMatchObject({ revision: 1, ...due });
+    expect(isOver).toBe(false);
+    letGo();
+    await appended;
+  });
+
+  test('keeps no append waiting that makes no thread due', async () => {
+    const { pool, sizes } = watchNotices(
+      server.pool(await server.createDatabase()),
+      async () => new Promise(() => {}),
+    );
+    const store = postgresStore(pool);
+    await appendRows(store, 't', [opened('r')]);
+    await appendPlain(store, 'later', { status: 'waiting', nextDeadline: 5 });
+    await waitUntil(() => sizes.length === 1);
+  });
+
+  test('shares a statement with those that come while another is sent', async () => {
+    const { promise: free, resolve: letGo } = Promise.withResolvers<void>();
+    const database = await server.createDatabase();
+    const { pool, sizes } = watchNotices(server.pool(database), async () => free);
+    const store = postgresStore(pool);
+    const { heard, hears, stop } = listening(postgresStore(server.pool(database)));
+    await hears(1);
+    const first = appendPlain(store, 't0', due);
+    await waitUntil(() => sizes.length === 1);
+    const others = Array.from({ length: 9 }, async (_, index) =>
+      appendPlain(store, `t${index + 1}`, due),
+    );
+    await waitUntil(async () => (await store.count({})) === 10);
+    letGo();
+    await Promise.all([first, ...others]);
+    await hears(11);
+    expect(sizes).toEqual([1, 9]);
+    expect(new Set(heard.map((notice) => notice?.threadId)).size).toBe(11);
+    await stop();
+  });
+
+  test('fails no append when it can not be sent, and a poll finds the thread', async () => {
+    const database = await server.createDatabase();
+    const { pool, sizes } = watchNotices(server.pool(database), dropConnection);
+    const played = scriptedModel([{ text: 'Done.' }], { repeat: true });
+    const { store, counts } = counting(postgresStore(server.pool(database)));
+    const world = travelWorld(played, () => store);
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const working = runWorker({ agent: world.agent(), store, signal, pollMs: 50 });
+    await waitUntil(() => counts.claim > 0);
+    await answeredThreads(postgresStore(pool), ['t']);
+    await waitUntil(() => world.ran.length === 1);
+    stopping.abort();
+    await working;
+    expect(sizes.length).toBeGreaterThan(0);
+  });
+});
+
+describe('notices of claims', () => {
+  const notice: ClaimNotice = { worker: 'w', agent: 'sales', threadId: 't', isFree: true };
+
+  test('reach the subscribers of all processes, and no process of an older version', async () => {
+    const database = await server.createDatabase();
+    const stores = [1, 2].map(() => postgresStore(server.pool(database)));
+    const heard: ClaimNotice[][] = [[], []];
+    const { heard: threads, hears, stop } = listening(postgresStore(server.pool(database)));
+    const older = await server.pool(database).connect();
+    const olderHeard: unknown[] = [];
+    older.on('notification', ({ payload }) => olderHeard.push(payload));
+    await older.query('listen holdpoint');
+    await hears(1);
+    const stops = stores.map(({ claims }, index) =>
+      claims.subscribe((each) => heard[index]?.push(each)),
+    );
+    /* A subscription takes a moment to begin. */
+    await waitUntil(() => {
+      stores[0]?.claims.send(notice);
+      return heard.every((each) => each.length > 0);
+    });
+    stores[0]?.claims.send({ worker: 'w', isFree: false });
+    await waitUntil(() => heard.every((each) => each.at(-1)?.isFree === false));
+    expect(heard.map(([first]) => first)).toEqual([notice, notice]);
+    expect(heard.map((each) => each.at(-1))).toEqual([
+      { worker: 'w', isFree: false },
+      { worker: 'w', isFree: false },
+    ]);
+    await older.query('select');
+    expect([olderHeard, threads]).toEqual([[], [undefined]]);
+    for (const each of [...stops, stop]) await each();
+    older.release();
+  });
+
+  test('that are too long for the server, or say something else, are dropped', async () => {
+    const pool = server.pool(await server.createDatabase());
+    const store = postgresStore(pool);
+    const heard: ClaimNotice[] = [];
+    const stop = store.claims.subscribe((each) => heard.push(each));
+    await waitUntil(() => {
+      store.claims.send(notice);
+      return heard.length > 0;
+    });
+    store.claims.send({ ...notice, threadId: 'x'.repeat(8_000) });
+    for (const payload of ['', '{}', '{"worker":1}', 'null']) {
+      await pool.query(`select pg_notify('holdpoint_claims', $1)`, [payload]);
+    }
+    store.claims.send({ ...notice, worker: 'last' });
+    await waitUntil(() => heard.at(-1)?.worker === 'last');
+    expect(new Set(heard.map(({ worker }) => worker))).toEqual(new Set(['w', 'last']));
+    await stop();
+  });
+});
