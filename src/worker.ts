@@ -1,4 +1,5 @@
 import type { Agent } from './agent/agent.ts';
+import { ClaimTurns } from './agent/claim-turns.ts';
 import { callGuarded } from './content/app-errors.ts';
 import { checkMs } from './content/check-settings.ts';
 import type { ToolCallRecord } from './content/tool-call.ts';
@@ -21,7 +22,7 @@ export interface WorkerOptions {
   /** The agent whose threads are run; it must use the same `store`. Threads of agents with other names are not claimed. */
   agent: Pick<Agent, 'name' | 'now' | 'thread' | 'run'>;
   /** The store whose threads the worker runs. */
-  store: Pick<ThreadStore, 'claim' | 'subscribe' | 'now'>;
+  store: Pick<ThreadStore, 'claim' | 'subscribe' | 'claims' | 'now'>;
   /** Ends the worker, and aborts its current runs with the signal's reason. */
   signal: AbortSignal;
   /** How often the store is polled for due threads if no notice arrives, in milliseconds. Default 1,000. */
@@ -70,7 +71,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     concurrency,
     wake: () => wakeUp.wake(),
   });
-  const unsubscribe = store.subscribe?.((notice) => slots.notice(notice));
+  const unsubscribe = slots.subscribe();
   const stop = (): void => wakeUp.wake();
   signal.addEventListener('abort', stop);
   const timer = setInterval(() => slots.notice(), pollMs);
@@ -83,7 +84,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     clearInterval(timer);
     signal.removeEventListener('abort', stop);
     await slots.drain();
-    await unsubscribe?.();
+    await unsubscribe();
   }
 }
 
@@ -101,7 +102,9 @@ const refillMs = 5;
 class WorkerSlots {
   readonly #options: SlotOptions;
   readonly #running = new Set<Promise<void>>();
+  /** The threads that this worker is to claim. */
   readonly #noticed = new Set<string>();
+  readonly #turns = new ClaimTurns((threadId) => this.#takeTurn(threadId));
   /** Whether threads may be due for which there was no notice. */
   #mayBeDue = true;
   #refilling: ReturnType<typeof setTimeout> | undefined;
@@ -114,16 +117,50 @@ class WorkerSlots {
     return this.#options.concurrency - this.#running.size;
   }
 
+  /** Subscribes to the store. Returns a function that ends the subscriptions. */
+  subscribe(): () => Promise<void> {
+    const { store, agent } = this.#options;
+    const ends = [
+      store.subscribe?.((notice) => this.notice(notice)),
+      store.claims?.subscribe((notice) => {
+        if (notice.agent === agent.name) this.#turns.addClaim(notice);
+      }),
+    ];
+    this.#tellClaim(true);
+    return async () => {
+      await Promise.all(ends.map(async (end) => end?.()));
+    };
+  }
+
   /** Notes that a thread has changed; without a notice, that any thread may have. */
   notice(notice?: ThreadNotice): void {
     const { agent, wake } = this.#options;
-    if (notice === undefined) this.#mayBeDue = true;
-    else {
-      const { threadId, agent: name, nextDeadline = Infinity } = notice;
-      if (name !== agent.name || nextDeadline > agent.now()) return;
-      this.#noticed.add(threadId);
+    if (notice === undefined) {
+      this.#mayBeDue = true;
+      return wake();
     }
-    wake();
+    const { threadId, agent: name, nextDeadline = Infinity } = notice;
+    if (name === agent.name && nextDeadline <= agent.now()) this.#turns.addDue(threadId);
+  }
+
+  /** A thread without a free slot is claimed by its deadline later, by this worker or one with a free slot. */
+  #takeTurn(threadId: string): void {
+    if (this.#free <= 0) this.#mayBeDue = true;
+    else {
+      this.#noticed.add(threadId);
+      this.#options.wake();
+    }
+  }
+
+  /** Tells the other workers that a thread is claimed, and whether this worker can claim more. */
+  #tellClaim(isFree: boolean, threadId?: string): void {
+    const { store, agent } = this.#options;
+    store.claims?.send({
+      worker: this.#turns.worker,
+      isFree,
+      ...(agent.name === undefined ? {} : { agent: agent.name }),
+      ...(threadId === undefined ? {} : { threadId }),
+    });
   }
 
   /** Claims and runs due threads while there are free slots. */
@@ -140,16 +177,20 @@ class WorkerSlots {
 
   /** Resolves when all runs have ended. */
   async drain(): Promise<void> {
+    this.#turns.end();
+    this.#tellClaim(false);
     await Promise.all(this.#running);
     clearTimeout(this.#refilling);
   }
 
   async #claimNoticed(): Promise<void> {
     for (const threadId of this.#noticed) {
-      /* Threads without a free slot are claimed by their deadline later. */
-      if (this.#free <= 0) this.#mayBeDue = true;
       this.#noticed.delete(threadId);
-      if (this.#free > 0) this.#start(await this.#claim({ threadId, limit: 1 }));
+      if (this.#free <= 0) this.#mayBeDue = true;
+      else {
+        this.#start(await this.#claim({ threadId, limit: 1 }));
+        this.#tellClaim(this.#free > 0, threadId);
+      }
     }
   }
 

@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ThreadStore } from 'holdpoint';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { runWorker } from 'holdpoint/worker';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
-import { travelWorld } from '../support/travel-world.ts';
+import { book, travelWorld } from '../support/travel-world.ts';
 import { answeredThreads, counting, runFleet } from '../support/worker-fleet.ts';
 import { waitUntil } from '../support/waiting.ts';
 
@@ -38,6 +39,43 @@ describe('workers on Postgres', () => {
     expect(eight.reads).toBeLessThanOrEqual(1.5 * one.reads);
     expect(eight.appends).toBeLessThanOrEqual(one.appends * 1.05);
     expect(eight.others).toBeLessThanOrEqual(one.others + 2);
+  });
+
+  test('of eight idle workers one claims each answer, once they have heard of each other', async () => {
+    const database = await server.createDatabase();
+    const ids = idsOf(120);
+    const played = scriptedModel([{ calls: [book('c1', 'Paris')] }], { repeat: true });
+    const inbox = travelWorld(played, () => postgresStore(server.pool(database))).agent();
+    for (const id of ids) await inbox.run('Book', await inbox.thread(id));
+    const stopping = new AbortController();
+    let claims = 0;
+    const ended = new Set<string>();
+    const working = Array.from({ length: 8 }, async () => {
+      const { signal } = stopping;
+      const opened = postgresStore(server.pool(database, { max: 3 }));
+      const store: ThreadStore = {
+        ...opened,
+        async claim(claim) {
+          if (claim.threadId !== undefined) claims += 1;
+          return opened.claim(claim);
+        },
+      };
+      const done = scriptedModel([{ text: 'Done.' }], { repeat: true });
+      const agent = travelWorld(done, () => store).agent();
+      agent.on('run-ended', ({ threadId }) => ended.add(threadId));
+      return runWorker({ agent, store, signal });
+    });
+    for (const [index, id] of ids.entries()) {
+      const thread = await inbox.thread(id);
+      await inbox.respond(
+        thread.activeApprovalRequests.map((request) => request.approve()),
+        thread,
+      );
+      await waitUntil(() => ended.size === index + 1, { interval: 1 });
+    }
+    stopping.abort();
+    await Promise.all(working);
+    expect(claims).toBeLessThanOrEqual(1.5 * ids.length);
   });
 
   test('eight workers on one pool of eight connections get on with the work: one connection listens for all', async () => {
