@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Logger, run, runMigrations, type Runner } from 'graphile-worker';
 import type { AgentOptions } from 'holdpoint';
 import { addResumeJob, resumeTasks, type ResumeTasksOptions } from 'holdpoint/graphile-worker';
@@ -203,4 +207,33 @@ test('a job runs a call for whoever asked: Ada can’t approve her own booking, 
     ['message-added', 'ada', 'web'],
     ['request-answered', 'ben', 'slack'],
   ]);
+});
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** The program of the guide, with what it leaves to the reader, which starts a worker and ends. */
+async function readGuideProgram(): Promise<string> {
+  const guide = await readFile(join(root, 'docs', 'guides', 'engines.md'), 'utf8');
+  const [, program = ''] = /## graphile-worker.*?```ts\n(.*?)```/s.exec(guide) ?? [];
+  return `
+    import { scriptedModel } from './test/support/scripted-model.ts';
+    import { travelTools } from './test/support/travel-world.ts';
+    const connectionString = process.env['DATABASE_URL'];
+    const { model } = scriptedModel([]);
+    const tools = travelTools([]);
+    const toolApproval = {};
+    ${program}
+    await startWorker();
+    process.stdout.write('The worker runs.', () => process.exit());`;
+}
+
+test('the program of the guide prints no warning (regression: that its pool lacks error handlers)', async () => {
+  const code = await readGuideProgram();
+  const options = ['--conditions=holdpoint-source', '--input-type=module-typescript', '--eval'];
+  const env = { ...process.env, DATABASE_URL: server.connectionString(database) };
+  const started = promisify(execFile)(process.execPath, [...options, code], { cwd: root, env });
+  const { stdout, stderr } = await started;
+  expect(stderr).toBe('');
+  expect(stdout).toContain('The worker runs.');
+  expect(stdout).not.toMatch(/WARN|ERROR|your pool/i);
 });
