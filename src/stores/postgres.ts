@@ -40,7 +40,6 @@ import { makeNotice } from './sql/notices.ts';
 import {
   filterPart,
   makeConflictError,
-  makePageQuery,
   parseEntryRow,
   parseSummaryRow,
   toAgentColumn,
@@ -169,7 +168,7 @@ export function postgresStore(
     },
 
     async list(query) {
-      return (await run(listThreads(makePageQuery(query)))).rows.map(parseSummaryRow);
+      return (await run(listThreads(query))).rows.map(parseSummaryRow);
     },
 
     async count(filter) {

@@ -136,6 +136,90 @@ describe('the schema', () => {
   });
 });
 
+/** What a version before had in a database, besides what this one has. */
+const formerIndexes = `
+  create index holdpoint_threads_by_time on holdpoint_threads (updated_at, thread_id, agent);
+  create index holdpoint_threads_by_status on holdpoint_threads (status, thread_id, agent);`;
+
+/** A database with the indexes of an older version, and which of its threads' indexes it has. */
+async function olderDatabase() {
+  const database = await server.createDatabase();
+  const owner = server.pool(database);
+  await owner.query(postgresSchema);
+  await owner.query(formerIndexes);
+  await appendPlain(postgresStore(owner, { createSchema: false }), 'old', { updatedAt: 5 });
+  const indexes = async (): Promise<string[]> => {
+    const { rows } = await owner.query(
+      `select indexname from pg_indexes where tablename = 'holdpoint_threads' order by indexname`,
+    );
+    return rows.map(({ indexname }) => indexname);
+  };
+  return { database, owner, indexes };
+}
+
+describe('a database of an older version', () => {
+  const kept = [
+    'holdpoint_threads_by_agent',
+    'holdpoint_threads_by_deadline',
+    'holdpoint_threads_by_status_and_time',
+    'holdpoint_threads_pkey',
+  ];
+
+  test('loses the indexes that no query needs any more, at the first use or by the migration', async () => {
+    const used = await olderDatabase();
+    await appendPlain(postgresStore(used.owner), 'new', { updatedAt: 6 });
+    expect(await used.indexes()).toEqual(kept);
+    const ids = (await postgresStore(used.owner).list({ order: 'newest' })).map(
+      ({ threadId }) => threadId,
+    );
+    expect(ids).toEqual(['new', 'old']);
+    const migrated = await olderDatabase();
+    await migrated.owner.query(postgresSchema);
+    expect(await migrated.indexes()).toEqual(kept);
+  });
+
+  test('keeps them while somebody reads the table for long, and is used meanwhile', async () => {
+    const { owner, indexes } = await olderDatabase();
+    const reader = await owner.connect();
+    await reader.query('begin');
+    await reader.query('select from holdpoint_threads');
+    await appendPlain(postgresStore(owner), 'new');
+    await reader.query('rollback');
+    reader.release();
+    expect(await indexes()).toHaveLength(kept.length + 2);
+    expect(await postgresStore(owner).count({})).toBe(2);
+    expect(await indexes()).toEqual(kept);
+  });
+
+  test('keeps them where the role may not drop them', async () => {
+    const { database, owner, indexes } = await olderDatabase();
+    await owner.query(`
+      create role reader_${database} login password 'password';
+      grant select, insert, update, delete on all tables in schema public to reader_${database};
+    `);
+    const store = postgresStore(server.pool(database, { user: `reader_${database}` }));
+    await appendPlain(store, 'new');
+    expect(await store.count({})).toBe(2);
+    expect(await indexes()).toHaveLength(kept.length + 2);
+  });
+});
+
+test('pages by time have the threads of all statuses, also of one that only a newer version writes', async () => {
+  const pool = server.pool(await server.createDatabase());
+  const store = postgresStore(pool);
+  const statuses = ['idle', 'waiting', 'due', 'running', 'stuck', 'idle', 'waiting'] as const;
+  for (const [index, status] of statuses.entries()) {
+    await appendPlain(store, `t${index}`, { status, updatedAt: (index * 3) % 7 });
+  }
+  await pool.query(`update holdpoint_threads set status = 'paused' where thread_id = 't2'`);
+  const newest = await store.list({ order: 'newest' });
+  expect(newest.map(({ updatedAt }) => updatedAt)).toEqual([6, 5, 4, 3, 2, 1, 0]);
+  expect(newest.find(({ threadId }) => threadId === 't2')?.status).toBe('indeterminate');
+  const [, second] = newest;
+  const page = await store.list({ order: 'newest', limit: 2, ...(second && { after: second }) });
+  expect(page.map(({ updatedAt }) => updatedAt)).toEqual([4, 3]);
+});
+
 describe('an append', () => {
   test.each(['read committed', 'serializable'])('has one winner in %s, 50 times', async (level) => {
     const database = await server.createDatabase();

@@ -1,6 +1,6 @@
 import { runOnce } from '../sql/thread-rows.ts';
 import { requestsSchema } from './request-rows.ts';
-import { grantsSchema, postgresSchema } from './statements.ts';
+import { dropFormerIndexes, formerIndexes, grantsSchema, postgresSchema } from './statements.ts';
 import { type PostgresPool, type PostgresQuery, type PostgresResult } from './pool.ts';
 
 const uniqueViolation = '23505';
@@ -69,7 +69,7 @@ export function makeStatementRunner(
 ): StatementRunner {
   const created = (table: string, schema: string): (() => Promise<unknown>) =>
     isCreating ? runOnce(async () => createMissing(pool, table, schema)) : async () => {};
-  const threads = created('holdpoint_threads', postgresSchema);
+  const threads = isCreating ? runOnce(async () => prepareThreads(pool)) : async () => {};
   const later = {
     grants: created(laterTables.grants.table, laterTables.grants.schema),
     requests: created(laterTables.requests.table, laterTables.requests.schema),
@@ -88,20 +88,44 @@ export function makeStatementRunner(
   return runnerOf(async (query) => pool.query(query), []);
 }
 
+/** Creates the tables of threads, or takes a database of an older version to this one. */
+async function prepareThreads(pool: PostgresPool): Promise<void> {
+  const former = formerIndexes.map((name) => `to_regclass('${name}')`).join(', ');
+  const { rows } = await pool.query({
+    text: `select to_regclass('holdpoint_threads') is null as missing, coalesce(${former}) is not null as former`,
+  });
+  if (rows[0]?.['missing'] === true) await create(pool, 'holdpoint_threads', postgresSchema);
+  if (rows[0]?.['former'] === true) await dropFormer(pool);
+}
+
+async function createMissing(pool: PostgresPool, table: string, schema: string): Promise<void> {
+  const { rows } = await pool.query({ text: `select to_regclass('${table}') is null as missing` });
+  if (rows[0]?.['missing'] === true) await create(pool, table, schema);
+}
+
 /*
  * `if not exists` fails if two sessions create at once. One statement, so that the lock is held until everything is committed. Who had to wait
  * for it creates nothing: `create index if not exists` alone would lock tables that appends already use. Reading from a table, unlike waiting,
  * makes the session notice what was created.
  */
-async function createMissing(pool: PostgresPool, table: string, schema: string): Promise<void> {
-  const isMissing = `to_regclass('${table}') is null`;
-  const { rows } = await pool.query({ text: `select ${isMissing} as missing` });
-  if (rows[0]?.['missing'] !== true) return;
+async function create(pool: PostgresPool, table: string, schema: string): Promise<void> {
   await pool.query({
     text: `do $holdpoint$ begin
       perform pg_advisory_xact_lock(7163384705);
       perform from pg_class limit 0;
-      if ${isMissing} then ${schema} end if;
+      if to_regclass('${table}') is null then ${schema} end if;
     end $holdpoint$`,
   });
+}
+
+/*
+ * Drops the indexes that this version does not need. The store works with them too, so that a role that may not drop them is no error, nor a lock
+ * that does not come soon: appends wait behind one who waits for it.
+ */
+async function dropFormer(pool: PostgresPool): Promise<void> {
+  const text = `do $holdpoint$ begin
+      set local lock_timeout = '500ms';
+      ${dropFormerIndexes}
+    end $holdpoint$`;
+  await pool.query({ text }).catch(() => {});
 }

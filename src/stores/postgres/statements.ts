@@ -1,5 +1,12 @@
 import { createGrantIndex } from '../sql/grants.ts';
-import { createThreadIndexes, type SqlPart } from '../sql/thread-rows.ts';
+import type { ThreadQuery } from '../../thread/thread-store.ts';
+import {
+  createThreadIndexes,
+  makePageEnd,
+  makePageQuery,
+  type SqlPart,
+  threadIndexes,
+} from '../sql/thread-rows.ts';
 import type { PostgresQuery } from './pool.ts';
 import { requestsSchema } from './request-rows.ts';
 
@@ -15,6 +22,11 @@ create table if not exists holdpoint_grants (
   uses_left bigint
 );
 ${createGrantIndex}`;
+
+/** Indexes of an older version that no query needs any more. */
+export const formerIndexes: readonly string[] = [threadIndexes.time, threadIndexes.status];
+
+export const dropFormerIndexes = `drop index if exists ${formerIndexes.join(', ')};`;
 
 /**
  * Creates the tables, for apps that do so in a migration. Can be run again. The store's role must be allowed to read and write all of them, and to
@@ -38,7 +50,8 @@ create table if not exists holdpoint_threads (
   next_deadline double precision,
   updated_at double precision not null
 );
-${createThreadIndexes}
+${createThreadIndexes(['deadline', 'statusAndTime', 'agent'])}
+${dropFormerIndexes}
 ${grantsSchema}
 ${requestsSchema}`;
 
@@ -68,12 +81,32 @@ export const readClock: PostgresQuery = {
 };
 
 /* Never prepared, as the best index depends on the values. */
-export function listThreads(page: SqlPart): PostgresQuery {
+export function listThreads(query: ThreadQuery): PostgresQuery {
+  const { status, order = 'id' } = query;
+  const select = `select ${columnsOfThreads} from holdpoint_threads`;
+  if (status !== undefined || order === 'id') {
+    const page = makePageQuery(query);
+    return numberParameters({ ...page, text: `${select} ${page.text}` });
+  }
+  /* No index has the threads of all statuses in the order of time: a page of each status is read, and they are merged. */
+  const ofStatus = makePageQuery(query, [{ text: 'status = present.status', values: [] }]);
+  const end = makePageEnd(query);
   return numberParameters({
-    ...page,
-    text: `select ${columnsOfThreads} from holdpoint_threads ${page.text}`,
+    text: `${presentStatuses}
+      select page.* from present cross join lateral (${select} ${ofStatus.text}) as page
+      where present.status is not null ${end.text}`,
+    values: [...ofStatus.values, ...end.values],
   });
 }
+
+/* One step in the index for each status. A newer holdpoint may have written one that this version does not know. */
+const presentStatuses = `
+    with recursive present (status) as (
+      select min(status) from holdpoint_threads
+      union all
+      select (select min(status) from holdpoint_threads where status > present.status) from present
+      where present.status is not null
+    )`;
 
 export function countThreads(filter: SqlPart): PostgresQuery {
   return numberParameters({

@@ -9,10 +9,7 @@ import {
   type ThreadSummary,
 } from '../../thread/thread-store.ts';
 
-/**
- * The indexes of `holdpoint_threads` besides its primary key, `thread_id`. Their last columns allow filtering without reading the row.
- * Every append writes to all of them, which takes less time than the flush of its commit.
- */
+/** The indexes of `holdpoint_threads` besides its primary key, `thread_id`. Their last columns allow filtering without reading the row. */
 export const threadIndexes = {
   deadline: 'holdpoint_threads_by_deadline',
   time: 'holdpoint_threads_by_time',
@@ -21,14 +18,23 @@ export const threadIndexes = {
   agent: 'holdpoint_threads_by_agent',
 } as const;
 
-/** Creates these indexes; can be run again. */
-export const createThreadIndexes = `
-create index if not exists ${threadIndexes.deadline} on holdpoint_threads (agent, next_deadline) where next_deadline is not null;
-create index if not exists ${threadIndexes.time} on holdpoint_threads (updated_at, thread_id, agent);
-create index if not exists ${threadIndexes.status} on holdpoint_threads (status, thread_id, agent);
-create index if not exists ${threadIndexes.statusAndTime} on holdpoint_threads (status, updated_at, thread_id, agent);
-create index if not exists ${threadIndexes.agent} on holdpoint_threads (agent, thread_id);
-`;
+const indexed: Record<keyof typeof threadIndexes, string> = {
+  deadline: '(agent, next_deadline) where next_deadline is not null',
+  time: '(updated_at, thread_id, agent)',
+  status: '(status, thread_id, agent)',
+  statusAndTime: '(status, updated_at, thread_id, agent)',
+  agent: '(agent, thread_id)',
+};
+
+/** Creates some of these indexes; can be run again. Every append writes to all that there are. */
+export function createThreadIndexes(names: readonly (keyof typeof threadIndexes)[]): string {
+  return names
+    .map(
+      (name) =>
+        `create index if not exists ${threadIndexes[name]} on holdpoint_threads ${indexed[name]};`,
+    )
+    .join('\n');
+}
 
 /** Does work at the first call, and again only if it failed. */
 export function runOnce(work: () => Promise<unknown>): () => Promise<unknown> {
@@ -124,20 +130,19 @@ const orders = {
   newest: 'updated_at desc, thread_id desc',
 } as const;
 
-/** The `where … order by … limit …` for a page of summaries. */
-export function makePageQuery({
-  order = 'id',
-  after,
-  limit = 100,
-  ...filter
-}: ThreadQuery): SqlPart {
-  const conditions = listConditions(filter);
+/** The `where … order by … limit …` for a page of summaries that also fulfil `more`. */
+export function makePageQuery(query: ThreadQuery, more: readonly SqlPart[] = []): SqlPart {
+  const { order = 'id', after, limit: _limit, ...filter } = query;
+  const conditions = [...more, ...listConditions(filter)];
   if (after !== undefined) conditions.push(makeAfterCondition(order, after));
   const where = joinConditions(conditions);
-  return {
-    text: `${where.text} order by ${orders[order]} limit ?`,
-    values: [...where.values, limit],
-  };
+  const end = makePageEnd(query);
+  return { text: `${where.text} ${end.text}`, values: [...where.values, ...end.values] };
+}
+
+/** The `order by … limit …` for a page of summaries. */
+export function makePageEnd({ order = 'id', limit = 100 }: ThreadQuery): SqlPart {
+  return { text: `order by ${orders[order]} limit ?`, values: [limit] };
 }
 
 /** The `where …` for the threads that a filter selects; empty for all threads. */

@@ -49,7 +49,7 @@ create table if not exists holdpoint_threads (
   next_deadline real,
   updated_at real not null
 ) strict;
-${createThreadIndexes}
+${createThreadIndexes(['deadline', 'time', 'status', 'statusAndTime', 'agent'])}
 create table if not exists holdpoint_grants (
   grant_id text primary key not null,
   agent text not null,
