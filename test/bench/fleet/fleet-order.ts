@@ -35,10 +35,22 @@ export const orderSchema = z.discriminatedUnion('type', [
     connections: z.int(),
     ms: z.number(),
   }),
+  /** Times the cycle of an approval beside the AI SDK's own and raw inserts. */
+  z.object({ type: z.literal('cycles'), rounds: z.int() }),
 ]);
 
 export type FleetOrder = z.infer<typeof orderSchema>;
 export type OrderOf<TYPE extends FleetOrder['type']> = Extract<FleetOrder, { type: TYPE }>;
+
+/** Milliseconds of a cycle, of the AI SDK's own and of a raw insert, and the statements of a cycle. */
+const cycleSchema = z.object({
+  own: z.number(),
+  ai: z.number(),
+  insert: z.number(),
+  statements: z.number(),
+});
+
+export type CycleSample = z.infer<typeof cycleSchema>;
 
 const moments = z.array(z.tuple([z.string(), z.number()]));
 
@@ -54,6 +66,7 @@ export const reportSchema = z.discriminatedUnion('type', [
     claims: z.int().optional(),
     statements: z.int().optional(),
     perSecond: z.number().optional(),
+    cycle: cycleSchema.optional(),
   }),
   z.object({ type: z.literal('failed'), message: z.string() }),
 ]);

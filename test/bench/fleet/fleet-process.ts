@@ -2,6 +2,7 @@
 import { databaseSchema } from '../durable/database.ts';
 import { warmUp } from '../durable/durable-worker.ts';
 import { answerThreads, prepareThreads } from './answer-order.ts';
+import { timeCycles } from './cycle-order.ts';
 import { appendForTime } from './append-order.ts';
 import { type FleetOrder, type FleetReport, type FleetResult, orderSchema } from './fleet-order.ts';
 import { runOrder } from './work-order.ts';
@@ -24,6 +25,8 @@ async function obey(order: FleetOrder): Promise<FleetResult | undefined> {
       return answerThreads(connection, order);
     case 'append':
       return appendForTime(connection, order);
+    case 'cycles':
+      return timeCycles(connection, order);
     case 'work': {
       stopping = new AbortController();
       const tellEnded = (count: number): void => report({ type: 'ended', count });

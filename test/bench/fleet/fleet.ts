@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { quantile } from '../measure.ts';
 import { FleetMember, type FleetPlace } from './fleet-member.ts';
-import type { FleetResult, OrderOf } from './fleet-order.ts';
+import type { CycleSample, FleetResult, OrderOf } from './fleet-order.ts';
 
 /** What workers did with threads that were answered before. */
 export interface WorkSample {
@@ -111,6 +111,13 @@ export class Fleet implements AsyncDisposable {
     });
     await Promise.all(listening.map(async (member) => member.stop()));
     return perSecond;
+  }
+
+  /** Times cycles of one process that nothing else disturbs. */
+  async measureCycles(rounds: number): Promise<CycleSample> {
+    const { cycle } = await this.#inbox.do({ type: 'cycles', rounds });
+    if (cycle === undefined) throw new Error('The process has timed no cycles.');
+    return cycle;
   }
 
   /** Kills a process that is at work; it is gone from the fleet. `hasEnded` says how many threads have ended in the log. */

@@ -5,6 +5,7 @@ import { inOrder, median } from '../measure.ts';
 import { milliseconds, table, times } from '../table.ts';
 import type { Target } from '../target.ts';
 import { FleetDatabase } from './fleet-database.ts';
+import type { CycleSample } from './fleet-order.ts';
 import { type AnswerSample, Fleet, type KillSample, type WorkSample } from './fleet.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -25,6 +26,7 @@ interface Found {
   answers: Map<number, AnswerSample[]>;
   appends: Map<string, number[]>;
   updates: { updates: number; hot: number };
+  cycles: CycleSample[];
   kills: KillSample[];
 }
 
@@ -102,6 +104,7 @@ async function measureRound(
   for (const load of loads) {
     push(found.appends, load, await fleet.measureAppends(load, quick ? 1_000 : 2_000));
   }
+  found.cycles.push(await fleet.measureCycles(quick ? 10 : 30));
   await pause(1_500);
   await database.resetStatistics();
 }
@@ -114,6 +117,7 @@ function emptyFound(name: string): Found {
     answers: new Map(),
     appends: new Map(),
     updates: { updates: 0, hot: 0 },
+    cycles: [],
     kills: [],
   };
 }
@@ -143,6 +147,9 @@ ${answerTable(all)}
 
 Appends a second of one process on 32 connections, each to a thread of its own, while one worker of another agent listens.
 ${appendTable(all)}
+
+A cycle of one process, in turns with the AI SDK's own in memory and with inserts of one row of 1 KB, each in a transaction of its own.
+${cycleTable(all)}
 
 Updates of threads' rows, of the work above:
 ${all.map(({ name, updates }) => `${name}: ${updates.updates}, HOT ${((100 * updates.hot) / updates.updates).toFixed(1)} %`).join('\n')}
@@ -195,6 +202,34 @@ function appendTable(all: readonly Found[]): string {
     ]),
   );
   return table(head, rows);
+}
+
+const appendsOfCycle = 5;
+
+function cycleTable(all: readonly Found[]): string {
+  const head = [
+    '',
+    'cycle, ms',
+    "the AI SDK's",
+    'insert',
+    'statements',
+    `x (AI SDK's + ${appendsOfCycle} inserts)`,
+  ];
+  const rows = all.map((found) => [
+    found.name,
+    ...(['own', 'ai', 'insert'] as const).map((name) => milliseconds(cycleOf(found, name))),
+    cycleOf(found, 'statements').toFixed(1),
+    times(cycleRatioOf(found)),
+  ]);
+  return table(head, rows);
+}
+
+function cycleOf({ cycles }: Found, figure: keyof CycleSample): number {
+  return median(cycles.map((sample) => sample[figure]));
+}
+
+function cycleRatioOf({ cycles }: Found): number {
+  return median(cycles.map(({ own, ai, insert }) => own / (ai + appendsOfCycle * insert)));
 }
 
 function silentOf(load: string): string {
@@ -274,6 +309,11 @@ function listTargets(found: Found): Target[] {
       name: 'notices of requests cost at most a fifth of the appends a second',
       reached: requests >= 0.8,
       found: times(requests),
+    },
+    {
+      name: "a cycle at most 1.6 x the AI SDK's own and its appends as raw inserts",
+      reached: cycleRatioOf(found) <= 1.6,
+      found: times(cycleRatioOf(found)),
     },
     {
       name: "most updates of threads' rows are HOT",
