@@ -66,8 +66,10 @@ export class ThreadLog {
   /** Reads the thread for the first time, from its snapshot if it has one. Throws `log-tampered` if its end is missing. */
   open(): Promise<void> {
     return this.#work.run(async () => {
-      await this.#readNew();
-      await this.#checkEnd();
+      /* In one round trip. What was appended between the two is read by `#checkEnd`. */
+      const reading = [this.#readNew(), this.#options.store.head(this.state.threadId)] as const;
+      const [, stored] = await Promise.all(reading);
+      if (!this.#endsAt(stored)) await this.#checkEnd();
     });
   }
 
@@ -247,15 +249,20 @@ export class ThreadLog {
     return { revision, hash };
   }
 
+  #endsAt(stored: LogEnd = { revision: 0, hash: '' }): boolean {
+    const { revision, hash } = this.#end();
+    return stored.revision === revision && stored.hash === hash;
+  }
+
   /*
    * Throws `log-tampered` if the end of the log is missing, after an edit or because only part of a backup was restored. The chain of
    * hashes does not show that; the store's summary does.
    */
   async #checkEnd(): Promise<void> {
     const { threadId } = this.state;
-    const { revision, hash } = this.#end();
+    const { revision } = this.#end();
     const stored: LogEnd = (await this.#options.store.head(threadId)) ?? { revision: 0, hash: '' };
-    if (stored.revision === revision && stored.hash === hash) return;
+    if (this.#endsAt(stored)) return;
     if (stored.revision > revision) await this.#readNew();
     else if (stored.revision === 0 || (await this.#isReplaced())) throw this.#deleted();
     /* Somebody may have appended after the summary was read. */
