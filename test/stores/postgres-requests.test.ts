@@ -145,6 +145,20 @@ describe('an append that changes requests', () => {
     expect(await requests.count({ requester: 'ada' })).toBe(1);
   });
 
+  test('is planned once for each connection, and not anew for each append, if statements are prepared', async () => {
+    const database = await server.createDatabase();
+    const pool = server.pool(database, { max: 1 });
+    const store = postgresStore(pool, { prepare: true });
+    for (let index = 0; index < 40; index += 1) {
+      await appendRows(store, 't', [opened(`r${index}`)], index + 1);
+    }
+    const { rows } = await pool.query(
+      `select name, custom_plans::int as anew from pg_prepared_statements where name like 'holdpoint-append-next%'`,
+    );
+    /* The server plans the first five of a statement anew, to compare. */
+    expect(rows).toEqual([{ name: 'holdpoint-append-next-requests', anew: 5 }]);
+  });
+
   test('leaves appends without any as they were: one statement, about the tables of threads alone', async () => {
     const { pool } = await oneStore();
     await postgresStore(pool).read('t');

@@ -2,7 +2,7 @@ import type { AppendedBeside, LogEnd, LogEntry, ThreadSummary } from '../../thre
 import { type GrantWork, grantColumns, toGrantRow } from '../sql/grants.ts';
 import { toAgentColumn } from '../sql/thread-rows.ts';
 import type { PostgresQuery } from './pool.ts';
-import { listRequestValues, withRequests } from './request-rows.ts';
+import { listRequestValues, selectArray, withRequests } from './request-rows.ts';
 import { columnsOfThreads } from './statements.ts';
 
 /** What is appended to which thread. `grants` is the work of the changes in `beside`. */
@@ -125,7 +125,7 @@ const appendAfter = (takeThread: string, { before, after }: AppendPart): string 
   ) ${after}
   insert into holdpoint_entries (thread_id, revision, entry)
   select thread.thread_id, entries.revision, entries.entry
-  from thread, unnest($2::int[], $3::text[]) as entries (revision, entry)
+  from thread, unnest(${selectArray(2, 'int')}, ${selectArray(3, 'text')}) as entries (revision, entry)
 `;
 
 const insertThread = ({ condition }: AppendPart): string => {

@@ -100,13 +100,21 @@ export function toStorable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
+/*
+ * An array whose length the planner does not see. If it saw it, a plan for these values would seem to be better than one for all, and a prepared
+ * statement would be planned anew each time, which takes as long as running it.
+ */
+export function selectArray(parameter: number, type: string | undefined): string {
+  return `(select $${parameter}::${type}[])`;
+}
+
 /** Reads these values, from the parameter `first`, as `changed` and, with a row for each approver of an open request, `named`. */
 const readValues = (first: number, from: string): string => {
-  const arrays = columns.map((name, index) => `$${first + 1 + index}::${types[name]}[]`);
+  const arrays = columns.map((name, index) => selectArray(first + 1 + index, types[name]));
   const [, ...own] = approverColumns.split(', ');
   return `changed as materialized (
     select changed.* from ${from}
-      unnest($${first}::text[], ${arrays.join(', ')}, $${first + 1 + columns.length}::text[]) with ordinality
+      unnest(${selectArray(first, 'text')}, ${arrays.join(', ')}, ${selectArray(first + 1 + columns.length, 'text')}) with ordinality
       as changed (type, ${requestColumns}, names, number)
   ), named as materialized (
     select person.value as approver, ${own.join(', ')} from changed, json_array_elements_text(names::json) as person
