@@ -4,6 +4,9 @@ import type { ClaimNotice } from '../thread/thread-store.ts';
 /* How much longer than the worker before it a worker waits for a notice that a thread was claimed, in milliseconds. */
 const turnMs = 50;
 
+/* How many turns it waits at most, however many workers seem to come before it: they may all be gone. */
+const mostTurns = 4;
+
 /**
  * Decides which of the workers that hear of a due thread claims it. All order the workers that they know to be free by a hash of worker and
  * thread: the first one claims at once, and each of the others only if no notice of a claim has come by its turn. That a worker knows too
@@ -34,7 +37,7 @@ export class ClaimTurns {
       this.#endTurns(threadId, this.#own);
       this.#claim(threadId);
     };
-    this.#waiting.set(threadId, setTimeout(take, ahead * turnMs));
+    this.#waiting.set(threadId, setTimeout(take, Math.min(ahead, mostTurns) * turnMs));
   }
 
   /** Notes what another worker has told. */

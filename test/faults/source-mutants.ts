@@ -25,6 +25,7 @@ import { gateMutants } from './gate-mutants.ts';
 import { upstreamMutants } from './upstream-mutants.ts';
 import { linkMutants } from './link-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
+import { noticeMutants } from './notice-mutants.ts';
 import { readingMutants } from './reading-mutants.ts';
 import { recordMutants } from './record-mutants.ts';
 import { viewMutants } from './view-mutants.ts';
@@ -469,6 +470,7 @@ const importMutants: readonly SourceMutant[] = [
 /** Promises of the source that the tests of faults must miss when they are broken. */
 export const sourceMutants: readonly SourceMutant[] = [
   ...loopMutants,
+  ...noticeMutants,
   ...historyMutants,
   ...fleetMutants,
   ...peopleMutants,
