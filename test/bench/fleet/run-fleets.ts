@@ -13,8 +13,8 @@ const sizes = [1, 2, 4, 8];
 const idleCounts = [1, 8, 50];
 /* Fewer where the tool waits, so that one worker is done in seconds. */
 const tools = [
-  { toolMs: 0, threads: 2_000 },
-  { toolMs: 50, threads: 400 },
+  { toolMs: 0, threads: 1_200 },
+  { toolMs: 50, threads: 240 },
 ];
 const loads = ['plain', 'due', 'requests, without notices', 'requests'] as const;
 
@@ -62,7 +62,7 @@ export async function runFleets(quick: boolean, other?: string): Promise<Target[
   for (const { fleet, database } of measured) {
     await database.createEffects();
     /* Each process has run threads before, as one that has been up for a minute has. */
-    await fleet.measureWork(Math.max(...sizes), 2_400, 0);
+    await fleet.measureWork(Math.max(...sizes), 1_600, 0);
     await database.resetStatistics();
   }
   const rounds = quick ? 1 : 3;
@@ -134,7 +134,7 @@ function writeReport(all: readonly Found[], rounds: number): string {
   return `
 Processes on one Postgres database (fsync and synchronous_commit on, statements prepared), medians of ${rounds} round(s).${all.length > 1 ? ' "other" is the other checkout, in turns with this one.' : ''}
 
-Threads whose calls were approved (2,000; 400 where the tool waits), run to their end by processes with one worker each, which make their
+Threads whose calls were approved (1,200; 240 where the tool waits), run to their end by processes with one worker each, which make their
 agent, their pool and their store within the time. Each runs four threads at once.
 ${workTable(all)}
 
