@@ -176,8 +176,9 @@ export interface ThreadStore {
   claim(claim: ThreadClaim): Promise<ThreadSummary[]>;
   /**
    * Calls `listener` after every append, by any process, to a thread that has a `nextDeadline` and is not `running`, and after every append
-   * that changes requests. It is called without a notice when any thread may have changed. Returns a function that ends the subscription. If the store can't listen, it throws, or the
-   * returned function rejects at its first call. Without this method, workers and pages that follow a thread poll.
+   * that changes requests. A notice may be lost, for example if a process ends right after its append. It is called without a notice when
+   * any thread may have changed. Returns a function that ends the subscription. If the store can't listen, it throws, or the returned
+   * function rejects at its first call. Without this method, workers and pages that follow a thread poll.
    */
   subscribe?(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
   /** Notices between workers. Without this property, every idle worker claims each thread that `subscribe` reports. */

@@ -36,10 +36,18 @@ export const noticeMutants: readonly SourceMutant[] = [
   {
     promise: 'a notice that can not be sent fails no append',
     file: sender,
-    from: '/* A poll finds what nobody was told of. */',
-    to: "throw new Error('The notice is lost.');",
+    from: 'return over;',
+    to: 'await work; return over;',
     suite: [notices, 'fails no append'],
-    sentence: /The notice is lost/,
+    sentence: /The connection is gone/,
+  },
+  {
+    promise: 'an answer waits for a moment if its notice gets no reply',
+    file: sender,
+    from: 'const longestMs = 2_000;',
+    to: 'const longestMs = 2_000_000;',
+    suite: [notices, 'waits for a moment'],
+    sentence: late,
   },
   {
     promise: 'a notice that is too long takes no other with it',

@@ -1,7 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { ClaimNotice } from 'holdpoint';
 import { type PostgresPool, postgresStore } from 'holdpoint/stores/postgres';
 import { runWorker } from 'holdpoint/worker';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { listening } from '../support/listening.ts';
 import { appendPlain } from '../support/plain-entries.ts';
 import { appendRows, opened } from '../support/row-requests.ts';
@@ -81,6 +82,26 @@ describe('the notice of an append', () => {
     expect(sizes).toEqual([1, 9]);
     expect(new Set(heard.map((notice) => notice?.threadId)).size).toBe(11);
     await stop();
+  });
+
+  test('waits for a moment alone if the server does not reply, and so does the next one', async () => {
+    const { pool, sizes } = watchNotices(
+      server.pool(await server.createDatabase()),
+      async () => new Promise(() => {}),
+    );
+    const store = postgresStore(pool);
+    await store.count({});
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      for (const count of [1, 2]) {
+        const appended = appendPlain(store, `t${count}`, due);
+        while (sizes.length < count) await turn();
+        vi.advanceTimersByTime(2_000);
+        await appended;
+      }
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('fails no append when it can not be sent, and a poll finds the thread', async () => {

@@ -44,14 +44,25 @@ class NoticeSender {
   }
 
   async #sendWaiting(): Promise<void> {
-    const waiting = this.#waiting;
+    const { channels: names, payloads } = this.#waiting;
     this.#waiting = { channels: [], payloads: [] };
-    try {
-      await this.#pool.query({ ...this.#query, values: [waiting.channels, waiting.payloads] });
-    } catch {
-      /* A poll finds what nobody was told of. */
-    }
+    await settleWithin(longestMs, this.#pool.query({ ...this.#query, values: [names, payloads] }));
   }
+}
+
+/* How long a statement keeps appends and other notices waiting, in milliseconds: a connection may be cut off without a word. */
+const longestMs = 2_000;
+
+/** Resolves when the work has ended in whatever way, or the time is over. A poll finds what nobody was told of. */
+async function settleWithin(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  const end = (): void => {
+    clearTimeout(timer);
+    resolve();
+  };
+  work.then(end, end);
+  return over;
 }
 
 const sendNotices =
