@@ -19,7 +19,7 @@ export async function appendForTime(
   { load, connections, ms }: OrderOf<'append'>,
 ): Promise<FleetResult> {
   const pool = new Pool({ ...connection, max: connections });
-  const isMuted = load === 'requests, without notices';
+  const isMuted = load.endsWith('without notices');
   const store = postgresStore(isMuted ? muteNotices(pool) : pool, { prepare: true });
   let appends = 0;
   const loop = async (end: number): Promise<void> => {
@@ -54,7 +54,7 @@ async function appendTo(
   const summary = plainSummary(threadId, {
     revision: revision + 1,
     updatedAt: Date.now(),
-    ...(load === 'due' ? { status: 'due', nextDeadline: 0 } : {}),
+    ...(load.startsWith('due') ? { status: 'due', nextDeadline: 0 } : {}),
     ...(hasRequests ? { status: isOpening ? 'waiting' : 'idle' } : {}),
   });
   const id = `${threadId}-${isOpening ? revision : revision - 1}`;

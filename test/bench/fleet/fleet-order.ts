@@ -31,7 +31,7 @@ export const orderSchema = z.discriminatedUnion('type', [
   /** Appends to threads of its own on so many connections. */
   z.object({
     type: z.literal('append'),
-    load: z.enum(['plain', 'due', 'requests', 'requests, without notices']),
+    load: z.enum(['plain', 'due', 'due, without notices', 'requests', 'requests, without notices']),
     connections: z.int(),
     ms: z.number(),
   }),

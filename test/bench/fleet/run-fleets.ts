@@ -16,7 +16,13 @@ const tools = [
   { toolMs: 0, threads: 1_200 },
   { toolMs: 50, threads: 240 },
 ];
-const loads = ['plain', 'due', 'requests, without notices', 'requests'] as const;
+const loads = [
+  'plain',
+  'due, without notices',
+  'due',
+  'requests, without notices',
+  'requests',
+] as const;
 
 /** What was found of one checkout. */
 interface Found {
@@ -233,7 +239,7 @@ function cycleRatioOf({ cycles }: Found): number {
 }
 
 function silentOf(load: string): string {
-  return load.startsWith('requests') ? 'requests, without notices' : 'plain';
+  return loads.find((each) => each === `${load}, without notices`) ?? load;
 }
 
 function rateOf({ work }: Found, toolMs: number, processes: number): number {
@@ -261,7 +267,7 @@ function listTargets(found: Found): Target[] {
   const together = median(found.together.map(({ one, eight }) => eight / one));
   const claims = answerOf(found, 50, 'claimsPerAnswer');
   const wait = answerOf(found, 50, 'median');
-  const notices = appendsOf(found, 'due') / appendsOf(found, 'plain');
+  const notices = appendsOf(found, 'due') / appendsOf(found, 'due, without notices');
   const requests = appendsOf(found, 'requests') / appendsOf(found, 'requests, without notices');
   const hot = found.updates.hot / found.updates.updates;
   return [
