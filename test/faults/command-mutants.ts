@@ -6,8 +6,8 @@ const inbox = 'command/inbox';
 const gatePage = 'command/gate-page';
 const gateRules = 'command/gate-rules';
 const gateHttp = 'command/gate-http';
-const gateProcess = 'command/gate-process';
-const gateShared = 'command/gate-shared';
+const gateProcess = 'command/gate-process.deep';
+const gateShared = 'command/gate-shared.deep';
 
 /** What the command shows, and which answers it passes on. */
 export const commandMutants: readonly SourceMutant[] = [
