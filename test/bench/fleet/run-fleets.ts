@@ -6,6 +6,7 @@ import { milliseconds, table, times } from '../table.ts';
 import type { Target } from '../target.ts';
 import { FleetDatabase } from './fleet-database.ts';
 import type { CycleSample } from './fleet-order.ts';
+import { measureStorage } from './measure-storage.ts';
 import { type AnswerSample, Fleet, type KillSample, type WorkSample } from './fleet.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -82,6 +83,7 @@ export async function runFleets(quick: boolean, other?: string): Promise<Target[
   }
   const all = measured.map(({ found }) => found);
   console.log(writeReport(all, rounds));
+  console.log(`${await measureStorage(await postgres.create())}\n`);
   const [here] = all;
   return here === undefined ? [] : listTargets(here);
 }

@@ -1,12 +1,10 @@
-import { tool } from 'ai';
-import { type Agent, createAgent, type ThreadStore } from 'holdpoint';
-import { scriptedModel } from 'holdpoint/testing';
+import type { Agent, ThreadStore } from 'holdpoint';
 import { deleteThreads } from 'holdpoint/worker';
-import { z } from 'zod';
 import { createRawTable, databaseName, openDatabase } from '../durable/database.ts';
 import { startPostgres } from '../durable/postgres-databases.ts';
 import { table } from '../table.ts';
 import { TemporaryFiles } from '../temporary-files.ts';
+import { makePayer } from './paying-agent.ts';
 
 /** Measures how fast old threads are deleted: finished ones with one approval, by filter, with an archive, and one by one. */
 export async function runRetention(quick: boolean): Promise<void> {
@@ -28,7 +26,7 @@ export async function runRetention(quick: boolean): Promise<void> {
 
 async function measure(store: ThreadStore, count: number): Promise<string[]> {
   const all = { agent: 'payer', updatedBefore: Date.now() + 24 * 60 * 60 * 1_000 };
-  const agent = makeAgent(store);
+  const agent = makePayer(store);
   const deleteEach = async (): Promise<void> => {
     for (const { threadId } of await store.list({ limit: count })) {
       await agent.delete(await agent.thread(threadId));
@@ -50,20 +48,6 @@ async function measure(store: ThreadStore, count: number): Promise<string[]> {
     found.push(Math.round(count / seconds).toLocaleString('en-US'));
   }
   return found;
-}
-
-function makeAgent(store: ThreadStore): Agent {
-  const { model } = scriptedModel((messages) =>
-    messages.at(-1)?.role === 'tool'
-      ? { text: 'Paid.' }
-      : { calls: [{ id: 'call', name: 'pay', input: { to: 'ACME', cents: 12_500 } }] },
-  );
-  const pay = tool({
-    inputSchema: z.object({ to: z.string(), cents: z.int() }),
-    execute: async () => 'paid',
-  });
-  const toolApproval = { pay: 'user-approval' } as const;
-  return createAgent({ model, store, name: 'payer', tools: { pay }, toolApproval });
 }
 
 /** A thread with one call that was approved and ran. */
