@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { ThreadEvent } from 'holdpoint';
+import { deleteThreads } from 'holdpoint/worker';
 import { noteCaller } from '../../src/agent/note-caller.ts';
 import type { ScheduledProcess, ScheduledWorld } from './scheduled-world.ts';
 
@@ -12,7 +13,8 @@ export type FleetMove =
   | { type: 'stop' }
   | { type: 'retract' }
   | { type: 'note'; state: CallerState }
-  | { type: 'delete' };
+  | { type: 'delete' }
+  | { type: 'clear'; status: 'idle' | 'waiting' | 'due' | 'indeterminate' | 'stuck' };
 
 type CallerState = 'waiting' | 'pending' | 'left' | 'informed';
 
@@ -38,6 +40,13 @@ export const fleetMoves: fc.Arbitrary<FleetMove> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('delete') }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('clear'),
+      status: fc.constantFrom('idle', 'waiting', 'due', 'indeterminate', 'stuck'),
+    }),
+  },
 );
 
 /** Makes a move; gives what it came to, and what was wrong with that. */
@@ -75,6 +84,14 @@ export async function makeFleetMove(
       await agent.delete(thread);
       await world.open(process);
       return { end: 'deleted', faults: [] };
+    case 'clear': {
+      const { status } = move;
+      const updatedBefore = Number.MAX_SAFE_INTEGER;
+      const options = { agent: process.owner, status, updatedBefore };
+      const { deleted } = await deleteThreads(process.store, options);
+      if (deleted > 0) await world.open(process);
+      return { end: deleted > 0 ? 'cleared' : 'kept', faults: [] };
+    }
   }
 }
 

@@ -116,6 +116,7 @@ function ownCodes({ move, knownIds }: MadeMove): readonly HoldpointErrorCode[] {
     case 'stop':
     case 'due':
     case 'look':
+    case 'clear':
     case 'note':
     case 'resume':
       return [];

@@ -55,6 +55,8 @@ export interface ScheduledProcess {
   skewMs: number;
   agent: Agent;
   thread: AgentThread;
+  /** The store, as it reaches it. */
+  store: ThreadStore;
   /** What it appended. */
   appended: ThreadEvent[];
 }
@@ -113,6 +115,7 @@ export class ScheduledWorld {
       hold: this.#tool('hold', about),
       look: this.#tool('look', about),
     };
+    const store = this.#storeOf(name, owner, appended);
     const options = {
       name: owner,
       tools,
@@ -120,7 +123,7 @@ export class ScheduledWorld {
         book: 'user-approval',
         hold: { type: 'user-approval', expiresAfterMs: holdMs },
       } as const,
-      store: this.#storeOf(name, owner, appended),
+      store,
       now: () => this.#now(skewMs),
       generateId: () => `id-${String((this.#ids += 1)).padStart(19, '0')}`,
       leaseMs,
@@ -130,7 +133,15 @@ export class ScheduledWorld {
         ? createCustomAgent({ ...options, ...this.#customSteps(name, thread) })
         : createAgent({ ...options, model: this.#model(name, thread), maxRetries: 0 });
     const opened = await agent.thread(threadId);
-    const process: ScheduledProcess = { name, owner, skewMs, agent, thread: opened, appended };
+    const process: ScheduledProcess = {
+      name,
+      owner,
+      skewMs,
+      agent,
+      thread: opened,
+      store,
+      appended,
+    };
     this.processes.push(process);
     return process;
   }
@@ -209,6 +220,7 @@ export class ScheduledWorld {
     const { view = (store) => store } = this.#plan;
     const own = this.#outbox.open(async (work) => this.#reach(`${name} calls a hook`, work));
     const store = view(this.records.noting(own, owner));
+    const { deletion } = store;
     return {
       ...store,
       read: async (...input) => this.#reach(`${name} reads`, async () => store.read(...input)),
@@ -219,6 +231,13 @@ export class ScheduledWorld {
         }),
       delete: async (...input) =>
         this.#reach(`${name} deletes`, async () => store.delete(...input)),
+      ...(deletion && {
+        deletion: {
+          ...deletion,
+          delete: async (groups) =>
+            this.#reach(`${name} deletes what is old`, async () => deletion.delete(groups)),
+        },
+      }),
     };
   }
 

@@ -109,6 +109,7 @@ async function perform(
     case 'retract':
     case 'note':
     case 'delete':
+    case 'clear':
       return makeFleetMove(world, made.process, made.move);
     default:
       return { end: await performOwn(world, made), faults: [] };

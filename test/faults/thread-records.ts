@@ -35,6 +35,11 @@ export class ThreadRecords {
 
   /** The store as a process of an agent sees it: what it does is noted. */
   noting(store: ThreadStore, agent: string | undefined): ThreadStore {
+    const { deletion } = store;
+    const note = (entries: readonly LogEntry[]): void => {
+      this.#past.push({ entries, authors: this.#authors, looks: this.#looks });
+      [this.#authors, this.#looks] = [[], []];
+    };
     return {
       ...store,
       append: async (threadId, expected, entries, summary, ...beside) => {
@@ -45,9 +50,20 @@ export class ThreadRecords {
       delete: async (threadId, expected) => {
         const entries = await store.read(threadId);
         await store.delete(threadId, expected);
-        this.#past.push({ entries, authors: this.#authors, looks: this.#looks });
-        [this.#authors, this.#looks] = [[], []];
+        note(entries);
       },
+      ...(deletion && {
+        deletion: {
+          ...deletion,
+          delete: async (groups) => {
+            const [[{ threadId } = { threadId: '' }] = []] = groups;
+            const entries = await store.read(threadId);
+            const gone = await deletion.delete(groups);
+            if (gone.length > 0) note(entries);
+            return gone;
+          },
+        },
+      }),
     };
   }
 
