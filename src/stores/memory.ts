@@ -107,8 +107,8 @@ export function memoryStore({
       return page.map((summary) => ({ ...summary }));
     },
 
-    async count(filter) {
-      return [...select(filter)].length;
+    async count(filter, { atMost = Infinity } = {}) {
+      return Math.min([...select(filter)].length, atMost);
     },
 
     async delete(threadId, expected) {

@@ -38,7 +38,6 @@ import {
 import { type AppendHooks, listHookCalls, refuseUnusedHook } from './sql/hooks.ts';
 import { makeNotice } from './sql/notices.ts';
 import {
-  filterPart,
   makeConflictError,
   parseEntryRow,
   parseSummaryRow,
@@ -171,8 +170,8 @@ export function postgresStore(
       return (await run(listThreads(query))).rows.map(parseSummaryRow);
     },
 
-    async count(filter) {
-      const [row] = (await run(countThreads(filterPart(filter)))).rows;
+    async count(filter, { atMost } = {}) {
+      const [row] = (await run(countThreads(filter, atMost))).rows;
       return Number(row?.['threads']);
     },
 

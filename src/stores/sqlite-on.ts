@@ -102,10 +102,11 @@ export function sqliteStoreOn(
       return (await ready.query({ text: select, values })).map(parseThreadRow);
     },
 
-    async count(filter) {
+    async count(filter, { atMost = -1 } = {}) {
       const { text, values } = filterPart(filter);
-      const select = `select count(*) from holdpoint_threads ${chooseIndex(filter)} ${text}`;
-      const [row] = await ready.query({ text: select, values });
+      const threads = `select 1 from holdpoint_threads ${chooseIndex(filter)} ${text} limit ?`;
+      const select = `select count(*) from (${threads})`;
+      const [row] = await ready.query({ text: select, values: [...values, atMost] });
       return Number(row?.[0]);
     },
 

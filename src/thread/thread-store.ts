@@ -161,8 +161,11 @@ export interface ThreadStore {
   head(threadId: string): Promise<ThreadSummary | undefined>;
   /** A page of summaries, for inboxes and operators. */
   list(query: ThreadQuery): Promise<ThreadSummary[]>;
-  /** How many threads a filter selects. */
-  count(filter: ThreadFilter): Promise<number>;
+  /**
+   * How many threads a filter selects. With `atMost`, no more than that are counted, which is quick however many there are: for a badge that
+   * says "1,000 or more".
+   */
+  count(filter: ThreadFilter, options?: { atMost?: number }): Promise<number>;
   /**
    * Deletes the log, the summary and the requests of a thread, after which its id can be used again. Throws a `HoldpointError` with code
    * `revision-conflict`, and deletes nothing, unless the log ends at `expected`.

@@ -99,9 +99,9 @@ export const fewCounts: Question[] = fewOf.map((filter) =>
 
 const claim = { agent: null, dueBefore: threadCount, until: threadCount * 2, limit: 10 };
 
-/** What runs and workers do with threads. */
 const manyIds = Array.from({ length: 100 }, (_each, index) => `thread-${index * 7}`);
 
+/** What runs and workers do with threads. */
 export const pointQuestions: Question[] = [
   question('read', '', (store) => store.read('thread-77')),
   question('head', '', (store) => store.head('thread-77')),
@@ -115,6 +115,7 @@ export const pointQuestions: Question[] = [
     store.append('new', plainEnd(1), [plainEntry(2)], plainSummary('new', { revision: 2 })),
   ),
   question('delete', '', (store) => store.delete('new', plainEnd(2))),
+  question('count', 'of many', (store) => store.count({ status: 'idle' }, { atMost: 1_000 })),
   question('children', manyIds, async (store) => store.deletion?.listChildren(manyIds)),
   question('delete', manyIds, async (store) =>
     store.deletion?.delete(

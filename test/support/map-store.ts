@@ -42,8 +42,8 @@ export function mapStore(threads: Map<string, StoredThread>): ThreadStore {
       return structuredClone(rest.slice(0, limit));
     },
 
-    async count(filter) {
-      return select(filter).length;
+    async count(filter, { atMost = Infinity } = {}) {
+      return Math.min(select(filter).length, atMost);
     },
 
     async delete(threadId, expected) {

@@ -1,7 +1,8 @@
 import { createGrantIndex } from '../sql/grants.ts';
-import type { ThreadQuery } from '../../thread/thread-store.ts';
+import type { ThreadFilter, ThreadQuery } from '../../thread/thread-store.ts';
 import {
   createThreadIndexes,
+  filterPart,
   makePageEnd,
   makePageQuery,
   type SqlPart,
@@ -108,10 +109,17 @@ const presentStatuses = `
       where present.status is not null
     )`;
 
-export function countThreads(filter: SqlPart): PostgresQuery {
+/**
+ * Counts threads, no more than `atMost`. In the order of an index, as the server may otherwise look for that many in the table, and pass over any
+ * number of others.
+ */
+export function countThreads(filter: ThreadFilter, atMost?: number): PostgresQuery {
+  const { text, values } = filterPart(filter);
+  const from = `from holdpoint_threads ${text}`;
+  const some = `from (select ${from} order by ${filter.status === undefined ? 'thread_id' : 'updated_at'} limit ?) as counted`;
   return numberParameters({
-    ...filter,
-    text: `select count(*)::int as threads from holdpoint_threads ${filter.text}`,
+    text: `select count(*)::int as threads ${atMost === undefined ? from : some}`,
+    values: atMost === undefined ? values : [...values, atMost],
   });
 }
 

@@ -122,6 +122,10 @@ export const listCases: readonly StoreConformanceCase[] = [
       for (const filter of filters) {
         const matching = filled.filter((each) => matchesFilter(each, filter));
         strictEqual(await reader.count(filter), matching.length);
+        for (const atMost of [1, 2, 1_000]) {
+          const count = await reader.count(filter, { atMost });
+          strictEqual(count, Math.min(matching.length, atMost));
+        }
       }
     },
   },
