@@ -89,10 +89,12 @@ describe.each(everyStore())('$name', ({ start }) => {
     });
     void manager.run(answers, thread);
     await died;
-    expect(await deleteThreads(store, { agent: 'manager', updatedBefore: tomorrow() })).toEqual({
-      deleted: 0,
-      kept: 0,
-    });
+    for (const agent of ['manager', 'buyer', 'payer']) {
+      expect(await deleteThreads(store, { agent, updatedBefore: tomorrow() })).toEqual({
+        deleted: 0,
+        kept: 0,
+      });
+    }
     mortal.append = store.append;
     late = day / 2;
     const again = office.agent('manager', [{ text: 'Done.' }], managing);

@@ -90,8 +90,8 @@ export const elicitationMutants: readonly SourceMutant[] = [
   {
     promise: 'after a crash nobody answers a call that is gone',
     file: 'agent/run/lost-calls.ts',
-    from: 'answering?.outlivesProcess !== false',
-    to: 'answering?.outlivesProcess !== undefined',
+    from: '...(outlivesProcess(context, call) ? [] :',
+    to: '...(outlivesProcess(context, call) || at > 0 ? [] :',
     suite: [elicitations, 'after a crash'],
     sentence,
   },

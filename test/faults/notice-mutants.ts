@@ -137,4 +137,13 @@ export const noticeMutants: readonly SourceMutant[] = [
     suite: ['faults/deleted-meanwhile', 'while it was being opened'],
     sentence: failed,
   },
+  {
+    promise:
+      'a statement that is sent again waits until the pool has noticed which connections are left',
+    file: runner,
+    from: '.catch(awaitPool)',
+    to: '',
+    suite: ['stores/pooler.deep', 'it .everyone.: it is written once'],
+    sentence: /AssertionError/,
+  },
 ];

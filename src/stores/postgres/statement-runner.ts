@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { runOnce } from '../sql/thread-rows.ts';
 import { requestsSchema } from './request-rows.ts';
 import { dropFormerIndexes, formerIndexes, grantsSchema, postgresSchema } from './statements.ts';
@@ -24,6 +25,20 @@ async function repeatConflicts(work: () => Promise<PostgresResult>): Promise<Pos
       if (readSqlState(error) !== serializationFailure) throw error;
     }
   }
+}
+
+/* Longer than a pool takes to notice that its connections have ended, in milliseconds. */
+const noticeMs = 50;
+
+/**
+ * Lets the pool notice its other connections first, if one has ended under a statement: all may have, and a statement that is sent again at once
+ * would get the next of them.
+ */
+async function awaitPool(error: unknown): Promise<never> {
+  const isOfServer = Reflect.get(Object(error), 'severity') !== undefined;
+  const isShutdown = String(readSqlState(error)).startsWith('57P');
+  if (!isOfServer || isShutdown) await pause(noticeMs);
+  throw error;
 }
 
 function readSqlState(error: unknown): unknown {
@@ -80,7 +95,7 @@ export function makeStatementRunner(
       for (const table of tables) await later[table]();
       const isPrepared = prepare && name !== undefined;
       const query = isPrepared ? { name, text, values } : { text, values };
-      return repeatConflicts(async () => send(query));
+      return repeatConflicts(async () => send(query).catch(awaitPool));
     },
     using: (...more) => runnerOf(send, more),
     sending: (other) => runnerOf(other, tables),
