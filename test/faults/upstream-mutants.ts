@@ -109,7 +109,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/change-budget.ts',
     from: 'ofTool >= mostOfTool ||',
     to: 'ofTool < 0 ||',
-    suite: [hostile, 'again and again'],
+    suite: ['mcp/flooding-servers.deep', 'again and again'],
     sentence,
   },
   {
@@ -173,7 +173,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstreams.ts',
     from: 'if (reason !== undefined) connection.connect().catch(() => {});',
     to: '',
-    suite: [hostile, 'again and again'],
+    suite: ['mcp/flooding-servers.deep', 'again and again'],
     sentence,
   },
 ];
