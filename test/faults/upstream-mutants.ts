@@ -4,6 +4,7 @@ const sentence = /AssertionError|Timed out|timed out|did not succeed/;
 const asking = 'mcp/asking-calls';
 const questions = 'mcp/questions';
 const hostile = 'mcp/hostile-servers';
+const flooding = 'mcp/flooding-servers.deep';
 const progress = 'mcp/progress';
 
 /** What holds of the servers of a gate, and of what people are asked in their name. */
@@ -53,7 +54,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstreams.ts',
     from: 'if (questions > mostQuestions) {',
     to: 'if (questions < 0) {',
-    suite: [questions, 'a server .an older protocol, stdio. that asks without end'],
+    suite: [flooding, 'a server .an older protocol, stdio. that asks without end'],
     sentence,
   },
   {
@@ -109,7 +110,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/change-budget.ts',
     from: 'ofTool >= mostOfTool ||',
     to: 'ofTool < 0 ||',
-    suite: ['mcp/flooding-servers.deep', 'again and again'],
+    suite: [flooding, 'again and again'],
     sentence,
   },
   {
@@ -173,7 +174,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstreams.ts',
     from: 'if (reason !== undefined) connection.connect().catch(() => {});',
     to: '',
-    suite: ['mcp/flooding-servers.deep', 'again and again'],
+    suite: [flooding, 'again and again'],
     sentence,
   },
 ];

@@ -1,5 +1,13 @@
 import { memoryStore } from 'holdpoint';
 import { expect, test } from 'vitest';
+import {
+  answer,
+  callBook,
+  oldKinds,
+  onlyQuestion,
+  openGate as openAskedGate,
+  seats,
+} from './asked-gate.ts';
 import { connect, readTexts } from './gate-world.ts';
 import { eventually, makeServer, openGate, pay } from './tool-servers.ts';
 
@@ -36,3 +44,21 @@ test('a server that changes a tool again and again fills no store, and its tool 
   expect(server.at.calls).toBe(0);
   await gate.close();
 }, 60_000);
+
+test.each(oldKinds)(
+  'a server (%s) that asks without end gets 20 answers in one call',
+  async (kind) => {
+    const gate = openAskedGate(kind);
+    const result = callBook(await connect(gate), ...Array.from({ length: 21 }, () => seats));
+    const asked = new Set<string>();
+    while (asked.size < 20) {
+      const question = await onlyQuestion(gate);
+      if (asked.has(question.requestId)) continue;
+      asked.add(question.requestId);
+      await answer(gate, question, 'dismissed');
+    }
+    const [told = ''] = readTexts(await result);
+    expect(told).toContain('It has asked 20 questions in one call.');
+    await gate.close();
+  },
+);

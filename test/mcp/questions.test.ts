@@ -14,7 +14,6 @@ import {
   kinds,
   listQuestions,
   newKinds,
-  oldKinds,
   onlyQuestion,
   openGate,
   seats,
@@ -109,24 +108,6 @@ test.each(refusals)(
     const result = await callBook(await connect(gate), asked);
     expect(readTexts(result).join()).toMatch(/refused|the gate can't ask people/);
     expect(await listQuestions(gate)).toEqual([]);
-    await gate.close();
-  },
-);
-
-test.each(oldKinds)(
-  'a server (%s) that asks without end gets 20 answers in one call',
-  async (kind) => {
-    const gate = openGate(kind);
-    const result = callBook(await connect(gate), ...Array.from({ length: 21 }, () => seats));
-    const asked = new Set<string>();
-    while (asked.size < 20) {
-      const question = await onlyQuestion(gate);
-      if (asked.has(question.requestId)) continue;
-      asked.add(question.requestId);
-      await answer(gate, question, 'dismissed');
-    }
-    const [told = ''] = readTexts(await result);
-    expect(told).toContain('It has asked 20 questions in one call.');
     await gate.close();
   },
 );
