@@ -4,7 +4,7 @@ const failed = /AssertionError/;
 const collected = 'mcp/collected-calls';
 const http = 'mcp/http';
 const changed = 'mcp/changed-tools';
-const dying = 'mcp/dying-gate';
+const dying = 'mcp/dying-gate.deep';
 
 /** What keeps a call at a gate to its caller, and one call one. */
 export const gateMutants: readonly SourceMutant[] = [
