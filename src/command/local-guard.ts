@@ -55,10 +55,9 @@ export function guardLocalPage({
     return endsAt !== undefined && now() < endsAt;
   };
   const open = async (request: Request, given: string): Promise<Response> => {
-    if (!(await isSession(request))) {
-      const token = await hashText(given);
-      if (request.method !== 'GET' || !spend(token)) return refuse(`${used} ${advice}`);
-    }
+    /* Also where there is a session already: the link would open the page for somebody else. */
+    const isSpent = request.method === 'GET' && spend(await hashText(given));
+    if (!isSpent && !(await isSession(request))) return refuse(`${used} ${advice}`);
     const value = `${cookieName}=${await sessions.make()}`;
     const cookie = `${value}; HttpOnly; SameSite=Strict; Path=${path}`;
     return new Response(null, { status: 303, headers: { location: path, 'set-cookie': cookie } });

@@ -51,6 +51,20 @@ test('only the address is printed; it is exchanged for a cookie, and leaves the 
   expect(await inbox.end()).toEqual({ status: 0, output: `${inbox.url.href}\n`, error: '' });
 });
 
+test('an address counts once, also in a browser that has the cookie already', async () => {
+  const path = '/inbox';
+  const host = '127.0.0.1:80';
+  const handle = async () => new Response('the page');
+  const page = guardLocalPage({ host, path, handle, advice: 'Ask again.' });
+  const open = async (url: string, cookie?: string) =>
+    page.serve(new Request(url, { headers: { host, ...(cookie !== undefined && { cookie }) } }));
+  const first = await open(await page.makeUrl());
+  const cookie = first.headers.get('set-cookie')?.split(';')[0];
+  const second = await page.makeUrl();
+  expect((await open(second, cookie)).status).toBe(303);
+  expect((await open(second)).status).toBe(403);
+});
+
 test.each<[string, (inbox: RunningInbox, cookie: string) => Sent]>([
   ['without the cookie', () => ({})],
   ['with another cookie', () => ({ headers: { cookie: 'holdpoint=AAAAAAAAAAAAAAAAAAAAAA' } })],

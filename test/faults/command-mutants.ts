@@ -78,8 +78,8 @@ export const commandMutants: readonly SourceMutant[] = [
   {
     promise: 'a guessed address of the page of the command opens nothing',
     file: 'command/local-guard.ts',
-    from: '!spend(token)) return',
-    to: 'spend(token)) return',
+    from: 'if (!isSpent && ',
+    to: 'if (isSpent && ',
     suite: [inbox, 'is not spent by what is refused'],
     sentence: failed,
   },
