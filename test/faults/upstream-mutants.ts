@@ -177,4 +177,20 @@ export const upstreamMutants: readonly SourceMutant[] = [
     suite: [flooding, 'again and again'],
     sentence,
   },
+  {
+    promise: 'a call whose server was answered is not told as refused',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: 'if (isRefusal(error) && !hasBegun)',
+    to: 'if (isRefusal(error))',
+    suite: ['mcp/server-answers', 'refuses the answer'],
+    sentence,
+  },
+  {
+    promise: 'a call whose server was answered is not told as given up',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: 'error instanceof ElicitationRefused && !hasBegun',
+    to: 'error instanceof ElicitationRefused',
+    suite: ['mcp/server-answers', 'asks what can not be asked'],
+    sentence,
+  },
 ];

@@ -6,6 +6,9 @@ import {
   type CallToolResult,
   createMcpHandler,
   InMemoryTransport,
+  inputRequired,
+  type InputRequests,
+  type InputRequiredResult,
   ProtocolError,
   Server,
   type Transport,
@@ -13,20 +16,25 @@ import {
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createGate } from 'holdpoint/mcp';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { answer, onlyQuestion, seats } from './asked-gate.ts';
 import { connect, payment, readTexts, text } from './gate-world.ts';
 
 const inputSchema = { type: 'object' } as const;
 const pay = { name: 'pay', inputSchema };
 
 /** A gate whose calls all run, in front of a server that speaks both eras and counts its calls. */
-async function openServer(answer: () => CallToolResult, tool: object = {}) {
+async function openServer(
+  answer: (responses?: object) => CallToolResult | InputRequiredResult,
+  tool: object = {},
+) {
   const counted = { calls: 0 };
   const makeServer = (): Server => {
     const server = new Server({ name: 'bank', version: '1' }, { capabilities: { tools: {} } });
     server.setRequestHandler('tools/list', () => ({ tools: [{ ...pay, ...tool }] }));
-    server.setRequestHandler('tools/call', () => {
+    server.setRequestHandler('tools/call', (_request, { mcpReq }) => {
       counted.calls += 1;
-      return answer();
+      return answer(mcpReq.inputResponses);
     });
     return server;
   };
@@ -141,3 +149,39 @@ test.each([
   expect(readTold(await client.callTool(payment))).toBe(told);
   await gate.close();
 });
+
+const askFor = (count: number): InputRequiredResult =>
+  inputRequired({
+    inputRequests: z
+      .custom<InputRequests>()
+      .parse(
+        Object.fromEntries(
+          Array.from({ length: count }, (_each, index) => [
+            `q${index}`,
+            { method: 'elicitation/create', params: seats },
+          ]),
+        ),
+      ),
+  });
+
+test.each<[string, () => InputRequiredResult]>([
+  [
+    'refuses the answer',
+    () => {
+      throw new ProtocolError(-32_602, 'The state of the request has expired.');
+    },
+  ],
+  ['asks what can not be asked', () => askFor(11)],
+])(
+  'a call whose server %s after a person has answered it has begun: nobody knows what came of it',
+  async (_what, goOn) => {
+    const { gate, client, counted } = await openServer((responses) =>
+      responses === undefined ? askFor(1) : goOn(),
+    );
+    const result = client.callTool(payment);
+    await answer(gate, await onlyQuestion(gate), { reply: ['accept'], seats: '3' });
+    expect(readTold(await result)).toBe(unknown);
+    expect(counted.calls).toBe(2);
+    await gate.close();
+  },
+);

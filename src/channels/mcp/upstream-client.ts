@@ -37,9 +37,13 @@ export class UpstreamClient extends Client {
   }
 }
 
+/** Why a call has no result whose server had asked and was answered: by then, it may have done something. */
+export class AnsweredCallFailed extends Error {}
+
 /**
  * Calls a tool until there is a result. A server of protocol 2026-07-28 may answer with a question instead, and an older one may refuse the call until
- * somebody has opened an address: both are called again then.
+ * somebody has opened an address: both are called again then. What fails after an answer was sent is an
+ * `AnsweredCallFailed`, with the reason as its cause.
  */
 export async function callUntilDone(
   client: UpstreamClient,
@@ -48,8 +52,8 @@ export async function callUntilDone(
   ask: AskPeople,
 ): Promise<CallToolResult> {
   const signal = AbortSignal.any([options.signal, client.lost.signal]);
-  let answers: { inputResponses?: object; requestState?: string } = {};
-  for (let round = 0; round <= mostRounds; round += 1) {
+  let answers: { inputResponses?: object; requestState?: string } | undefined;
+  const callOnce = async (): Promise<CallToolResult | undefined> => {
     const asking = { ...options, allowInputRequired: true };
     const calling = client.callTool({ ...params, ...answers }, asking);
     const result = await calling.catch(async (error: unknown) => {
@@ -58,12 +62,23 @@ export async function callUntilDone(
         return undefined;
       throw error;
     });
-    if (result === undefined) continue;
-    if (!isInputRequiredResult(result)) return result;
+    if (result === undefined || !isInputRequiredResult(result)) return result;
     const { inputRequests = {}, requestState } = result;
     const inputResponses = await answerInputRequests(inputRequests, (asked) => ask(asked, signal));
     if (Object.keys(inputResponses).length === 0) await waitForTimer(putOffMs, signal);
     answers = { inputResponses, ...(requestState !== undefined && { requestState }) };
+    return undefined;
+  };
+  try {
+    for (let round = 0; round <= mostRounds; round += 1) {
+      const result = await callOnce();
+      if (result !== undefined) return result;
+    }
+    throw new ElicitationRefused(
+      `It has asked ${mostRounds} times, and has not answered the call.`,
+    );
+  } catch (cause) {
+    if (answers === undefined) throw cause;
+    throw new AnsweredCallFailed('The server was answered, and gave no result.', { cause });
   }
-  throw new ElicitationRefused(`It has asked ${mostRounds} times, and has not answered the call.`);
 }

@@ -16,7 +16,7 @@ import { inertText } from '../../content/inert-text.ts';
 import { awaitUntilAborted, waitForTimer } from '../../content/waiting.ts';
 import { ElicitationRefused } from '../../tools/elicitation.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
-import { callUntilDone, UpstreamClient } from './upstream-client.ts';
+import { AnsweredCallFailed, callUntilDone, UpstreamClient } from './upstream-client.ts';
 import { type AskPeople, ServerCalls } from './upstream-questions.ts';
 import { isRefusal } from './upstream-refusals.ts';
 import { makeSecretMask } from './upstream-secrets.ts';
@@ -144,16 +144,18 @@ export class UpstreamConnection {
       );
       mayAsk = false;
       return result;
-    } catch (error) {
-      if (error instanceof RefusedHere) throw error;
+    } catch (thrown) {
+      if (thrown instanceof RefusedHere) throw thrown;
+      const hasBegun = thrown instanceof AnsweredCallFailed;
+      const error = hasBegun ? thrown.cause : thrown;
       /* A server that was started anew does not know the session. */
       if (SdkHttpError.isInstance(error) && error.data.status === 404) await this.#drop(client);
       if (ProtocolError.isInstance(error) || isRefusal(error)) mayAsk = false;
-      if (error instanceof ElicitationRefused) {
+      if (error instanceof ElicitationRefused && !hasBegun) {
         const told = `The MCP server ${this.#name} asked what the gate can't ask people, so the call was given up: ${this.#describe(error)}`;
         throw new Error(told, { cause: error });
       }
-      if (isRefusal(error)) throw new Error(this.#describe(error), { cause: error });
+      if (isRefusal(error) && !hasBegun) throw new Error(this.#describe(error), { cause: error });
       const told = `The MCP server ${this.#name} did not answer the call: ${this.#describe(error)}`;
       throw new UnknownOutcomeError(told, { cause: error });
     } finally {
