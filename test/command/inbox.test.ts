@@ -54,8 +54,12 @@ test('only the address is printed; it is exchanged for a cookie, and leaves the 
 test('an address counts once, also in a browser that has the cookie already', async () => {
   const path = '/inbox';
   const host = '127.0.0.1:80';
-  const handle = async () => new Response('the page');
-  const page = guardLocalPage({ host, path, handle, advice: 'Ask again.' });
+  const page = guardLocalPage({
+    host,
+    path,
+    handle: () => Promise.resolve(new Response('the page')),
+    advice: 'Ask again.',
+  });
   const open = async (url: string, cookie?: string) =>
     page.serve(new Request(url, { headers: { host, ...(cookie !== undefined && { cookie }) } }));
   const first = await open(await page.makeUrl());
