@@ -7,7 +7,8 @@ export type GateRules = Pick<SharedAgentOptions, 'toolApproval' | 'mayAnswer'>;
 
 /**
  * Makes the rules of an agent from those of a file. The first rule that matches decides; without one, a person is asked unless the tools of the
- * server were accepted as read-only. `report` is told of names that no tool has, once each.
+ * server were accepted as read-only. A rule that may match lets nothing run: it asks, unless another one asks or denies after it. `report` is
+ * told of names that no tool has, once each.
  */
 export function makeGateRules(
   { rules = [], people = {} }: Pick<GateFile, 'rules' | 'people'>,
@@ -17,13 +18,18 @@ export function makeGateRules(
   return {
     toolApproval: ({ toolCall: { toolName, input }, tools }) => {
       reportUnknown(tools ?? {});
+      const asking: Asking[] = [];
       for (const [index, rule] of rules.entries()) {
         if (!rule.tools.some((pattern) => matchesName(pattern, toolName))) continue;
         const match = matchConditions(rule.when ?? {}, input);
-        if (match === 'no' || (match === 'unclear' && rule.approval === 'approved')) continue;
-        return applyRule(rule, match, index);
+        if (match === 'yes' && rule.approval === 'denied') return makeDenial(rule.reason);
+        if (match !== 'no' && rule.approval !== 'approved')
+          asking.push({ number: index + 1, ...applyAsking(rule, match, index + 1) });
+        if (match !== 'yes') continue;
+        if (asking.length === 0) return 'approved';
+        break;
       }
-      return undefined;
+      return pickAsking(asking);
     },
     mayAnswer: makeMayAnswer(people),
   };
@@ -31,22 +37,35 @@ export function makeGateRules(
 
 type Match = 'yes' | 'no' | 'unclear';
 
-function applyRule(rule: GateRule, match: Match, index: number) {
-  switch (rule.approval) {
-    case 'approved':
-      return 'approved' as const;
-    case 'denied':
-      if (match === 'yes') return { type: 'denied' as const, reason: rule.reason };
-      return {
-        type: 'user-approval' as const,
-        reason: `Rule ${index + 1} denies some calls of this tool, and an argument that it depends on is missing or of another type.`,
-      };
-    case 'user-approval': {
-      const { tools: _tools, when: _when, approval: type, remember, ...demands } = rule;
-      return { ...demands, type, remember: widenRemember(remember) };
-    }
+type AskingRule = Exclude<GateRule, { approval: 'approved' }>;
+
+/** What a rule demands that asks, or may deny. Nothing is remembered of a call of which it is not known whether the rule is meant for it. */
+function applyAsking(rule: AskingRule, match: Match, number: number) {
+  const type = 'user-approval' as const;
+  if (rule.approval === 'denied') {
+    return {
+      type,
+      reason: `Rule ${number} denies some calls of this tool, and an argument that it depends on is missing or of another type.`,
+    };
   }
+  const { tools: _tools, when: _when, approval: _approval, remember, ...demands } = rule;
+  return { ...demands, type, remember: match === 'yes' ? widenRemember(remember) : undefined };
 }
+
+type Asking = ReturnType<typeof applyAsking> & { number: number };
+
+/* Of two rules that may be meant, one may demand less than the other. */
+function pickAsking([one, ...others]: readonly Asking[]) {
+  if (one === undefined) return undefined;
+  const { number, ...asked } = one;
+  if (others.length === 0) return asked;
+  const numbers = [number, ...others.map((other) => other.number)].join(' and ');
+  return makeDenial(
+    `Rules ${numbers} may both apply, because an argument that they depend on is missing or of another type. Call again with it.`,
+  );
+}
+
+const makeDenial = (reason: string | undefined) => ({ type: 'denied' as const, reason });
 
 /* Each call is a thread of its own: an answer that only its thread remembered would decide nothing. */
 function widenRemember(remember: Extract<GateRule, { approval: 'user-approval' }>['remember']) {
@@ -95,12 +114,21 @@ function matchNumber(value: unknown, holds: (given: number) => boolean): Match {
   return holds(value) ? 'yes' : 'no';
 }
 
-/* A path that begins in a folder may lead out of it. */
+/* A path that begins in a folder may lead out of it, and the same path may be written otherwise. */
 function matchStart(value: unknown, start: string): Match {
   if (typeof value !== 'string') return 'unclear';
-  const rest = value.startsWith(start) ? value : undefined;
   if (value.split(/[/\\]/).includes('..')) return 'unclear';
-  return rest === undefined ? 'no' : 'yes';
+  if (value.startsWith(start)) return 'yes';
+  const shortened = shortenPath(start);
+  return shortened !== '' && shortenPath(value).startsWith(shortened) ? 'unclear' : 'no';
+}
+
+/** A path without segments that lead nowhere. */
+function shortenPath(path: string): string {
+  const segments = path.split(/[/\\]/);
+  const isKept = (segment: string, index: number): boolean =>
+    segment !== '.' && (segment !== '' || index === 0 || index === segments.length - 1);
+  return segments.filter(isKept).join('/');
 }
 
 /** Who may answer: a request that names groups, their people and those to whom they have passed it on; any other, everybody. */

@@ -65,6 +65,9 @@ const noEve = {
   when: { to: { equals: 'Eve' } },
 };
 const all = { tools: ['*'], approval: 'approved' };
+const finance = { approval: 'user-approval', approvers: ['boss'], quorum: 2 };
+const boss = { ...upTo100, approval: 'user-approval', approvers: ['boss'] };
+const noEtc = { ...noEve, when: { to: { startsWith: '/etc/' } } };
 const acme = { to: 'ACME', euros: 100 };
 
 test.each<[string, object[], Record<string, unknown>, string]>([
@@ -132,8 +135,57 @@ test.each<[string, object[], Record<string, unknown>, string]>([
     { to: 'ACME' },
     'waits',
   ],
+  [
+    'of which nobody knows which of two rules asks',
+    [
+      { ...upTo100, approval: 'user-approval' },
+      { tools: ['*'], ...finance },
+    ],
+    { to: 'ACME', euros: '5000' },
+    'A rule denied this call: Rules 1 and 2 may both apply',
+  ],
+  [
+    'of which nobody knows whether it is denied, or asks others',
+    [noEve, { tools: ['*'], ...finance }],
+    { to: ['Eve'], euros: 1 },
+    'A rule denied this call: Rules 1 and 2 may both apply',
+  ],
+  [
+    'that may ask and is denied',
+    [{ ...upTo100, approval: 'user-approval' }, noEve],
+    { to: 'Eve' },
+    'A rule denied this call: Not to Eve.',
+  ],
+  ['that one of two rules asks about', [boss, all], { to: 'ACME', euros: 1 }, 'waits'],
+  ['whose path is written otherwise', [noEtc, all], { to: '//etc/x', euros: 1 }, 'waits'],
+  ['whose path has a dot in it', [noEtc, all], { to: '/./etc/./x', euros: 1 }, 'waits'],
+  ['whose path has other strokes', [noEtc, all], { to: '\\etc\\x', euros: 1 }, 'waits'],
+  ['of another path', [noEtc, all], { to: '/etcetera//x', euros: 1 }, 'ran'],
 ])('a call %s is decided as the file says', async (_what, rules, input, outcome) => {
   expect(await tryPayment(rules, input)).toContain(outcome);
+});
+
+test('an answer that is remembered lets no call run of which nobody knows whether its rule applies', async () => {
+  const remembered = {
+    ...upTo100,
+    approval: 'user-approval',
+    remember: { match: ['to'], uses: 5 },
+  };
+  const { gate, client, bank, clock } = await openWithRules([remembered]);
+  const pay = async (euros: unknown) =>
+    client.callTool({ name: 'pay', arguments: { to: 'ACME', euros } });
+  const first = pay(100);
+  await clock.pass(1_000);
+  await answerOnly(gate, (request) => request.approve({ remember: true }));
+  await clock.pass(2_000);
+  await first;
+  await pay(99);
+  expect(bank.calls).toHaveLength(2);
+  const unclear = pay('5000');
+  await clock.pass(60_000);
+  expect(readTexts(await unclear)[0]).toMatch(/^Pending/);
+  expect(bank.calls).toHaveLength(2);
+  await gate.close();
 });
 
 test('a request has everything that its rule demands', async () => {

@@ -174,8 +174,8 @@ export const commandMutants: readonly SourceMutant[] = [
   {
     promise: 'an argument that is missing or of another type lets no call run',
     file: 'command/gate-rules.ts',
-    from: "(match === 'unclear' && rule.approval === 'approved')",
-    to: 'false',
+    from: "if (match !== 'yes') continue;",
+    to: "if (match === 'no') continue;",
     suite: [gateRules, 'an amount that is text'],
     sentence: failed,
   },
@@ -190,9 +190,34 @@ export const commandMutants: readonly SourceMutant[] = [
   {
     promise: 'a call that a rule may deny is not run because the argument is unclear',
     file: 'command/gate-rules.ts',
-    from: "if (match === 'yes') return { type: 'denied' as const, reason: rule.reason };",
-    to: "if (match === 'yes') return { type: 'denied' as const, reason: rule.reason };\n      if (index >= 0) return 'approved' as const;",
+    from: "if (match !== 'no' && rule.approval !== 'approved')",
+    to: "if (match !== 'no' && rule.approval === 'user-approval')",
     suite: [gateRules, 'of which nobody knows whether it is denied'],
+    sentence: failed,
+  },
+  {
+    promise: 'of two rules that may be meant, the weaker one does not decide',
+    file: 'command/gate-rules.ts',
+    from: 'if (others.length === 0) return asked;',
+    to: 'if (others.length >= 0) return asked;',
+    suite: [gateRules, 'of which nobody knows which of two rules asks'],
+    sentence: failed,
+  },
+  {
+    promise:
+      'a remembered answer decides no call of which it is not known whether its rule is meant',
+    file: 'command/gate-rules.ts',
+    from: "match === 'yes' ? widenRemember(remember) : undefined",
+    to: 'widenRemember(remember)',
+    suite: [gateRules, 'an answer that is remembered lets no call run'],
+    sentence: failed,
+  },
+  {
+    promise: 'a denied path is not let run because it is written otherwise',
+    file: 'command/gate-rules.ts',
+    from: "startsWith(shortened) ? 'unclear' : 'no'",
+    to: "startsWith(shortened) ? 'no' : 'no'",
+    suite: [gateRules, 'whose path is written otherwise'],
     sentence: failed,
   },
   {
