@@ -36,8 +36,8 @@ export const noticeMutants: readonly SourceMutant[] = [
   {
     promise: 'a notice that can not be sent fails no append',
     file: sender,
-    from: 'return over;',
-    to: 'await work; return over;',
+    from: 'await waitForTimer(milliseconds, ended.signal);',
+    to: 'await work;',
     suite: [notices, 'fails no append'],
     sentence: /The connection is gone/,
   },

@@ -306,7 +306,7 @@ export class PinnedTools {
       if (missing.length === 0) return;
       const names = missing.map(({ name }) => name).join(', ');
       await this.#agent.run(makeNews(`Pinned: ${names}`, missing), thread).catch(ignoreBusy);
-      if (thread.status === 'running') await waitForTimer(50, neverAborted);
+      if (thread.status === 'running') await waitForTimer(50);
     }
   }
 
@@ -348,8 +348,6 @@ function fitRoom(tools: readonly PinnedTool[], pinned: readonly PinnedTool[]): P
     return length <= longestPins;
   });
 }
-
-const neverAborted = new AbortController().signal;
 
 /* Another process does the same. */
 function ignoreBusy(error: unknown): void {

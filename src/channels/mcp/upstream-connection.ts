@@ -244,7 +244,7 @@ export class UpstreamConnection {
     if (this.#nextListing === client) return this.#listed;
     this.#nextListing = client;
     const list = async (): Promise<void> => {
-      if (isTold) await waitForTimer(this.#listingPause(), neverAborted);
+      if (isTold) await waitForTimer(this.#listingPause());
       this.#nextListing = undefined;
       this.#listingAt = performance.now();
       const { tools } = await client.listTools(undefined, { timeout: connectMs });
@@ -330,8 +330,6 @@ export class UpstreamConnection {
     return inertText(text.slice(0, 1_000));
   }
 }
-
-const neverAborted = new AbortController().signal;
 
 /** Why a call was not sent. */
 class RefusedHere extends Error {}

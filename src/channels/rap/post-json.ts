@@ -1,4 +1,3 @@
-import type { waitForTimer } from '../../content/waiting.ts';
 import type { WebhookSignatures } from './webhook-signatures.ts';
 
 /** How one side posts its messages. */
@@ -7,7 +6,7 @@ export interface Poster {
   signatures: WebhookSignatures | undefined;
   /** How long the other side may take to acknowledge a message, in milliseconds. */
   timeoutMs: number;
-  timer: typeof waitForTimer;
+  timer: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** A message to post. A message that is sent again keeps its `id`. */

@@ -1,3 +1,4 @@
+import { waitForTimer } from '../../content/waiting.ts';
 import { channels } from './notice-payloads.ts';
 import type { PostgresPool, PostgresQuery } from './pool.ts';
 
@@ -55,14 +56,10 @@ const longestMs = 2_000;
 
 /** Resolves when the work has ended in whatever way, or the time is over. A poll finds what nobody was told of. */
 async function settleWithin(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  const end = (): void => {
-    clearTimeout(timer);
-    resolve();
-  };
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
   work.then(end, end);
-  return over;
+  await waitForTimer(milliseconds, ended.signal);
 }
 
 const sendNotices =

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { waitForTimer } from '../../content/waiting.ts';
 import { runOnce } from '../sql/thread-rows.ts';
 import { requestsSchema } from './request-rows.ts';
 import { dropFormerIndexes, formerIndexes, grantsSchema, postgresSchema } from './statements.ts';
@@ -37,7 +37,7 @@ const noticeMs = 50;
 async function awaitPool(error: unknown): Promise<never> {
   const isOfServer = Reflect.get(Object(error), 'severity') !== undefined;
   const isShutdown = String(readSqlState(error)).startsWith('57P');
-  if (!isOfServer || isShutdown) await pause(noticeMs);
+  if (!isOfServer || isShutdown) await waitForTimer(noticeMs);
   throw error;
 }
 

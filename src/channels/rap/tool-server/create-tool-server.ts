@@ -9,6 +9,7 @@ import {
 } from '../../../http/error-response.ts';
 import { readJsonText } from '../../../http/read-json-body.ts';
 import { callAddressSchema, callNameSchema, closeSchema, type NamedOwner } from '../messages.ts';
+import type { Poster } from '../post-json.ts';
 import { makeOriginCheck, makeBaseUrlFinder } from '../url-checks.ts';
 import { OpenPrompts } from './ask-user.ts';
 import {
@@ -109,7 +110,7 @@ export function createToolServer<INPUTS extends Record<string, unknown>>(
 }
 
 /* A `wait` may reject when its signal aborts. */
-function ignoreRejections(wait: NonNullable<ToolServerOptions['wait']>): typeof waitForTimer {
+function ignoreRejections(wait: NonNullable<ToolServerOptions['wait']>): Poster['timer'] {
   return async (milliseconds, signal) => {
     try {
       await wait(milliseconds, signal);
