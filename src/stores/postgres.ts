@@ -4,6 +4,7 @@ import type {
   ThreadNotice,
   ThreadStore,
   ThreadStoreClaims,
+  ThreadSummary,
 } from '../thread/thread-store.ts';
 import { type Append, makeAppendQuery } from './postgres/append.ts';
 import { makePostgresDeletion } from './postgres/deletion.ts';
@@ -38,6 +39,7 @@ import {
 import { type AppendHooks, listHookCalls, refuseUnusedHook } from './sql/hooks.ts';
 import { makeNotice } from './sql/notices.ts';
 import {
+  deleteOneThread,
   makeConflictError,
   parseEntryRow,
   parseSummaryRow,
@@ -125,6 +127,8 @@ export function postgresStore(
   const { listenPool = pool, requests: keepsRequests = true } = options;
   refuseUnusedHook(options, keepsRequests);
   const deletion = makePostgresDeletion(runner, keepsRequests);
+  const head = async (threadId: string): Promise<ThreadSummary | undefined> =>
+    (await run(readThread, [threadId])).rows.map(parseSummaryRow)[0];
   const listening = shareListening(listenPool);
   const sender = shareSender(pool, options);
   const subscribe = (listen: () => () => Promise<void>): (() => Promise<void>) => {
@@ -162,9 +166,7 @@ export function postgresStore(
       if (notice.nextDeadline === 0) await sending;
     },
 
-    async head(threadId) {
-      return (await run(readThread, [threadId])).rows.map(parseSummaryRow)[0];
-    },
+    head,
 
     async list(query) {
       return (await run(listThreads(query))).rows.map(parseSummaryRow);
@@ -177,14 +179,7 @@ export function postgresStore(
 
     deletion,
 
-    async delete(threadId, expected) {
-      /* A thread that was never written is at revision 0. */
-      const isDeleted =
-        expected.revision === 0
-          ? (await run(readThread, [threadId])).rows.length === 0
-          : (await deletion.delete([[{ ...expected, threadId }]])).length === 1;
-      if (!isDeleted) throw makeConflictError(threadId, expected);
-    },
+    delete: async (...deleted) => deleteOneThread({ head, deletion }, ...deleted),
 
     async claim({ agent, dueBefore, until, limit, threadId }) {
       const values = [toAgentColumn(agent), dueBefore, until, limit];

@@ -4,12 +4,19 @@ import type {
   ThreadStoreDeletion,
   ThreadStoreGrants,
   ThreadStoreSnapshots,
+  ThreadSummary,
 } from '../thread/thread-store.ts';
 import { makeSqlGrants } from './sql/grants.ts';
 import { listHookCalls, refuseUnusedHook } from './sql/hooks.ts';
-import { filterPart, makePageQuery, runOnce, threadIndexes } from './sql/thread-rows.ts';
+import {
+  deleteOneThread,
+  filterPart,
+  makePageQuery,
+  runOnce,
+  threadIndexes,
+} from './sql/thread-rows.ts';
 import { callHooks, type SqliteHooks } from './sqlite-on/hooks.ts';
-import { makeSqliteDeletion, removeThread } from './sqlite-on/deletion.ts';
+import { makeSqliteDeletion } from './sqlite-on/deletion.ts';
 import { makeRequests } from './sqlite-on/request-rows.ts';
 import type { SqliteDriver } from './sqlite-on/sqlite-driver.ts';
 import {
@@ -73,6 +80,11 @@ export function sqliteStoreOn(
 ): SqliteStoreOn {
   refuseUnusedHook(hooks, requests);
   const ready = createSchema ? createSchemaFirst(driver) : driver;
+  const deletion = makeSqliteDeletion(ready);
+  const head = async (threadId: string): Promise<ThreadSummary | undefined> => {
+    const [row] = await ready.query({ text: selectThread, values: [threadId] });
+    return row && parseThreadRow(row);
+  };
   return {
     async read(threadId, afterRevision = 0) {
       const rows = await ready.query({ text: readEntries, values: [threadId, afterRevision] });
@@ -91,10 +103,7 @@ export function sqliteStoreOn(
       await appendEntries(ready, { threadId, expected, entries, summary, ...beside, hooked });
     },
 
-    async head(threadId) {
-      const [row] = await ready.query({ text: selectThread, values: [threadId] });
-      return row && parseThreadRow(row);
-    },
+    head,
 
     async list(query) {
       const { text, values } = makePageQuery(query);
@@ -110,8 +119,8 @@ export function sqliteStoreOn(
       return Number(row?.[0]);
     },
 
-    delete: async (threadId, expected) => removeThread(ready, threadId, expected),
-    deletion: makeSqliteDeletion(ready),
+    delete: async (...deleted) => deleteOneThread({ head, deletion }, ...deleted),
+    deletion,
     claim: async (claim) => claimDueThreads(ready, claim),
   };
 }

@@ -6,6 +6,7 @@ import {
   type ThreadFilter,
   type ThreadQuery,
   threadStatuses,
+  type ThreadStore,
   type ThreadSummary,
 } from '../../thread/thread-store.ts';
 
@@ -111,6 +112,20 @@ export function makeConflictError(threadId: string, { revision }: LogEnd): Holdp
     'revision-conflict',
     `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,
   );
+}
+
+/** Deletes one thread of a store. Throws `revision-conflict` if its log does not end at `expected`. */
+export async function deleteOneThread(
+  { head, deletion }: Pick<Required<ThreadStore>, 'head' | 'deletion'>,
+  threadId: string,
+  expected: LogEnd,
+): Promise<void> {
+  /* A thread that was never written is at revision 0. */
+  const isDeleted =
+    expected.revision === 0
+      ? (await head(threadId)) === undefined
+      : (await deletion.delete([[{ ...expected, threadId }]])).length === 1;
+  if (!isDeleted) throw makeConflictError(threadId, expected);
 }
 
 /*

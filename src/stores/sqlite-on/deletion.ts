@@ -1,8 +1,7 @@
-import type { LogEnd, ThreadEnd, ThreadStoreDeletion } from '../../thread/thread-store.ts';
-import { makeConflictError } from '../sql/thread-rows.ts';
+import type { ThreadEnd, ThreadStoreDeletion } from '../../thread/thread-store.ts';
 import { overwriteRowsOf } from './request-rows.ts';
 import type { SqliteDriver, SqliteStatement } from './sqlite-driver.ts';
-import { parseThreadRow, selectThread, threadColumns } from './statements.ts';
+import { parseThreadRow, threadColumns } from './statements.ts';
 
 /* The threads of a group, if the log of each ends as given. */
 const ofGroup = `in (
@@ -69,18 +68,4 @@ export function makeSqliteDeletion(driver: SqliteDriver): ThreadStoreDeletion {
       return results.flat().map(([threadId]) => String(threadId));
     },
   };
-}
-
-/** Deletes one thread. Throws `revision-conflict` if its log does not end at `expected`. */
-export async function removeThread(
-  driver: SqliteDriver,
-  threadId: string,
-  expected: LogEnd,
-): Promise<void> {
-  /* A thread that was never written is at revision 0. */
-  const isDeleted =
-    expected.revision === 0
-      ? (await driver.query({ text: selectThread, values: [threadId] })).length === 0
-      : (await makeSqliteDeletion(driver).delete([[{ ...expected, threadId }]])).length === 1;
-  if (!isDeleted) throw makeConflictError(threadId, expected);
 }
