@@ -111,11 +111,15 @@ export function sqliteStoreOn(
       return (await ready.query({ text: select, values })).map(parseThreadRow);
     },
 
-    async count(filter, { atMost = -1 } = {}) {
+    async count(filter, { atMost } = {}) {
       const { text, values } = filterPart(filter);
-      const threads = `select 1 from holdpoint_threads ${chooseIndex(filter)} ${text} limit ?`;
-      const select = `select count(*) from (${threads})`;
-      const [row] = await ready.query({ text: select, values: [...values, atMost] });
+      const from = `from holdpoint_threads ${chooseIndex(filter)} ${text}`;
+      const some = `from (select 1 ${from} limit ?)`;
+      const [row] = await ready.query(
+        atMost === undefined
+          ? { text: `select count(*) ${from}`, values }
+          : { text: `select count(*) ${some}`, values: [...values, atMost] },
+      );
       return Number(row?.[0]);
     },
 
