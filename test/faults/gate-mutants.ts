@@ -155,8 +155,8 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'a session that is in use is not closed for another one',
     file: 'channels/mcp/http-sessions.ts',
-    from: '([, { open }]) => open === 0',
-    to: '([, { open }]) => open <= 1',
+    from: '({ open }) => open === 0',
+    to: '({ open }) => open <= 1',
     suite: [http, 'while all sessions are in use'],
     sentence: failed,
   },

@@ -7,6 +7,7 @@ import type { GateCaller } from './gate-options.ts';
 
 /** A session of a client of protocol 2025-11-25 or older: whose it is, and the server that remembers it. */
 export interface HttpSession {
+  id: string;
   caller: GateCaller;
   server: Server;
   transport: WebStandardStreamableHTTPServerTransport;
@@ -52,9 +53,10 @@ export class HttpSessions {
   ): Promise<HttpSession | undefined> {
     this.#closeIdle();
     const { maximum, maximumPerPerson, isSame } = this.#limits;
-    const own = this.#list(({ caller: { principal } }) => isSame(principal, caller.principal));
+    const isOwn = (each: HttpSession): boolean => isSame(each.caller.principal, caller.principal);
+    const own = [...this.#sessions.values()].filter(isOwn);
     if (own.length >= maximumPerPerson && !this.#closeOldest(own)) return undefined;
-    const all = this.#list();
+    const all = [...this.#sessions.values()];
     if (all.length >= maximum && !this.#closeOldest(all)) return undefined;
     const server = makeServer(caller);
     const id = makeRandomId();
@@ -62,7 +64,7 @@ export class HttpSessions {
       sessionIdGenerator: () => id,
       onsessionclosed: () => void this.#sessions.delete(id),
     });
-    const session = { caller, server, transport, open: 1, usedAt: this.#limits.now() };
+    const session = { id, caller, server, transport, open: 1, usedAt: this.#limits.now() };
     /* Before its client has initialized it: many may come at once. */
     this.#sessions.set(id, session);
     await server.connect(transport);
@@ -71,7 +73,7 @@ export class HttpSessions {
 
   /** Closes a session whose client was refused. */
   async refuse(session: HttpSession): Promise<void> {
-    for (const [id, each] of this.#list()) if (each === session) this.#sessions.delete(id);
+    this.#sessions.delete(session.id);
     await session.server.close();
   }
 
@@ -84,22 +86,18 @@ export class HttpSessions {
 
   #closeIdle(): void {
     const { now, idleMs } = this.#limits;
-    for (const [id, session] of this.#sessions)
-      if (session.open === 0 && session.usedAt + idleMs <= now()) this.#end(id, session);
+    for (const session of this.#sessions.values())
+      if (session.open === 0 && session.usedAt + idleMs <= now()) this.#end(session);
   }
 
-  #list(isListed: (session: HttpSession) => boolean = () => true): [string, HttpSession][] {
-    return [...this.#sessions].filter(([, session]) => isListed(session));
-  }
-
-  /** Closes the session that was idle for the longest; false if none is idle. */
-  #closeOldest(sessions: readonly [string, HttpSession][]): boolean {
-    const [id, oldest] = sessions.find(([, { open }]) => open === 0) ?? [];
-    if (id !== undefined && oldest !== undefined) this.#end(id, oldest);
+  /** Closes the one that was idle for the longest; false if none is idle. */
+  #closeOldest(sessions: readonly HttpSession[]): boolean {
+    const oldest = sessions.find(({ open }) => open === 0);
+    if (oldest !== undefined) this.#end(oldest);
     return oldest !== undefined;
   }
 
-  #end(id: string, { server }: HttpSession): void {
+  #end({ id, server }: HttpSession): void {
     this.#sessions.delete(id);
     server.close().catch(() => {});
   }
