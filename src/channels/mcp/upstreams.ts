@@ -9,8 +9,6 @@ import { ElicitationRefused } from '../../tools/elicitation.ts';
 import { CallProgress, describeProgress } from './call-progress.ts';
 import { nameClient, readCallMessage } from './call-record.ts';
 import type { GateProblem } from './gate-problem.ts';
-import { omitHeaders } from './omit-headers.ts';
-import { omitPatterns } from './omit-patterns.ts';
 import {
   makePinsAgent,
   PinnedTools,
@@ -21,6 +19,7 @@ import {
 import { UpstreamConnection } from './upstream-connection.ts';
 import { checkUpstreams, type UpstreamOptions } from './upstream-options.ts';
 import type { AskPeople } from './upstream-questions.ts';
+import { omitHeaders, omitPatterns } from './upstream-schemas.ts';
 
 /** The servers behind a gate, as their tools were accepted. */
 export interface Upstreams {
