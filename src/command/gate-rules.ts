@@ -37,6 +37,8 @@ export function makeGateRules(
 
 type Match = 'yes' | 'no' | 'unclear';
 
+const unclear = 'is missing, of another type, or a path that is not written plainly';
+
 type AskingRule = Exclude<GateRule, { approval: 'approved' }>;
 
 /** What a rule demands that asks, or may deny. Nothing is remembered of a call of which it is not known whether the rule is meant for it. */
@@ -45,7 +47,7 @@ function applyAsking(rule: AskingRule, match: Match, number: number) {
   if (rule.approval === 'denied') {
     return {
       type,
-      reason: `Rule ${number} denies some calls of this tool, and an argument that it depends on is missing or of another type.`,
+      reason: `Rule ${number} denies some calls of this tool, and an argument that it depends on ${unclear}.`,
     };
   }
   const { tools: _tools, when: _when, approval: _approval, remember, ...demands } = rule;
@@ -61,7 +63,7 @@ function pickAsking([one, ...others]: readonly Asking[]) {
   if (others.length === 0) return asked;
   const numbers = [number, ...others.map((other) => other.number)].join(' and ');
   return makeDenial(
-    `Rules ${numbers} may both apply, because an argument that they depend on is missing or of another type. Call again with it.`,
+    `Rules ${numbers} may both apply, because an argument that they depend on ${unclear}. Call again with a plain one.`,
   );
 }
 
