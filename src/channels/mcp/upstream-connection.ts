@@ -153,11 +153,11 @@ export class UpstreamConnection {
       if (ProtocolError.isInstance(error) || isRefusal(error)) mayAsk = false;
       if (error instanceof ElicitationRefused && !hasBegun) {
         const told = `The MCP server ${this.#name} asked what the gate can't ask people, so the call was given up: ${this.#describe(error)}`;
-        throw new Error(told, { cause: error });
+        throw new Error(told, { cause: thrown });
       }
-      if (isRefusal(error) && !hasBegun) throw new Error(this.#describe(error), { cause: error });
+      if (isRefusal(error) && !hasBegun) throw new Error(this.#describe(error), { cause: thrown });
       const told = `The MCP server ${this.#name} did not answer the call: ${this.#describe(error)}`;
-      throw new UnknownOutcomeError(told, { cause: error });
+      throw new UnknownOutcomeError(told, { cause: thrown });
     } finally {
       silence.stop();
       running.end(mayAsk);
