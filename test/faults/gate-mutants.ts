@@ -267,8 +267,8 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'a call that was lost with its server is unknown',
     file: 'channels/mcp/upstream-connection.ts',
-    from: 'throw new UnknownOutcomeError(told, { cause: error });',
-    to: 'throw new Error(told, { cause: error });',
+    from: 'throw new UnknownOutcomeError(told, { cause: thrown });',
+    to: 'throw new Error(told, { cause: thrown });',
     suite: ['mcp/upstream-processes', 'a server that is killed while it pays'],
     sentence: /AssertionError/,
   },

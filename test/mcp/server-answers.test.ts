@@ -25,7 +25,7 @@ const pay = { name: 'pay', inputSchema };
 
 /** A gate whose calls all run, in front of a server that speaks both eras and counts its calls. */
 async function openServer(
-  answer: (responses?: object) => CallToolResult | InputRequiredResult,
+  reply: (responses?: object) => CallToolResult | InputRequiredResult,
   tool: object = {},
 ) {
   const counted = { calls: 0 };
@@ -34,7 +34,7 @@ async function openServer(
     server.setRequestHandler('tools/list', () => ({ tools: [{ ...pay, ...tool }] }));
     server.setRequestHandler('tools/call', (_request, { mcpReq }) => {
       counted.calls += 1;
-      return answer(mcpReq.inputResponses);
+      return reply(mcpReq.inputResponses);
     });
     return server;
   };
