@@ -43,6 +43,15 @@ test.each(kinds)(
   },
 );
 
+test('a call whose server has asked returns when it ends, and not at the next poll of its gate', async () => {
+  const [kind = ''] = kinds;
+  const gate = openGate(kind, { pollMs: 60_000 });
+  const result = callBook(await connect(gate), seats);
+  await answer(gate, await onlyQuestion(gate), { reply: ['accept'], seats: '3' });
+  expect(JSON.parse(readTexts(await result)[0] ?? '')).toMatchObject([{ action: 'accept' }]);
+  await gate.close();
+});
+
 const saidNo: [Answers, string][] = [
   [{ reply: ['decline'] }, 'decline'],
   ['dismissed', 'cancel'],

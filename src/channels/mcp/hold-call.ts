@@ -257,8 +257,20 @@ async function waitForNews(
   thread: AgentThread,
   signal: AbortSignal,
 ): Promise<AgentThread> {
-  for await (const changed of watchThread(agent, thread, { signal, wait, pollMs })) return changed;
-  return thread;
+  const { id } = thread;
+  /* Stores send no notice of it, as no worker has to act on it. */
+  const ended = new AbortController();
+  const stopListening = agent.on('run-ended', ({ threadId }) => {
+    if (threadId === id) ended.abort();
+  });
+  const until = AbortSignal.any([signal, ended.signal]);
+  try {
+    for await (const changed of watchThread(agent, thread, { signal: until, wait, pollMs }))
+      return changed;
+    return signal.aborted ? thread : await agent.thread(id);
+  } finally {
+    stopListening();
+  }
 }
 
 /* The same for all calls, so that a thread takes one message: two clients never begin two calls in it. */
