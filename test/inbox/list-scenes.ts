@@ -119,7 +119,8 @@ export function playLists(stage: () => OfficeStage): void {
     await page.keyboard.press('a');
     await page.locator('#request-title', { hasText: '2 × send_mail' }).waitFor();
     await spoken(page, 'Approved').waitFor();
-    await page.locator('#answer-why', { hasText: 'Left: topic, who asks' }).waitFor();
+    const why = page.locator('#answer-why');
+    await expect.poll(() => why.textContent()).toContain('Left: topic, who asks');
     const open = await page.locator('.detail-pane').ariaSnapshot();
     await office.ask({ to: 'late', topic: 'late' });
     await spoken(page, '1 new request.').waitFor();
