@@ -53,7 +53,10 @@ export interface ThreadSummary extends LogEnd {
    * earliest time at which a lease, a request or a deferred call expires, a failed run is retried, or a lost call is recovered.
    */
   nextDeadline?: number;
-  /** When the last event was appended, in milliseconds since 1970. */
+  /**
+   * When the last event was appended, in milliseconds since 1970. While a run holds the thread, a store may keep the time since which it has held
+   * it under its present lease.
+   */
   updatedAt: number;
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { LogEntry, ThreadStore } from 'holdpoint';
+import type { LogEntry, ThreadStore, ThreadSummary } from 'holdpoint';
 import { storeConformance } from 'holdpoint/testing/store';
 import { type PostgresStore, postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
 import type { Pool } from 'pg';
@@ -257,6 +257,26 @@ describe('an append', () => {
     expect(await store.head('t')).toEqual(plainSummary('t'));
     await appendTo(store, 1, 3);
     expect(await store.head('t')).toEqual(plainSummary('t', { revision: 4 }));
+  });
+
+  test('of a run that goes on writes to no index, and keeps the time since which its lease holds', async () => {
+    const pool = server.pool(await server.createDatabase(), { max: 1 });
+    const store = postgresStore(pool);
+    const append = async (revision: number, more: Partial<ThreadSummary>): Promise<void> =>
+      appendPlain(store, 't', { revision, updatedAt: revision, ...more });
+    const running = { status: 'running', nextDeadline: 60_000 } as const;
+    await append(1, { status: 'due', nextDeadline: 0 });
+    for (let revision = 2; revision <= 9; revision += 1) await append(revision, running);
+    expect(await store.head('t')).toMatchObject({ revision: 9, updatedAt: 2 });
+    await append(10, { ...running, nextDeadline: 80_000 });
+    expect(await store.head('t')).toMatchObject({ updatedAt: 10 });
+    await append(11, {});
+    expect(await store.head('t')).toMatchObject({ updatedAt: 11 });
+    await pool.query('select pg_stat_force_next_flush()');
+    const { rows } = await pool.query(
+      `select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'holdpoint_threads'`,
+    );
+    expect(rows).toEqual([{ n_tup_upd: '10', n_tup_hot_upd: '7' }]);
   });
 
   test('whose connection is cut at any time is written whole or not at all', async () => {

@@ -140,9 +140,17 @@ const insertThread = ({ condition }: AppendPart): string => {
   `;
 };
 
+/*
+ * While a run goes on under one lease, nothing that an index has changes, so that its appends write to none (HOT): by the time of each append
+ * they would, for an order among running threads that nobody needs.
+ */
+const updatedAt = `
+      case when status = 'running' and $5 = 'running' and next_deadline is not distinct from $9
+        then updated_at else $10 end`;
+
 const updateThread = ({ condition }: AppendPart): string => `
     update holdpoint_threads
-    set agent = $4, status = $5, revision = $6, open_requests = $7, failures = $8, next_deadline = $9, updated_at = $10, hash = $11
+    set agent = $4, status = $5, revision = $6, open_requests = $7, failures = $8, next_deadline = $9, updated_at = ${updatedAt}, hash = $11
     where thread_id = $1 and revision = $12::int and hash = $13${condition === undefined ? '' : ` and ${condition}`}`;
 
 type Order = 'first' | 'next';

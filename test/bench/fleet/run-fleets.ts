@@ -7,6 +7,7 @@ import type { Target } from '../target.ts';
 import { FleetDatabase } from './fleet-database.ts';
 import type { CycleSample } from './fleet-order.ts';
 import { measureStorage } from './measure-storage.ts';
+import { measureUpdates } from './measure-updates.ts';
 import { type AnswerSample, Fleet, type KillSample, type WorkSample } from './fleet.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -83,6 +84,7 @@ export async function runFleets(quick: boolean, other?: string): Promise<Target[
   }
   const all = measured.map(({ found }) => found);
   console.log(writeReport(all, rounds));
+  console.log(`${await measureUpdates(await postgres.create(), [1, 3, 10])}\n`);
   console.log(`${await measureStorage(await postgres.create())}\n`);
   const [here] = all;
   return here === undefined ? [] : listTargets(here);
@@ -324,7 +326,7 @@ function listTargets(found: Found): Target[] {
       found: times(cycleRatioOf(found)),
     },
     {
-      name: "most updates of threads' rows are HOT",
+      name: "most updates of threads' rows are HOT, of threads with one call",
       reached: hot > 0.5,
       found: `${(100 * hot).toFixed(0)} %`,
     },
