@@ -14,7 +14,13 @@ const output = new Writable({
     done();
   },
 });
-const vitest = await createVitest({ config, watch: false }, {}, { stdout: output, stderr: output });
+/* Some broken lines keep a test waiting for ever. The quick ones take seconds at most; deep ones may take many minutes. */
+const limits = config.endsWith('deep.config.ts') ? {} : { testTimeout: 35_000 };
+const vitest = await createVitest(
+  { config, watch: false, ...limits },
+  {},
+  { stdout: output, stderr: output },
+);
 await vitest.standalone();
 
 async function run(message: unknown): Promise<SuiteReport> {
