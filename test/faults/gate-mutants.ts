@@ -307,8 +307,8 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'a call is unknown at a gate if its server did not hear from another one',
     file: 'channels/mcp/upstream-refusals.ts',
-    from: 'return refusingCodes.has(error.code);',
-    to: 'return true;',
+    from: 'return refusingCodes.has(error.code) && ',
+    to: 'return ',
     suite: ['mcp/server-answers', 'another server did not answer in time'],
     sentence: failed,
   },

@@ -71,6 +71,27 @@ function readTold(result: unknown): string {
   return readTexts(result)[0]?.startsWith('It is unknown whether') === true ? unknown : refused;
 }
 
+/** A gate whose calls all run, in front of a server of an older protocol that answers calls by `answerCall`. */
+async function openOldServer(answerCall: (server: OldServer) => Promise<never>, tool: object = {}) {
+  const counted = { calls: 0 };
+  /* That of SDK 2 gives some codes others for the newer protocol. */
+  const server = new OldServer({ name: 'bank', version: '1' }, { capabilities: { tools: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [{ ...pay, ...tool }] }));
+  server.setRequestHandler(CallToolRequestSchema, async () => {
+    counted.calls += 1;
+    return answerCall(server);
+  });
+  const [mine, theirs] = OldTransport.createLinkedPair();
+  void server.connect(mine);
+  const upstreams = { bank: { transport: () => theirs } };
+  const gate = createGate({ upstreams, toolApproval: () => 'approved' });
+  return { counted, gate, client: await connect(gate) };
+}
+
+const failWith = (code: number) => async () => {
+  throw Object.assign(new Error('No.'), { code });
+};
+
 test.each([
   [-32_700, 'it could not be read', refused],
   [-32_600, 'it is no request', refused],
@@ -87,21 +108,51 @@ test.each([
   [-32_800, 'it was cancelled', unknown],
   [1_234, 'a code of the server itself', unknown],
 ])('a call that is answered with %i, since %s, is %s', async (code, _why, told) => {
-  let calls = 0;
-  /* That of SDK 2 gives some codes others for the newer protocol. */
-  const server = new OldServer({ name: 'bank', version: '1' }, { capabilities: { tools: {} } });
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [pay] }));
-  server.setRequestHandler(CallToolRequestSchema, () => {
-    calls += 1;
-    throw Object.assign(new Error('No.'), { code });
-  });
-  const [mine, theirs] = OldTransport.createLinkedPair();
-  void server.connect(mine);
-  const upstreams = { bank: { transport: () => theirs } };
-  const gate = createGate({ upstreams, toolApproval: () => 'approved' });
-  const client = await connect(gate);
+  const { gate, client, counted } = await openOldServer(failWith(code));
   expect(readTold(await client.callTool(payment))).toBe(told);
-  expect(calls).toBe(1);
+  expect(counted.calls).toBe(1);
+  await gate.close();
+});
+
+test.each([
+  [-32_602, unknown],
+  [-32_600, unknown],
+  [-32_601, refused],
+])(
+  'a call of a tool with an output schema, of which the result may be what the server finds invalid, is with %i %s',
+  async (code, told) => {
+    const { gate, client } = await openOldServer(failWith(code), { outputSchema: inputSchema });
+    expect(readTold(await client.callTool(payment))).toBe(told);
+    await gate.close();
+  },
+);
+
+test.each<[string, (server: OldServer) => Promise<unknown>]>([
+  ['sampling', async (server) => server.createMessage({ messages: [], maxTokens: 1 })],
+  ['roots', async (server) => server.listRoots()],
+])(
+  'a call whose server asks for %s, and passes on that there are none, has begun: nobody knows what came of it',
+  async (_what, ask) => {
+    const { gate, client } = await openOldServer(async (server) => {
+      await ask(server);
+      throw new Error('It got an answer.');
+    });
+    expect(readTold(await client.callTool(payment))).toBe(unknown);
+    await gate.close();
+  },
+);
+
+test('a call that an older server refuses after a person has answered it has begun: nobody knows what came of it', async () => {
+  const { gate, client } = await openOldServer(async (server) => {
+    await server.elicitInput({
+      message: 'How many seats?',
+      requestedSchema: { type: 'object', properties: { seats: { type: 'integer' } } },
+    });
+    return failWith(-32_602)();
+  });
+  const result = client.callTool(payment);
+  await answer(gate, await onlyQuestion(gate), { reply: ['accept'], seats: '3' });
+  expect(readTold(await result)).toBe(unknown);
   await gate.close();
 });
 

@@ -5,6 +5,8 @@ import {
   Client,
   type ClientOptions,
   isInputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
 import { waitForTimer } from '../../content/waiting.ts';
@@ -34,6 +36,11 @@ export class UpstreamClient extends Client {
       const result = await calls.ask(params, mcpReq.signal);
       return { ...result };
     });
+    /* Such as sampling, which the gate does not have. */
+    this.fallbackRequestHandler = async ({ method }) => {
+      calls.noteAsked();
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `Not offered: ${method}`);
+    };
   }
 }
 

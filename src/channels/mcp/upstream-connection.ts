@@ -42,6 +42,8 @@ const freshMs = 60_000;
 interface UpstreamCall {
   /** The tool, under its own name. */
   tool: Pick<Tool, 'name' | 'inputSchema'>;
+  /** Whether the tool declares an `outputSchema`. */
+  isTyped: boolean;
   input: Record<string, unknown>;
   /** The same for all attempts of one call. */
   idempotencyKey: string;
@@ -105,6 +107,7 @@ export class UpstreamConnection {
    */
   async call({
     tool: { name, inputSchema },
+    isTyped,
     input,
     idempotencyKey,
     attempt,
@@ -146,16 +149,19 @@ export class UpstreamConnection {
       return result;
     } catch (thrown) {
       if (thrown instanceof RefusedHere) throw thrown;
-      const hasBegun = thrown instanceof AnsweredCallFailed;
-      const error = hasBegun ? thrown.cause : thrown;
+      const isAnswered = thrown instanceof AnsweredCallFailed;
+      const error = isAnswered ? thrown.cause : thrown;
+      /* What it asked may have failed, and the error of that may be passed on as that of the call. */
+      const hasBegun = isAnswered || running.hasAsked;
+      const isRefused = isRefusal(error, { isTyped });
       /* A server that was started anew does not know the session. */
       if (SdkHttpError.isInstance(error) && error.data.status === 404) await this.#drop(client);
-      if (ProtocolError.isInstance(error) || isRefusal(error)) mayAsk = false;
+      if (ProtocolError.isInstance(error) || isRefused) mayAsk = false;
       if (error instanceof ElicitationRefused && !hasBegun) {
         const told = `The MCP server ${this.#name} asked what the gate can't ask people, so the call was given up: ${this.#describe(error)}`;
         throw new Error(told, { cause: thrown });
       }
-      if (isRefusal(error) && !hasBegun) throw new Error(this.#describe(error), { cause: thrown });
+      if (isRefused && !hasBegun) throw new Error(this.#describe(error), { cause: thrown });
       const told = `The MCP server ${this.#name} did not answer the call: ${this.#describe(error)}`;
       throw new UnknownOutcomeError(told, { cause: thrown });
     } finally {

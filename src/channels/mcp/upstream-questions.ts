@@ -10,6 +10,8 @@ export interface ServerCall {
   readonly ask: AskPeople;
   /** Aborts when it ends. */
   readonly ended: AbortSignal;
+  /** Whether the server has asked for something while it ran, which it does only for a call that has begun. */
+  hasAsked: boolean;
   /** `mayAsk`: the server has not answered it, and may still ask. */
   end: (mayAsk: boolean) => void;
 }
@@ -40,6 +42,7 @@ export class ServerCalls {
     const call: ServerCall = {
       ask,
       ended: ended.signal,
+      hasAsked: false,
       end: (mayAsk) => {
         this.#wasGivenUp ||= mayAsk;
         this.#running.delete(call);
@@ -52,9 +55,15 @@ export class ServerCalls {
     return call;
   }
 
+  /** Notes that the server has asked for something, in one of the calls that run. */
+  noteAsked(): void {
+    for (const call of this.#running) call.hasAsked = true;
+  }
+
   /** Asks people in the name of the call that runs. Rejects with `ElicitationRefused` if nobody knows which one asks. */
   async ask(params: unknown, signal: AbortSignal): Promise<ElicitationResult> {
     this.#hasAsked = true;
+    this.noteAsked();
     const call = await this.#findAsking(signal);
     return call.ask(params, AbortSignal.any([signal, call.ended]));
   }

@@ -9,10 +9,12 @@ import {
 
 /**
  * Whether an error of a call says for sure that the call was not executed: it was never sent, or the server refused it before it ran. With any
- * other error, the server may have begun: an internal error, a code of the server's own, a proxy that waited in vain.
+ * other error, the server may have begun: an internal error, a code of the server's own, a proxy that waited in vain. `isTyped`: the tool
+ * declares an `outputSchema`.
  */
-export function isRefusal(error: unknown): boolean {
-  if (ProtocolError.isInstance(error)) return refusingCodes.has(error.code);
+export function isRefusal(error: unknown, { isTyped }: { isTyped: boolean }): boolean {
+  if (ProtocolError.isInstance(error))
+    return refusingCodes.has(error.code) && !(isTyped && resultCodes.has(error.code));
   if (SdkHttpError.isInstance(error)) return refusingStatuses.has(error.data.status);
   if (SdkError.isInstance(error)) return unsent.has(error.code);
   if (error instanceof UnauthorizedError) return true;
@@ -36,6 +38,15 @@ const refusingCodes: ReadonlySet<number> = new Set([
   ProtocolErrorCode.MissingRequiredClientCapability,
   ProtocolErrorCode.UnsupportedProtocolVersion,
   ProtocolErrorCode.UrlElicitationRequired,
+]);
+
+/*
+ * Also sent after a call, for a result that does not fit the `outputSchema`: by servers with the TypeScript SDK 1.12 to 1.20, and by those that pass
+ * calls on with its client.
+ */
+const resultCodes: ReadonlySet<number> = new Set([
+  ProtocolErrorCode.InvalidRequest,
+  ProtocolErrorCode.InvalidParams,
 ]);
 
 /* Without 408 and 499, which say that something took too long, and 409, which may say that the same call is running. */

@@ -182,6 +182,7 @@ function openUpstream(
     const ask = askInCall({ elicitations, closing, server: name }, { threadId, toolCallId });
     const result = await connection.call({
       tool: { name: tool.name, inputSchema: { ...tool.inputSchema, type: 'object' } },
+      isTyped: tool.outputSchema !== undefined,
       input: isObject(input) ? input : {},
       idempotencyKey,
       attempt,
