@@ -287,6 +287,11 @@ test.each<[string, object | string, RegExp]>([
   ['with a key twice', '{"name":"x","name":"y"}', /has the key "name" twice/],
   ['without servers', { name: 'x', servers: {} }, /needs at least one server/],
   ['without a name', { servers }, /→ at name/],
+  [
+    'with the name of what another gate keeps',
+    { ...valid, name: 'x-observed' },
+    /can't be named 'x-observed'/,
+  ],
   ['with an unknown setting', { ...valid, rule: [] }, /Unrecognized key: "rule"/],
   [
     'with an unknown setting of a server',

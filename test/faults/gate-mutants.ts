@@ -424,4 +424,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: [http, 'belongs to the place'],
     sentence: failed,
   },
+  {
+    promise: 'no gate has the threads that another one keeps about its servers',
+    file: 'channels/mcp/create-gate.ts',
+    from: '  checkGateName(options);\n',
+    to: '',
+    suite: ['mcp/upstreams', 'can not have the name'],
+    sentence: failed,
+  },
 ];

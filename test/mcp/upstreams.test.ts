@@ -258,6 +258,15 @@ test('gates of other names on one store have pins of their own', async () => {
   }
 });
 
+test.each(['gate-upstreams', 'gate-observed'])(
+  'a gate can not have the name %s, under which another one keeps what it asks about its servers',
+  (name) => {
+    const options = { name, upstreams: { bank: { command: 'x' } } };
+    expect(() => createGate(options)).toThrow(/the gate 'gate' keeps records.* does not end in '-/);
+    expect(() => createGate(options)).toThrow(TypeError);
+  },
+);
+
 test.each([
   [
     'a name that no map may have',

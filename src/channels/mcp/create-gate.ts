@@ -18,7 +18,7 @@ import { Elicitations } from '../../tools/ask-elicitations.ts';
 import { CallsHere } from './calls-here.ts';
 import { defaultLeaseMs, makeGateAgent, reportUnknownRules } from './gate-agent.ts';
 import type { GateContext } from './gate-context.ts';
-import { type GateCaller, type GateOptions, gateSettings } from './gate-options.ts';
+import { checkGateName, type GateCaller, type GateOptions, gateSettings } from './gate-options.ts';
 import { type ServedGate, waitForTools } from './answer-call.ts';
 import { makeGateServer } from './serve-gate.ts';
 import { HttpGate } from './serve-http.ts';
@@ -83,6 +83,7 @@ const leastPatienceMs = 5_000;
  */
 export function createGate(options: GateOptions): Gate {
   refuseUnknown('createGate', options, gateSettings);
+  checkGateName(options);
   checkPolling(options);
   checkOrigins(options);
   const { wait = waitForTimer, pollMs = 500, generateId = makeRandomId, pageUrl } = options;

@@ -112,3 +112,15 @@ export const gateSettings = {
   sessionIdleMs: true,
   onProblem: true,
 } satisfies Record<keyof GateOptions, true>;
+
+/* The gate `x` has the agents `x-upstreams` and, of the command, `x-observed`: a gate of that name would have their threads and requests. */
+const takenEndings = ['-upstreams', '-observed'];
+
+/** Throws a `TypeError` for a name that the agents of another gate may have. */
+export function checkGateName({ name = '' }: Pick<GateOptions, 'name'>): void {
+  const ending = takenEndings.find((each) => name.endsWith(each));
+  if (ending === undefined) return;
+  throw new TypeError(
+    `A gate can't be named '${name}', because the gate '${name.slice(0, -ending.length)}' keeps records of its own under that name. Choose a name that does not end in '${ending}'.`,
+  );
+}
