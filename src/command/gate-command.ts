@@ -78,7 +78,7 @@ async function prepareRun(options: GateCommandOptions, world: CommandWorld): Pro
   const config =
     file === undefined
       ? await makeCommandConfig(args, options.inheritEnv)
-      : await readGateConfig(file, { env: world.env, report });
+      : await readGateConfig(file, world);
   const principal = options.as ?? userInfo().username;
   refuseNobody(principal, config);
   const { keyFile } = await prepareGateStore(options, world.env);

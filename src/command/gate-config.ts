@@ -35,14 +35,11 @@ const codeSchema = z.strictObject({
   leaseMs: z.number().exactOptional(),
 });
 
-/** Where a file is read. */
-interface ConfigWorld extends Pick<CommandWorld, 'env'> {
-  /** Receives mistakes in rules that only a call shows. */
-  report: (problem: string) => void;
-}
-
 /** Reads the file of a gate: JSON, or code with rules of the app. Throws for one that is not valid, with its name and the place. */
-export async function readGateConfig(path: string, world: ConfigWorld): Promise<GateConfig> {
+export async function readGateConfig(
+  path: string,
+  { env }: Pick<CommandWorld, 'env'>,
+): Promise<GateConfig> {
   if (extname(path) !== '.json')
     return readRulesFile(path, codeSchema, '{ name, upstreams, toolApproval }');
   const file = parseGateFile(path, await readFile(path, 'utf8'));
@@ -52,10 +49,10 @@ export async function readGateConfig(path: string, world: ConfigWorld): Promise<
     upstreams: Object.fromEntries(
       Object.entries(file.servers).map(([name, server]) => [
         name,
-        fillServer(server, { folder, env: world.env, place: `${path}: servers.${name}` }),
+        fillServer(server, { folder, env, place: `${path}: servers.${name}` }),
       ]),
     ),
-    ...makeGateRules(file, world.report),
+    ...makeGateRules(file),
     ...(file.holdMs !== undefined && { holdMs: file.holdMs }),
   };
 }

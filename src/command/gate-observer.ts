@@ -1,4 +1,5 @@
 import { createCustomAgent } from '../agent/custom.ts';
+import { findNamedTools, nameTools } from '../agent/named-tools.ts';
 import type { GateOptions } from '../channels/mcp.ts';
 import { readErrorText } from '../content/app-errors.ts';
 import { findOwnRule } from '../policy/tool-approval.ts';
@@ -38,7 +39,7 @@ export function makeObserver({ store, name, toolApproval, report }: ObserverOpti
     });
     await observer.cancel(thread, 'Nobody was asked: the gate only observes.');
   };
-  return async (options): Promise<'approved'> => {
+  const observe = async (options: RuleOptions): Promise<'approved'> => {
     const found = await findOut(toolApproval, options);
     if (found === undefined) return 'approved';
     await record(options, found).catch((error: unknown) =>
@@ -46,6 +47,7 @@ export function makeObserver({ store, name, toolApproval, report }: ObserverOpti
     );
     return 'approved';
   };
+  return nameTools(observe, findNamedTools(toolApproval));
 }
 
 /** What the rules would have done, apart from running the call. */

@@ -1,5 +1,6 @@
 import type { MayAnswer } from '../agent/input.ts';
 import type { SharedAgentOptions } from '../agent/agent-options.ts';
+import { nameTools } from '../agent/named-tools.ts';
 import type { GateCondition, GateFile, GateRule } from './gate-schema.ts';
 
 /** What an agent decides by. */
@@ -7,32 +8,35 @@ export type GateRules = Pick<SharedAgentOptions, 'toolApproval' | 'mayAnswer'>;
 
 /**
  * Makes the rules of an agent from those of a file. The first rule that matches decides; without one, a person is asked unless the tools of the
- * server were accepted as read-only. A rule that may match lets nothing run: it asks, unless another one asks or denies after it. `report` is
- * told of names that no tool has, once each.
+ * server were accepted as read-only. A rule that may match lets nothing run: it asks, unless another one asks or denies after it. The gate
+ * is told which tools the rules name.
  */
-export function makeGateRules(
-  { rules = [], people = {} }: Pick<GateFile, 'rules' | 'people'>,
-  report: (problem: string) => void,
-): Required<GateRules> {
-  const reportUnknown = makeUnknownReport(rules, report);
-  return {
-    toolApproval: ({ toolCall: { toolName, input }, tools }) => {
-      reportUnknown(tools ?? {});
-      const asking: Asking[] = [];
-      for (const [index, rule] of rules.entries()) {
-        if (!rule.tools.some((pattern) => matchesName(pattern, toolName))) continue;
-        const match = matchConditions(rule.when ?? {}, input);
-        if (match === 'yes' && rule.approval === 'denied') return makeDenial(rule.reason);
-        if (match !== 'no' && rule.approval !== 'approved')
-          asking.push({ number: index + 1, ...applyAsking(rule, match, index + 1) });
-        if (match !== 'yes') continue;
-        if (asking.length === 0) return 'approved';
-        break;
-      }
-      return pickAsking(asking);
-    },
-    mayAnswer: makeMayAnswer(people),
+export function makeGateRules({
+  rules = [],
+  people = {},
+}: Pick<GateFile, 'rules' | 'people'>): Required<GateRules> {
+  const toolApproval: Extract<GateRules['toolApproval'], (...given: never) => unknown> = ({
+    toolCall: { toolName, input },
+  }) => {
+    const asking: Asking[] = [];
+    for (const [index, rule] of rules.entries()) {
+      if (!rule.tools.some((pattern) => matchesName(pattern, toolName))) continue;
+      const match = matchConditions(rule.when ?? {}, input);
+      if (match === 'yes' && rule.approval === 'denied') return makeDenial(rule.reason);
+      if (match !== 'no' && rule.approval !== 'approved')
+        asking.push({ number: index + 1, ...applyAsking(rule, match, index + 1) });
+      if (match !== 'yes') continue;
+      if (asking.length === 0) return 'approved';
+      break;
+    }
+    return pickAsking(asking);
   };
+  const names = new Set(rules.flatMap(({ tools }) => tools));
+  const named = [...names].map((name) => ({
+    name,
+    fits: (tool: string) => matchesName(name, tool),
+  }));
+  return { toolApproval: nameTools(toolApproval, named), mayAnswer: makeMayAnswer(people) };
 }
 
 type Match = 'yes' | 'no' | 'unclear';
@@ -159,19 +163,4 @@ export function findUnknownGroups({
       .filter((group) => !Object.hasOwn(people, group))
       .map((group) => ({ rule: index, group }));
   });
-}
-
-/** Reports exact names of rules that no tool has. They don't hold what they were written for. */
-function makeUnknownReport(
-  rules: readonly GateRule[],
-  report: (problem: string) => void,
-): (tools: object) => void {
-  const names = new Set(rules.flatMap(({ tools }) => tools).filter((name) => !name.endsWith('*')));
-  return (tools) => {
-    for (const name of names) {
-      if (Object.hasOwn(tools, name)) continue;
-      names.delete(name);
-      report(`A rule names ${JSON.stringify(name)}, which is not a tool of this gate.`);
-    }
-  };
 }

@@ -1,8 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { memoryStore } from 'holdpoint';
 import { afterAll, expect, test } from 'vitest';
 import { makeCommandConfig, readGateConfig } from '../../src/command/gate-config.ts';
+import { makeObserver } from '../../src/command/gate-observer.ts';
+import { makeGateRules } from '../../src/command/gate-rules.ts';
 import { makeGateJsonSchema } from '../../src/command/gate-schema.ts';
 import {
   answerOnly,
@@ -31,13 +34,11 @@ const anything = { type: 'object' as const, properties: { to: {}, euros: {}, Eur
 
 /** A gate with the rules of a file, in front of a bank whose tools take anything. */
 async function openWithRules(rules: readonly object[], people: object = { boss: ['boss'] }) {
-  const reported: string[] = [];
   const path = writeConfig({ name: 'payments', servers, rules, people });
-  const report = (problem: string): void => void reported.push(problem);
-  const config = await readGateConfig(path, { env: {}, report });
+  const config = await readGateConfig(path, { env: {} });
   const bank = makeBank(undefined, [{ name: 'pay', inputSchema: anything }]);
   const world = makeWorld({ ...config, upstreams: { bank: { transport: bank.open } }, bank });
-  return { ...world, reported, client: await connect(world.gate) };
+  return { ...world, client: await connect(world.gate) };
 }
 
 /** What becomes of a payment: it ran, was denied, or waits. */
@@ -269,14 +270,32 @@ test('an answer that is remembered decides later calls of the same person, which
   await gate.close();
 });
 
-test('a rule for a tool that there is not is reported', async () => {
-  const { gate, client, reported } = await openWithRules([
-    { tools: ['pya'], approval: 'denied' },
-    { tools: ['*'], approval: 'approved' },
+test('each name and each beginning of a name that fits no tool is reported once, before there is a call', async () => {
+  const { gate, client, problems } = await openWithRules([
+    { tools: ['pya', 'bank__*', 'p*'], approval: 'denied' },
+    { tools: ['bank__*', '*'], approval: 'approved' },
   ]);
+  const unknown = ['pya', 'bank__*'].map((name) => ({
+    problem: `A rule names "${name}", which fits no tool of this gate.`,
+  }));
+  expect(problems).toEqual(unknown);
   await client.callTool({ name: 'pay', arguments: acme });
-  await client.callTool({ name: 'pay', arguments: acme });
-  expect(reported).toEqual(['A rule names "pya", which is not a tool of this gate.']);
+  expect(problems).toEqual(unknown);
+  await gate.close();
+});
+
+test('a gate that only observes reports names of rules that fit no tool', async () => {
+  const { toolApproval } = makeGateRules({ rules: [{ tools: ['pya*'], approval: 'denied' }] });
+  const { gate, problems } = makeWorld({
+    toolApproval: makeObserver({
+      store: memoryStore(),
+      name: 'gate',
+      toolApproval,
+      report: () => {},
+    }),
+  });
+  await connect(gate);
+  expect(problems).toEqual([{ problem: 'A rule names "pya*", which fits no tool of this gate.' }]);
   await gate.close();
 });
 
@@ -421,7 +440,7 @@ test('variables of the environment are filled in where a file names them, and fo
       b: { url: 'https://b.example/mcp', headers: { authorization: 'Bearer ${SECRET}' } },
     },
   });
-  const { upstreams } = await readGateConfig(path, { env: { SECRET: 's$&' }, report: () => {} });
+  const { upstreams } = await readGateConfig(path, { env: { SECRET: 's$&' } });
   expect(upstreams).toEqual({
     a: { command: 'a', env: { KEY: 'k-s$&' }, cwd: join(folder, 'sub') },
     b: { url: 'https://b.example/mcp', headers: { authorization: 'Bearer s$&' } },
@@ -433,10 +452,10 @@ const code = (more: string): string =>
 
 test('a file of code has rules of its own, and no setting that the command decides', async () => {
   const good = writeConfig(code("mayAnswer: ({ principal }) => principal === 'ada'"), 'good.mjs');
-  const config = await readGateConfig(good, { env: {}, report: () => {} });
+  const config = await readGateConfig(good, { env: {} });
   expect(config).toMatchObject({ name: 'x', toolApproval: expect.any(Function) });
   const bad = writeConfig(code('store: {}'), 'bad.mjs');
-  await expect(readGateConfig(bad, { env: {}, report: () => {} })).rejects.toThrow(/"store"/);
+  await expect(readGateConfig(bad, { env: {} })).rejects.toThrow(/"store"/);
 });
 
 test('the JSON Schema of the package is that of the command', () => {
@@ -449,7 +468,7 @@ test('the file in the guide is valid', async () => {
   const [, example = ''] =
     /^```json\n(\{\n {2}"\$schema"(?:(?!```)[^])*)```/m.exec(page?.text ?? '') ?? [];
   const path = writeConfig(example);
-  const config = await readGateConfig(path, { env: { TICKETS_TOKEN: 'x' }, report: () => {} });
+  const config = await readGateConfig(path, { env: { TICKETS_TOKEN: 'x' } });
   expect(Object.keys(config.upstreams)).toEqual(['files', 'tickets']);
 });
 

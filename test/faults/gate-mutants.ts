@@ -432,4 +432,28 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['mcp/upstreams', 'can not have the name'],
     sentence: failed,
   },
+  {
+    promise: 'a rule of a gate for tools that there are not is reported',
+    file: 'command/gate-rules.ts',
+    from: 'nameTools(toolApproval, named)',
+    to: 'nameTools(toolApproval, [])',
+    suite: ['command/gate-rules', 'each beginning of a name'],
+    sentence: failed,
+  },
+  {
+    promise: 'a rule of a gate that observes is reported, too, if it fits no tool',
+    file: 'command/gate-observer.ts',
+    from: 'nameTools(observe, findNamedTools(toolApproval))',
+    to: 'nameTools(observe, [])',
+    suite: ['command/gate-rules', 'that only observes'],
+    sentence: failed,
+  },
+  {
+    promise: 'no rule of a gate is reported while its server was never reached',
+    file: 'channels/mcp/gate-agent.ts',
+    from: 'if (upstreams.unlisted.length > 0) return;',
+    to: '',
+    suite: ['mcp/upstreams', 'that was never reached'],
+    sentence: failed,
+  },
 ];

@@ -198,7 +198,5 @@ test.each([
 test('a rule for a tool that no server has is reported', async () => {
   const { gate, problems } = makeWorld({ toolApproval: { pya: 'user-approval' } });
   await connect(gate);
-  expect(problems).toEqual([
-    { problem: "toolApproval names 'pya', which is not a tool of this gate." },
-  ]);
+  expect(problems).toEqual([{ problem: 'A rule names "pya", which fits no tool of this gate.' }]);
 });

@@ -258,6 +258,22 @@ test('gates of other names on one store have pins of their own', async () => {
   }
 });
 
+test('a rule for a tool of a server that was never reached is not reported before it is', async () => {
+  const [bank, shop] = [makeServer([pay]), makeServer([pay])];
+  shop.at.isDown = true;
+  const toolApproval = { shop__pay: 'denied', shop__pya: 'denied' } as const;
+  const { gate, problems } = openGate({ servers: { bank, shop }, toolApproval });
+  const client = await connect(gate);
+  expect(problems).toEqual(["The upstream shop can't be reached: It is down."]);
+  shop.at.isDown = false;
+  await eventually(() => problems).toContain(
+    'A rule names "shop__pya", which fits no tool of this gate.',
+  );
+  expect((await client.listTools()).tools).toHaveLength(2);
+  expect(problems).toHaveLength(2);
+  await gate.close();
+});
+
 test.each(['gate-upstreams', 'gate-observed'])(
   'a gate can not have the name %s, under which another one keeps what it asks about its servers',
   (name) => {

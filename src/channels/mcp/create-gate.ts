@@ -16,7 +16,7 @@ import type { ThreadStore } from '../../thread/thread-store.ts';
 import { readCallRecord } from './call-record.ts';
 import { Elicitations } from '../../tools/ask-elicitations.ts';
 import { CallsHere } from './calls-here.ts';
-import { defaultLeaseMs, makeGateAgent, reportUnknownRules } from './gate-agent.ts';
+import { defaultLeaseMs, makeGateAgent, makeUnknownReport } from './gate-agent.ts';
 import type { GateContext } from './gate-context.ts';
 import { checkGateName, type GateCaller, type GateOptions, gateSettings } from './gate-options.ts';
 import { type ServedGate, waitForTools } from './answer-call.ts';
@@ -132,11 +132,13 @@ export function createGate(options: GateOptions): Gate {
     findConnection: (request) => http.findConnection(request),
     shownPages: new Set(),
   };
+  const reportUnknown = makeUnknownReport(gate, options.toolApproval);
+  void upstreams.whenListed().then(reportUnknown);
   const removeListener = upstreams.onChange(() => {
     tools = upstreams.tools;
     for (const server of servers) server.sendToolListChanged().catch(() => {});
     http.notifyChange();
-    reportUnknownRules(gate, options.toolApproval);
+    reportUnknown();
   });
   return {
     agent,

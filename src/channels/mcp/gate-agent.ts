@@ -2,7 +2,8 @@ import type { ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
 import { changingTools } from '../../agent/changing-tools.ts';
 import { createCustomAgent } from '../../agent/custom.ts';
-import { isObject } from '../../content/json-value.ts';
+import { findNamedTools } from '../../agent/named-tools.ts';
+import { quoteInertLine } from '../../content/inert-text.ts';
 import { readCallMessage } from './call-record.ts';
 import type { GateContext } from './gate-context.ts';
 import type { GateOptions } from './gate-options.ts';
@@ -32,14 +33,24 @@ export function makeGateAgent(options: GateOptions, readTools: () => ToolSet): A
   });
 }
 
-/** Reports rules for tools that no upstream has: they don't hold what they were written for. */
-export function reportUnknownRules(
-  { upstreams: { tools }, report }: Pick<GateContext, 'upstreams' | 'report'>,
+/**
+ * Makes a function that reports rules for tools that no upstream has, once each: they don't hold what they were written for. It reports nothing
+ * while an upstream has never listed its tools.
+ */
+export function makeUnknownReport(
+  { upstreams, report }: Pick<GateContext, 'upstreams' | 'report'>,
   toolApproval: unknown,
-): void {
-  if (!isObject(toolApproval) || typeof toolApproval === 'function') return;
-  for (const name of Object.keys(toolApproval)) {
-    if (Object.hasOwn(tools, name)) continue;
-    report({ problem: `toolApproval names '${name}', which is not a tool of this gate.` });
-  }
+): () => void {
+  const named = new Set(findNamedTools(toolApproval));
+  return () => {
+    if (upstreams.unlisted.length > 0) return;
+    const tools = Object.keys(upstreams.tools);
+    for (const each of named) {
+      if (tools.some((tool) => each.fits(tool))) continue;
+      named.delete(each);
+      report({
+        problem: `A rule names ${quoteInertLine(each.name)}, which fits no tool of this gate.`,
+      });
+    }
+  };
 }
