@@ -77,7 +77,7 @@ async function prepareRun(options: GateCommandOptions, world: CommandWorld): Pro
   const { args, config: file } = options;
   const config =
     file === undefined
-      ? await makeCommandConfig(args, options.inheritEnv)
+      ? await makeCommandConfig(args, options.inheritEnv, process.cwd())
       : await readGateConfig(file, world);
   const principal = options.as ?? userInfo().username;
   refuseNobody(principal, config);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, extname, resolve } from 'node:path';
+import { dirname, extname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import type { MayAnswer } from '../agent/input.ts';
 import type { GateOptions, UpstreamOptions } from '../channels/mcp.ts';
@@ -103,22 +103,28 @@ function fillVariables(text: string, env: CommandWorld['env'], place: string): s
   });
 }
 
-/** A gate in front of one command, by which each call asks. */
+/** A gate in front of one command that is started in this folder. Each call asks. */
 export async function makeCommandConfig(
   words: readonly string[],
   inheritEnv: readonly string[],
+  folder: string,
 ): Promise<GateConfig> {
   const [command = '', ...args] = words;
   return {
     name: 'gate',
-    upstreams: { [await nameServer(words)]: { command, args, inheritEnv } },
+    upstreams: { [await nameServer(words, folder)]: { command, args, inheritEnv } },
     mayAnswer: makeMayAnswer({}),
   };
 }
 
-/* People accept tools of a server by its name: another command is another server. */
-async function nameServer(words: readonly string[]): Promise<string> {
-  const digest = await hashText(`holdpoint/gate-command/v1\0${JSON.stringify(words)}`);
+/*
+ * People accept tools of a server by its name: another command is another server. So is the same one in another folder, where it may start another
+ * program: by a relative path, as a package of the project, as one of its scripts.
+ */
+async function nameServer(words: readonly string[], folder: string): Promise<string> {
+  const isSameAnywhere = words.every((word) => isAbsolute(word) || /^(-\w|--[\w-]+)$/.test(word));
+  const started = isSameAnywhere ? words : [folder, words];
+  const digest = await hashText(`holdpoint/gate-command/v1\0${JSON.stringify(started)}`);
   const hash = digest
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')

@@ -197,3 +197,17 @@ test('the file of a gate says who may answer from a shell', async () => {
   await folder.answer('--approve', '--rules', file);
   expect(await paying).toBe('Paid.');
 });
+
+test('the same command in two folders is two servers, of which tools are accepted one by one', async () => {
+  using folder = new GateFolder();
+  using other = new GateFolder();
+  const words = ['--', ...folder.bank.slice(0, -1), 'ledger'];
+  const args = ['--store', folder.store, ...(await onPort()), ...words];
+  await using first = await GateClient.start(folder, ...args);
+  await using second = await GateClient.start(other, ...args);
+  for (const gate of [first, second]) void gate.call('pay', { euros: 5 }).catch(() => {});
+  await expect.poll(async () => folder.list(), { timeout: 10_000 }).toHaveLength(2);
+  const texts = (await folder.list()).map(({ request }) => request?.text);
+  expect(new Set(texts).size).toBe(2);
+  for (const text of texts) expect(text).toMatch(/^driver wants to call pay of \S+\.$/);
+});

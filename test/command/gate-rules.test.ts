@@ -480,10 +480,29 @@ test.each([
   ['C:\\bank\\Bank_Server.exe', 'bank-server'],
   ['node', 'server'],
 ])('the server of the command %s is named after it, and after nothing else', async (text, name) => {
-  const { upstreams } = await makeCommandConfig(text.split(' '), []);
-  const other = await makeCommandConfig([...text.split(' '), 'x'], []);
-  expect(Object.keys(upstreams)).toEqual([
-    expect.stringMatching(new RegExp(`^${name}-[a-z0-9]{8}$`)),
-  ]);
-  expect(Object.keys(other.upstreams)).not.toEqual(Object.keys(upstreams));
+  const named = await nameServer(text, '/home/ada');
+  expect(named).toMatch(new RegExp(`^${name}-[a-z0-9]{8}$`));
+  expect(await nameServer(`${text} x`, '/home/ada')).not.toBe(named);
+  expect(await nameServer(text, '/home/ada')).toBe(named);
+});
+
+async function nameServer(text: string, cwd: string): Promise<string | undefined> {
+  return Object.keys((await makeCommandConfig(text.split(' '), [], cwd)).upstreams)[0];
+}
+
+test.each([
+  ['a relative path', 'node ./server.js'],
+  ['a file without a path', '/usr/bin/node server.js'],
+  ['a package that the project may have', 'npx -y bank-server'],
+  ['a program that the project may have', 'bank-server /home/ada/notes'],
+  ['a script of the project', '/usr/bin/npm run mcp'],
+  ['a module of the folder', '/usr/bin/python3 -mserver'],
+  ['a flag that names a file', '/usr/bin/node --import=./hook.js /opt/bank/index.js'],
+])('the same command in another folder is another server: %s', async (_what, text) => {
+  expect(await nameServer(text, '/home/ada/a')).not.toBe(await nameServer(text, '/home/ada/b'));
+});
+
+test('a command of absolute paths is the same server in every folder', async () => {
+  const text = '/usr/bin/node --no-warnings /opt/bank/index.js -v';
+  expect(await nameServer(text, '/home/ada/a')).toBe(await nameServer(text, '/home/ada/b'));
 });

@@ -324,4 +324,20 @@ export const commandMutants: readonly SourceMutant[] = [
     suite: [gateRules, 'with a key twice'],
     sentence: failed,
   },
+  {
+    promise: 'a server that was accepted in one folder is not taken for that of another one',
+    file: 'command/gate-config.ts',
+    from: 'isSameAnywhere ? words : [folder, words]',
+    to: 'words',
+    suite: [gateRules, 'in another folder is another server'],
+    sentence: failed,
+  },
+  {
+    promise: 'the server of a gate belongs to the folder that the gate was started in',
+    file: 'command/gate-command.ts',
+    from: 'options.inheritEnv, process.cwd())',
+    to: "options.inheritEnv, '/')",
+    suite: [gateProcess, 'in two folders'],
+    sentence: failed,
+  },
 ];
