@@ -456,4 +456,20 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['mcp/upstreams', 'that was never reached'],
     sentence: failed,
   },
+  {
+    promise: 'no tool of one server makes the tools of all others fail',
+    file: 'channels/mcp/pinned-tools.ts',
+    from: "toCanonicalText(tool) !== ''",
+    to: "tool.name !== ''",
+    suite: ['mcp/upstreams', 'half of a character'],
+    sentence: failed,
+  },
+  {
+    promise: 'a tool of a gate that is nested too deep is left out alone',
+    file: 'channels/mcp/pinned-tools.ts',
+    from: 'if (isDeeper(each, deepestDefinition)) {',
+    to: 'if (isDeeper(each, 10_000)) {',
+    suite: ['mcp/upstreams', 'nested too deep'],
+    sentence: failed,
+  },
 ];

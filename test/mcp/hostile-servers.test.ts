@@ -28,7 +28,7 @@ test('what a server lists last counts, also while it is still compared with what
   await server.change([pay, balance]);
   const pinned = eventually(async () => {
     const pins = await gate.agents[1]?.thread('gate/pins/bank');
-    return JSON.stringify(pins?.progress);
+    return JSON.stringify(pins?.messages);
   }).toContain('balance');
   await pause.during(pinned, async () => {
     await server.change([{ ...pay, description: 'Pays twice.' }]);
@@ -111,6 +111,34 @@ test.each([
 function invent(prefix: string, count: number): Tool[] {
   return Array.from({ length: count }, (_, index) => ({ ...pay, name: `${prefix}${index}` }));
 }
+
+test.each<[string, Tool[]]>([
+  ['many long texts', invent('a', 6).map((tool) => ({ ...tool, description: 'x'.repeat(60_000) }))],
+  [
+    'limits of 64-bit numbers',
+    [
+      {
+        ...pay,
+        name: 'a0',
+        inputSchema: {
+          type: 'object',
+          properties: { euros: { type: 'integer', maximum: 2 ** 63 } },
+        },
+      },
+    ],
+  ],
+])('a server may describe its tools with %s', async (_, tools) => {
+  const world = { servers: { bank: makeServer(tools) }, store: memoryStore() };
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { gate, problems } = openGate({ ...world, toolApproval: () => 'approved' });
+    const client = await connect(gate);
+    expect((await client.listTools()).tools).toMatchObject(tools);
+    const called = await client.callTool({ name: 'a0', arguments: { euros: 5 } });
+    expect(readTexts(called)).toEqual(['a0 done']);
+    expect(problems).toEqual([]);
+    await gate.close();
+  }
+});
 
 test('a server that invents names without end gets no more than 1000 tools', async () => {
   const server = makeServer(invent('a', 999));

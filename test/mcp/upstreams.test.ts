@@ -283,6 +283,10 @@ test.each(['gate-upstreams', 'gate-observed'])(
   },
 );
 
+function nestSchema(depth: number): Tool['inputSchema'] {
+  return { type: 'object', ...(depth > 0 && { not: nestSchema(depth - 1) }) };
+}
+
 test.each([
   [
     'a name that no map may have',
@@ -292,6 +296,16 @@ test.each([
   ['a name with a line break', [{ ...pay, name: 'pay\nme' }], 'name or definition is not valid'],
   ['a name that is listed twice', [pay, pay], 'it is listed twice'],
   [
+    'a description with half of a character',
+    [{ ...pay, description: 'Pays \ud800.' }],
+    'name or definition is not valid',
+  ],
+  [
+    'a definition that is nested too deep',
+    [{ ...pay, inputSchema: nestSchema(100) }],
+    'its definition is nested more than 100 deep',
+  ],
+  [
     'a definition that is too long',
     [{ ...pay, description: 'x'.repeat(70_000) }],
     'its definition has over 65536 characters',
@@ -299,10 +313,14 @@ test.each([
 ] satisfies [string, Tool[], string][])(
   '%s is left out, and reported',
   async (_, tools, problem) => {
-    const { gate, problems } = openGate({ servers: { bank: makeServer([...tools, balance]) } });
+    const { gate, problems } = openGate({
+      servers: { bank: makeServer([...tools, balance]) },
+      toolApproval: () => 'approved',
+    });
     const client = await connect(gate);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['balance']);
     expect(problems.join('\n')).toContain(problem);
+    expect((await client.callTool({ name: 'balance' })).isError).toBeUndefined();
     await gate.close();
   },
 );

@@ -9,6 +9,7 @@ import { inertText, quoteInertLine } from '../../content/inert-text.ts';
 import { waitForTimer } from '../../content/waiting.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import { HoldpointError } from '../../errors.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
 import { ChangeBudget } from './change-budget.ts';
 
 /* Definitions of tools as they were accepted, and what people decide about changes of them. An upstream is not trusted to keep to what it said. */
@@ -28,7 +29,6 @@ const pinnedToolSchema = z.object({
 /** A tool as the gate lists it. */
 export type PinnedTool = z.infer<typeof pinnedToolSchema>;
 
-const pinsSchema = z.object({ tools: z.array(pinnedToolSchema) });
 const offerSchema = z.object({
   /** What was offered, or is allowed since the offer was accepted: names and digests of definitions. */
   tools: z.array(z.tuple([z.string(), z.string()])),
@@ -40,6 +40,7 @@ const newsSchema = z.object({
 
 /* The definitions of a tool and of a server, in characters of JSON. */
 const longestDefinition = 65_536;
+const deepestDefinition = 100;
 const mostTools = 1_000;
 /* Of all pins of a server, which are recorded together at each change. */
 const longestPins = 4_194_304;
@@ -49,9 +50,15 @@ export function readListing(listed: readonly Tool[]): { tools: PinnedTool[]; pro
   const problems: string[] = [];
   const byName = new Map<string, PinnedTool | undefined>();
   for (const each of listed.slice(0, mostTools)) {
-    const { success, data } = pinnedToolSchema.safeParse(each);
     const name = quoteInertLine(each.name.slice(0, 200));
-    if (!success)
+    if (isDeeper(each, deepestDefinition)) {
+      problems.push(
+        `The tool ${name} is left out: its definition is nested more than ${deepestDefinition} deep.`,
+      );
+      continue;
+    }
+    const { success, data } = pinnedToolSchema.safeParse(each);
+    if (!success || !isCanonical(data))
       problems.push(`The tool ${name} is left out: its name or definition is not valid.`);
     else if (JSON.stringify(data).length > longestDefinition)
       problems.push(
@@ -66,6 +73,20 @@ export function readListing(listed: readonly Tool[]): { tools: PinnedTool[]; pro
     problems.push(`It lists ${listed.length} tools: only ${mostTools} are used.`);
   const tools = [...byName.values()].filter((each) => each !== undefined);
   return { tools, problems };
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((each) => isDeeper(each, depth - 1));
+}
+
+/* Half of a surrogate pair has no canonical text, and an agent with such a tool could call none. */
+function isCanonical(tool: PinnedTool): boolean {
+  try {
+    return toCanonicalText(tool) !== '';
+  } catch {
+    return false;
+  }
 }
 
 /** The digest of a definition. */
@@ -91,13 +112,9 @@ export function makePinsAgent({ name = 'gate', ...options }: PinsOptions): Agent
     name: `${name}-upstreams`,
     leaseMs: 5_000,
     step: async ({ threadId, input, progress, decisions }) => {
-      const listed = input.flatMap((message) => {
-        const { data } = newsSchema.safeParse(message);
-        return data === undefined ? [] : data.providerOptions.holdpoint.listed;
-      });
       const upstream = /\/offer\/([^/]+)$/.exec(threadId)?.[1];
-      if (upstream === undefined)
-        return { progress: { tools: mergeTools(readPins(progress), listed) }, text: 'Pinned.' };
+      if (upstream === undefined) return { text: 'Pinned.' };
+      const listed = input.flatMap(readNews);
       const tools = listed.length === 0 ? readOffer(progress).tools : await listDigests(listed);
       const isAccepted = decisions.get('read-only')?.status === 'approved';
       if (input.length === 0) return { progress: { tools, isAccepted } };
@@ -109,17 +126,18 @@ export function makePinsAgent({ name = 'gate', ...options }: PinsOptions): Agent
   });
 }
 
-function readPins(progress: unknown): PinnedTool[] {
-  return pinsSchema.safeParse(progress).data?.tools ?? [];
+/* The messages, since the progress of a step has less room, and takes no integer beyond 2^53, which schemas of 64-bit numbers have. */
+function readPins({ messages }: Pick<AgentThread, 'messages'>): PinnedTool[] {
+  const byName = new Map(messages.flatMap(readNews).map((each) => [each.name, each]));
+  return [...byName.values()];
+}
+
+function readNews(message: unknown): PinnedTool[] {
+  return newsSchema.safeParse(message).data?.providerOptions.holdpoint.listed ?? [];
 }
 
 function readOffer(progress: unknown): z.infer<typeof offerSchema> {
   return offerSchema.safeParse(progress).data ?? { tools: [], isAccepted: false };
-}
-
-function mergeTools(tools: readonly PinnedTool[], listed: readonly PinnedTool[]): PinnedTool[] {
-  const byName = new Map([...tools, ...listed].map((each) => [each.name, each]));
-  return [...byName.values()];
 }
 
 async function listDigests(tools: readonly PinnedTool[]): Promise<[string, string][]> {
@@ -186,7 +204,7 @@ export class PinnedTools {
   /** Reads the pins. */
   async load(): Promise<void> {
     const thread = await this.#agent.thread(this.#place('pins'));
-    this.#tools = readPins(thread.progress);
+    this.#tools = readPins(thread);
   }
 
   /** Compares what the upstream lists with the pins: pins what is new, and asks about what has changed. Resolves with what is wrong, if something is. */
@@ -300,7 +318,7 @@ export class PinnedTools {
   ): Promise<void> {
     for (;;) {
       const thread = await this.#agent.thread(this.#place('pins'));
-      this.#tools = readPins(thread.progress);
+      this.#tools = readPins(thread);
       const pinned = new Map(this.#tools.map((each) => [each.name, each]));
       const missing = tools.filter((each) => isMissing(each, pinned));
       if (missing.length === 0) return;
