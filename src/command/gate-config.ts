@@ -63,7 +63,9 @@ export async function readGatePeople(path: string): Promise<MayAnswer> {
   return makeMayAnswer(people);
 }
 
-function parseGateFile(path: string, text: string): GateFile {
+function parseGateFile(path: string, content: string): GateFile {
+  /* Some editors put a byte order mark in front. */
+  const text = content.replace(/^\u{feff}/u, '');
   const json = parseJson(text);
   if (json === undefined) throw new Error(`${path} is not JSON.`);
   const repeated = findRepeatedKey(text);

@@ -123,10 +123,21 @@ function matchNumber(value: unknown, holds: (given: number) => boolean): Match {
 /* A path that begins in a folder may lead out of it, and the same path may be written otherwise. */
 function matchStart(value: unknown, start: string): Match {
   if (typeof value !== 'string') return 'unclear';
-  if (value.split(/[/\\]/).includes('..')) return 'unclear';
+  const read = readPath(value);
+  if (read.split(/[/\\]/).some((segment) => /^\.\.(?!\w)/.test(segment))) return 'unclear';
   if (value.startsWith(start)) return 'yes';
-  const shortened = shortenPath(start);
-  return shortened !== '' && shortenPath(value).startsWith(shortened) ? 'unclear' : 'no';
+  const shortened = shortenPath(readPath(start));
+  return shortened !== '' && shortenPath(read).startsWith(shortened) ? 'unclear' : 'no';
+}
+
+/** A path as a server may read it: without escapes, also those that were escaped again, and without characters that some leave out. */
+function readPath(text: string): string {
+  return text
+    .replaceAll(/%(?:25)*([2-7][0-9a-f])/gi, (_all, code: string) =>
+      String.fromCodePoint(Number.parseInt(code, 16)),
+    )
+    .normalize('NFKC')
+    .replaceAll(/[\p{C}\s]|%(?:25)*[01][0-9a-f]/giu, '');
 }
 
 /** A path without segments that lead nowhere. */

@@ -108,6 +108,40 @@ test.each<[string, object[], Record<string, unknown>, string]>([
     { to: '/home/ada/..\\eve', euros: 1 },
     'waits',
   ],
+  ...[
+    '/home/ada/%2e%2e/eve',
+    '/home/ada/.%2E/eve',
+    '/home/ada/%252e%25252E/eve',
+    '/home/ada/..%2feve',
+    '/home/ada/.\n./eve',
+    '/home/ada/.%0a./eve',
+    '/home/ada/..\t/eve',
+    '/home/ada/.. /eve',
+    '/home/ada/.\u200b./eve',
+    '/home/ada/..;x/eve',
+    '/home/ada/\uff0e\uff0e/eve',
+    '/home/ada/..\uff0feve',
+    '/home/ada/...',
+  ].map((to): [string, object[], Record<string, unknown>, string] => [
+    `that some servers read as one out of a folder: ${JSON.stringify(to)}`,
+    [inFolder],
+    { to, euros: 1 },
+    'waits',
+  ]),
+  ...['/home/ada/..a', '/home/ada/a..', '/home/ada/%20%25/a%', '/home/ada/.a/b c'].map(
+    (to): [string, object[], Record<string, unknown>, string] => [
+      `of a file in a folder: ${to}`,
+      [inFolder],
+      { to, euros: 1 },
+      'ran',
+    ],
+  ),
+  [
+    'of a folder that is denied, written with escapes',
+    [noEtc, all],
+    { to: '/%65t%63/passwd', euros: 1 },
+    'waits',
+  ],
   [
     'of which one condition fails',
     [{ ...upTo100, when: { ...upTo100.when, to: { equals: 'X' } } }],
@@ -267,6 +301,28 @@ test('an answer that is remembered decides later calls of the same person, which
   expect(await listOpen(gate)).toHaveLength(2);
   await clock.pass(60_000);
   await Promise.all(later);
+  await gate.close();
+});
+
+test.each([
+  ['decides a call under another rule with the same demands', {}, 2],
+  ['decides no call under a rule with other metadata', { metadata: { of: 'large amounts' } }, 1],
+])('a standing approval %s', async (_what, more, runs) => {
+  const asking = { approval: 'user-approval', remember: { match: 'any' } };
+  const { gate, client, bank, clock } = await openWithRules([
+    { ...upTo100, ...asking },
+    { tools: ['pay'], ...asking, ...more },
+  ]);
+  const pay = async (euros: number) => client.callTool({ name: 'pay', arguments: { euros } });
+  const first = pay(5);
+  await clock.pass(1_000);
+  await answerOnly(gate, (request) => request.approve({ remember: true }));
+  await clock.pass(2_000);
+  await first;
+  const later = pay(5_000);
+  await clock.pass(60_000);
+  await later;
+  expect(bank.calls).toHaveLength(runs);
   await gate.close();
 });
 
@@ -445,6 +501,11 @@ test('variables of the environment are filled in where a file names them, and fo
     a: { command: 'a', env: { KEY: 'k-s$&' }, cwd: join(folder, 'sub') },
     b: { url: 'https://b.example/mcp', headers: { authorization: 'Bearer s$&' } },
   });
+});
+
+test('a file may begin with a byte order mark', async () => {
+  const path = writeConfig(`\u{feff}${JSON.stringify({ name: 'x', servers })}`);
+  expect(await readGateConfig(path, { env: {} })).toMatchObject({ name: 'x' });
 });
 
 const code = (more: string): string =>

@@ -182,8 +182,8 @@ export const commandMutants: readonly SourceMutant[] = [
   {
     promise: 'a path that leads out of a folder is not in it',
     file: 'command/gate-rules.ts',
-    from: "if (value.split(/[/\\\\]/).includes('..')) return 'unclear';",
-    to: '',
+    from: '/^\\.\\.(?!\\w)/.test(segment)',
+    to: "segment === ' '",
     suite: [gateRules, 'that leads out of a folder'],
     sentence: failed,
   },
@@ -338,6 +338,14 @@ export const commandMutants: readonly SourceMutant[] = [
     from: 'options.inheritEnv, process.cwd())',
     to: "options.inheritEnv, '/')",
     suite: [gateProcess, 'in two folders'],
+    sentence: failed,
+  },
+  {
+    promise: 'a path that a server may read as one out of a folder is not let run',
+    file: 'command/gate-rules.ts',
+    from: 'const read = readPath(value);',
+    to: 'const read = value;',
+    suite: [gateRules, 'that some servers read as one out of a folder'],
     sentence: failed,
   },
 ];
