@@ -50,8 +50,7 @@ interface GateRun {
 
 async function runGate(options: GateCommandOptions, world: CommandWorld): Promise<CommandEnd> {
   checkGateOptions(options);
-  if (options.printConfig !== undefined || options.page === true)
-    return describeGate(options, world);
+  if (!doesServe(options)) return describeGate(options, world);
   const isStdio = options.http === undefined;
   const output = isStdio ? reserveOutput() : undefined;
   try {
@@ -72,13 +71,17 @@ async function runGate(options: GateCommandOptions, world: CommandWorld): Promis
   }
 }
 
+function doesServe({ printConfig, page }: GateCommandOptions): boolean {
+  return printConfig === undefined && page !== true;
+}
+
 async function prepareRun(options: GateCommandOptions, world: CommandWorld): Promise<GateRun> {
   const report = (problem: string): void => void world.warn(toLine(`holdpoint gate: ${problem}`));
   const { args, config: file } = options;
   const config =
     file === undefined
       ? await makeCommandConfig(args, options.inheritEnv, process.cwd())
-      : await readGateConfig(file, world);
+      : await readGateConfig(file, { env: doesServe(options) ? world.env : undefined });
   const principal = options.as ?? userInfo().username;
   refuseNobody(principal, config);
   const { keyFile } = await prepareGateStore(options, world.env);

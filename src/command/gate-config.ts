@@ -35,11 +35,14 @@ const codeSchema = z.strictObject({
   leaseMs: z.number().exactOptional(),
 });
 
+/** Where a file is read. */
+interface ConfigWorld {
+  /** Where its variables come from. Without it, they stay as they are written, and none need be there. */
+  env: CommandWorld['env'] | undefined;
+}
+
 /** Reads the file of a gate: JSON, or code with rules of the app. Throws for one that is not valid, with its name and the place. */
-export async function readGateConfig(
-  path: string,
-  { env }: Pick<CommandWorld, 'env'>,
-): Promise<GateConfig> {
+export async function readGateConfig(path: string, { env }: ConfigWorld): Promise<GateConfig> {
   if (extname(path) !== '.json')
     return readRulesFile(path, codeSchema, '{ name, upstreams, toolApproval }');
   const file = parseGateFile(path, await readFile(path, 'utf8'));
@@ -83,13 +86,13 @@ function parseGateFile(path: string, content: string): GateFile {
 
 function fillServer(
   server: GateFile['servers'][string],
-  { folder, env, place }: { folder: string; env: CommandWorld['env']; place: string },
+  { folder, env, place }: ConfigWorld & { folder: string; place: string },
 ): UpstreamOptions {
   const fill = (field: string, values: Readonly<Record<string, string>> = {}) =>
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [
         name,
-        fillVariables(value, env, `${place}.${field}.${name}`),
+        env === undefined ? value : fillVariables(value, env, `${place}.${field}.${name}`),
       ]),
     );
   if ('url' in server) return { ...server, headers: fill('headers', server.headers) };

@@ -508,6 +508,14 @@ test('a file may begin with a byte order mark', async () => {
   expect(await readGateConfig(path, { env: {} })).toMatchObject({ name: 'x' });
 });
 
+test('a configuration is printed without the variables that its file names', async () => {
+  const a = { url: 'https://x.example', headers: { authorization: 'Bearer ${TOKEN}' } };
+  const path = writeConfig({ name: 'x', servers: { a } });
+  const args = ['gate', '--print-config', 'claude-code', '--config', path];
+  const printed = await runCommand(args, { env: { HOME: folder } });
+  expect(printed).toMatchObject({ status: 0, output: expect.stringContaining('"mcpServers"') });
+});
+
 const code = (more: string): string =>
   `export default { name: 'x', upstreams: { a: { command: 'a' } }, toolApproval: () => 'approved', ${more} };`;
 

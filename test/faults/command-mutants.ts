@@ -348,4 +348,12 @@ export const commandMutants: readonly SourceMutant[] = [
     suite: [gateRules, 'that some servers read as one out of a folder'],
     sentence: failed,
   },
+  {
+    promise: 'a gate that serves nothing needs no secret',
+    file: 'command/gate-command.ts',
+    from: 'doesServe(options) ? world.env : undefined',
+    to: 'world.env',
+    suite: [gateRules, 'without the variables'],
+    sentence: failed,
+  },
 ];

@@ -472,4 +472,12 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['mcp/upstreams', 'nested too deep'],
     sentence: failed,
   },
+  {
+    promise: 'a server of a gate that is down fills no log',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: 'problem !== this.#problem',
+    to: "problem !== ''",
+    suite: ['mcp/upstreams', 'can not be reached is reported once'],
+    sentence: failed,
+  },
 ];

@@ -18,9 +18,10 @@ export const balance: Tool = {
 
 /** A server whose tools the test changes. */
 export function makeServer(tools: Tool[]) {
-  const at = { tools, calls: 0, connections: 0, listings: 0, isDown: false };
+  const at = { tools, calls: 0, connections: 0, tries: 0, listings: 0, isDown: false };
   const servers: Server[] = [];
   const transport = (): Transport => {
+    at.tries += 1;
     if (at.isDown) throw new Error('It is down.');
     at.connections += 1;
     const server = new Server(

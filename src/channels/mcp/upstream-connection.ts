@@ -82,6 +82,8 @@ export class UpstreamConnection {
   #listingAt = -Infinity;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
+  /** Why it can't be reached, once that was reported. */
+  #problem: string | undefined;
   #isClosed = false;
 
   constructor(name: string, options: UpstreamOptions, events: ConnectionEvents) {
@@ -219,14 +221,13 @@ export class UpstreamConnection {
       await client.connect(this.#makeTransport(), { timeout: connectMs });
       await this.#list(client);
       this.#failures = 0;
+      this.#problem = undefined;
       return client;
     } catch (error) {
       this.#failures += 1;
-      if (!this.#isClosed) {
-        this.#events.onProblem(
-          `The upstream ${this.#name} can't be reached: ${this.#describe(error)}`,
-        );
-      }
+      const problem = `The upstream ${this.#name} can't be reached: ${this.#describe(error)}`;
+      if (!this.#isClosed && problem !== this.#problem) this.#events.onProblem(problem);
+      this.#problem = problem;
       await this.#drop(client);
       throw error;
     }
