@@ -480,4 +480,28 @@ export const gateMutants: readonly SourceMutant[] = [
     suite: ['mcp/upstreams', 'can not be reached is reported once'],
     sentence: failed,
   },
+  {
+    promise: 'a server of a gate fills no memory',
+    file: 'channels/mcp/bounded-fetch.ts',
+    from: 'measure(chunk) <= longestMessage',
+    to: 'measure(chunk) <= 10 * longestMessage',
+    suite: ['mcp/threats', 'without an end'],
+    sentence: failed,
+  },
+  {
+    promise: 'a stream of a server of a gate may be longer than an event',
+    file: 'channels/mcp/bounded-fetch.ts',
+    from: 'byte === lineFeed && isLineEmpty ? 0',
+    to: 'byte === lineFeed && isLineEmpty ? length',
+    suite: ['mcp/threats', 'may be more than 10 MiB together'],
+    sentence: /AssertionError|timed out|Timed out/,
+  },
+  {
+    promise: 'a call of a gate whose connection was lost is unknown at once',
+    file: 'channels/mcp/http-transport.ts',
+    from: 'for (const { id } of requests) this.onmessage',
+    to: 'for (const { id } of requests.slice(1)) this.onmessage',
+    suite: ['mcp/threats', 'is unknown at once'],
+    sentence: /AssertionError|timed out|Timed out/,
+  },
 ];

@@ -108,6 +108,85 @@ test('a server that redirects elsewhere gets neither the call nor the secrets th
   await client.close();
 });
 
+/** A body that repeats one chunk, and whether the other side reads it no longer. */
+function makeBody(chunk: string, times = Infinity) {
+  const bytes = new TextEncoder().encode(chunk);
+  const at = { sent: 0, isEnded: false };
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (at.sent >= times) return controller.close();
+      at.sent += 1;
+      controller.enqueue(bytes);
+    },
+    cancel() {
+      at.isEnded = true;
+    },
+  });
+  return { at, body };
+}
+
+const half = 'x'.repeat(524_288);
+
+const respondWith = (type: string, body: ReadableStream<Uint8Array>): Response =>
+  new Response(body, { headers: { 'content-type': type } });
+
+/** Calls a tool of a bank over HTTP whose response to that is replaced. */
+async function callBehind(replace: (paid: Response) => Promise<Response>) {
+  const bank = await serveBank();
+  const url = await serve(async (request) => {
+    const isCall = (await request.clone().text()).includes('"tools/call"');
+    const response = await fetch(bank.url, new Request(bank.url, request));
+    return isCall ? replace(response) : response;
+  });
+  const { gate } = openHttpGate(url, { toolApproval: () => 'approved' });
+  const client = await connect(gate);
+  return client.callTool({ name: 'pay', arguments: { euros: 5 } });
+}
+
+test.each([
+  ['application/json', half],
+  ['text/event-stream', `data: ${half}\n`],
+])('a body (%s) without an end is read no further than 10 MiB', async (type, chunk) => {
+  const { at, body } = makeBody(chunk);
+  const result = await callBehind(async () => respondWith(type, body));
+  expect(readTexts(result)[0]).toMatch(/^It is unknown whether/);
+  await expect.poll(() => at.isEnded, { timeout: 8_000 }).toBe(true);
+  expect(at.sent).toBeLessThan(100);
+});
+
+test('the events of a stream may be more than 10 MiB together', async () => {
+  const { at, body } = makeBody(`: ${half}\n\n`, 30);
+  const result = await callBehind(async (paid) => {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const write = async (): Promise<void> => {
+      await body.pipeTo(writable, { preventClose: true });
+      const writer = writable.getWriter();
+      const event = `event: message\ndata: ${await readMessage(paid)}\n\n`;
+      await writer.write(new TextEncoder().encode(event));
+      await writer.close();
+    };
+    void write();
+    return respondWith('text/event-stream', readable);
+  });
+  expect(readTexts(result)).toEqual(['Paid.']);
+  expect(at.sent).toBe(30);
+});
+
+test.each([
+  ['nothing', 0],
+  ['a comment', 1],
+])('a call whose response ends after %s is unknown at once', async (_what, times) => {
+  const { body } = makeBody(': Be patient.\n\n', times);
+  const result = await callBehind(async () => respondWith('text/event-stream', body));
+  expect(readTexts(result)[0]).toMatch(/^It is unknown whether/);
+});
+
+/** The message of a response, which may be an event. */
+async function readMessage(response: Response): Promise<string> {
+  const body = await response.text();
+  return /^data: (.*)$/m.exec(body)?.[1] ?? body;
+}
+
 test('a header that repeats an argument is made from the approved arguments, and no client is asked for it', async () => {
   const bank = await serveBank();
   const { gate } = openHttpGate(bank.url, {

@@ -5,7 +5,6 @@ import {
   type Progress,
   ProtocolError,
   SdkHttpError,
-  StreamableHTTPClientTransport,
   type Tool,
   type Transport,
 } from '@modelcontextprotocol/client';
@@ -15,6 +14,7 @@ import { readErrorText } from '../../content/app-errors.ts';
 import { inertText } from '../../content/inert-text.ts';
 import { awaitUntilAborted, waitForTimer } from '../../content/waiting.ts';
 import { ElicitationRefused } from '../../tools/elicitation.ts';
+import { HttpTransport } from './http-transport.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 import { AnsweredCallFailed, callUntilDone, UpstreamClient } from './upstream-client.ts';
 import { type AskPeople, ServerCalls } from './upstream-questions.ts';
@@ -310,12 +310,7 @@ export class UpstreamConnection {
 
   #makeTransport(): Transport {
     if ('transport' in this.#options) return this.#options.transport();
-    if ('url' in this.#options) {
-      const { url, headers } = this.#options;
-      return new StreamableHTTPClientTransport(new URL(url), {
-        requestInit: { headers: { ...headers } },
-      });
-    }
+    if ('url' in this.#options) return new HttpTransport(this.#options);
     const { command, args = [], cwd, env, inheritEnv = [] } = this.#options;
     const inherited = inheritEnv.flatMap((name) => {
       const value = process.env[name];
