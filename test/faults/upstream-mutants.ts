@@ -196,9 +196,9 @@ export const upstreamMutants: readonly SourceMutant[] = [
   {
     promise: 'a call of a gate whose result may have been refused is unknown',
     file: 'channels/mcp/upstream-refusals.ts',
-    from: '!(isTyped && resultCodes.has(error.code))',
-    to: '!(isTyped && error.code === 0)',
-    suite: ['mcp/server-answers', 'a tool with an output schema'],
+    from: '!(checksResult && resultCodes.has(error.code))',
+    to: '!(checksResult && error.code === 0)',
+    suite: ['mcp/server-answers', 'may refuse the result of a call that ran'],
     sentence,
   },
   {

@@ -114,14 +114,17 @@ test.each([
   await gate.close();
 });
 
+const typed = { outputSchema: inputSchema };
+
 test.each([
-  [-32_602, unknown],
-  [-32_600, unknown],
-  [-32_601, refused],
+  [-32_602, typed, unknown],
+  [-32_600, typed, unknown],
+  [-32_601, typed, refused],
+  [-32_602, { ...typed, annotations: { readOnlyHint: true } }, refused],
 ])(
-  'a call of a tool with an output schema, of which the result may be what the server finds invalid, is with %i %s',
-  async (code, told) => {
-    const { gate, client } = await openOldServer(failWith(code), { outputSchema: inputSchema });
+  'with %i, a server may refuse the result of a call that ran, so a call of a tool %j is %s',
+  async (code, tool, told) => {
+    const { gate, client } = await openOldServer(failWith(code), tool);
     expect(readTold(await client.callTool(payment))).toBe(told);
     await gate.close();
   },

@@ -29,6 +29,11 @@ const pinnedToolSchema = z.object({
 /** A tool as the gate lists it. */
 export type PinnedTool = z.infer<typeof pinnedToolSchema>;
 
+/** Whether the server calls a tool read-only. */
+export function isReadOnly({ annotations }: PinnedTool): boolean {
+  return annotations?.['readOnlyHint'] === true;
+}
+
 const offerSchema = z.object({
   /** What was offered, or is allowed since the offer was accepted: names and digests of definitions. */
   tools: z.array(z.tuple([z.string(), z.string()])),
@@ -275,7 +280,7 @@ export class PinnedTools {
 
   /** Whether a tool runs without asking, because somebody has accepted that the upstream calls it read-only. */
   async isAllowed(tool: PinnedTool): Promise<boolean> {
-    if (tool.annotations?.['readOnlyHint'] !== true) return false;
+    if (!isReadOnly(tool)) return false;
     const thread = await this.#agent.thread(this.#place('offer'));
     if (thread.status === 'due') await this.#agent.run([], thread).catch(ignoreBusy);
     const { tools, isAccepted } = readOffer(thread.progress);
@@ -291,9 +296,7 @@ export class PinnedTools {
   }
 
   async #offer(): Promise<void> {
-    const readOnly = this.#tools.filter(
-      ({ annotations }) => annotations?.['readOnlyHint'] === true,
-    );
+    const readOnly = this.#tools.filter(isReadOnly);
     if (readOnly.length === 0) return;
     const thread = await this.#agent.thread(this.#place('offer'));
     if (thread.revision > 0) return;

@@ -42,8 +42,8 @@ const freshMs = 60_000;
 interface UpstreamCall {
   /** The tool, under its own name. */
   tool: Pick<Tool, 'name' | 'inputSchema'>;
-  /** Whether the tool declares an `outputSchema`. */
-  isTyped: boolean;
+  /** Whether the server may refuse the result of the tool after it ran. */
+  checksResult: boolean;
   input: Record<string, unknown>;
   /** The same for all attempts of one call. */
   idempotencyKey: string;
@@ -109,7 +109,7 @@ export class UpstreamConnection {
    */
   async call({
     tool: { name, inputSchema },
-    isTyped,
+    checksResult,
     input,
     idempotencyKey,
     attempt,
@@ -155,7 +155,7 @@ export class UpstreamConnection {
       const error = isAnswered ? thrown.cause : thrown;
       /* What it asked may have failed, and the error of that may be passed on as that of the call. */
       const hasBegun = isAnswered || running.hasAsked;
-      const isRefused = isRefusal(error, { isTyped });
+      const isRefused = isRefusal(error, { checksResult });
       /* A server that was started anew does not know the session. */
       if (SdkHttpError.isInstance(error) && error.data.status === 404) await this.#drop(client);
       if (ProtocolError.isInstance(error) || isRefused) mayAsk = false;

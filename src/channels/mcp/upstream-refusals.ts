@@ -9,12 +9,12 @@ import {
 
 /**
  * Whether an error of a call says for sure that the call was not executed: it was never sent, or the server refused it before it ran. With any
- * other error, the server may have begun: an internal error, a code of the server's own, a proxy that waited in vain. `isTyped`: the tool
- * declares an `outputSchema`.
+ * other error, the server may have begun: an internal error, a code of the server's own, a proxy that waited in vain. `checksResult`: the
+ * server may refuse the result of a call that ran.
  */
-export function isRefusal(error: unknown, { isTyped }: { isTyped: boolean }): boolean {
+export function isRefusal(error: unknown, { checksResult }: { checksResult: boolean }): boolean {
   if (ProtocolError.isInstance(error))
-    return refusingCodes.has(error.code) && !(isTyped && resultCodes.has(error.code));
+    return refusingCodes.has(error.code) && !(checksResult && resultCodes.has(error.code));
   if (SdkHttpError.isInstance(error)) return refusingStatuses.has(error.data.status);
   if (SdkError.isInstance(error)) return unsent.has(error.code);
   if (error instanceof UnauthorizedError) return true;

@@ -10,6 +10,7 @@ import { CallProgress, describeProgress } from './call-progress.ts';
 import { nameClient, readCallMessage } from './call-record.ts';
 import type { GateProblem } from './gate-problem.ts';
 import {
+  isReadOnly,
   makePinsAgent,
   PinnedTools,
   type PinnedTool,
@@ -182,7 +183,8 @@ function openUpstream(
     const ask = askInCall({ elicitations, closing, server: name }, { threadId, toolCallId });
     const result = await connection.call({
       tool: { name: tool.name, inputSchema: { ...tool.inputSchema, type: 'object' } },
-      isTyped: tool.outputSchema !== undefined,
+      /* By its own word, a tool that is read-only has done nothing. */
+      checksResult: tool.outputSchema !== undefined && !isReadOnly(tool),
       input: isObject(input) ? input : {},
       idempotencyKey,
       attempt,
