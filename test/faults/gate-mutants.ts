@@ -458,7 +458,7 @@ export const gateMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'no tool of one server makes the tools of all others fail',
-    file: 'channels/mcp/pinned-tools.ts',
+    file: 'channels/mcp/tool-definitions.ts',
     from: "toCanonicalText(tool) !== ''",
     to: "tool.name !== ''",
     suite: ['mcp/upstreams', 'half of a character'],
@@ -466,7 +466,7 @@ export const gateMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a tool of a gate that is nested too deep is left out alone',
-    file: 'channels/mcp/pinned-tools.ts',
+    file: 'channels/mcp/tool-definitions.ts',
     from: 'if (isDeeper(each, deepestDefinition)) {',
     to: 'if (isDeeper(each, 10_000)) {',
     suite: ['mcp/upstreams', 'nested too deep'],

@@ -1,4 +1,3 @@
-import type { Tool } from '@modelcontextprotocol/client';
 import type { UserModelMessage } from 'ai';
 import { z } from 'zod';
 import type { Agent } from '../../agent/agent.ts';
@@ -11,28 +10,17 @@ import { toCanonicalText } from '../../policy/digest.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { ChangeBudget } from './change-budget.ts';
+import {
+  definedSchema,
+  digestTool,
+  isReadOnly,
+  isSameTool,
+  mostTools,
+  type PinnedTool,
+  pinnedToolSchema,
+} from './tool-definitions.ts';
 
 /* Definitions of tools as they were accepted, and what people decide about changes of them. An upstream is not trusted to keep to what it said. */
-
-const jsonSchema = z.record(z.string(), z.json());
-
-/** A tool as the gate lists it: what was accepted of its definition. */
-const pinnedToolSchema = z.object({
-  name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,127}$/),
-  title: z.string().optional(),
-  description: z.string().optional(),
-  inputSchema: jsonSchema,
-  outputSchema: jsonSchema.optional(),
-  annotations: jsonSchema.optional(),
-});
-
-/** A tool as the gate lists it. */
-export type PinnedTool = z.infer<typeof pinnedToolSchema>;
-
-/** Whether the server calls a tool read-only. */
-export function isReadOnly({ annotations }: PinnedTool): boolean {
-  return annotations?.['readOnlyHint'] === true;
-}
 
 const offerSchema = z.object({
   /** What was offered, or is allowed since the offer was accepted: names and digests of definitions. */
@@ -43,61 +31,8 @@ const newsSchema = z.object({
   providerOptions: z.object({ holdpoint: z.object({ listed: z.array(pinnedToolSchema) }) }),
 });
 
-/* The definitions of a tool and of a server, in characters of JSON. */
-const longestDefinition = 65_536;
-const deepestDefinition = 100;
-const mostTools = 1_000;
 /* Of all pins of a server, which are recorded together at each change. */
 const longestPins = 4_194_304;
-
-/** The tools of a listing that can be pinned, and what is wrong with the others. */
-export function readListing(listed: readonly Tool[]): { tools: PinnedTool[]; problems: string[] } {
-  const problems: string[] = [];
-  const byName = new Map<string, PinnedTool | undefined>();
-  for (const each of listed.slice(0, mostTools)) {
-    const name = quoteInertLine(each.name.slice(0, 200));
-    if (isDeeper(each, deepestDefinition)) {
-      problems.push(
-        `The tool ${name} is left out: its definition is nested more than ${deepestDefinition} deep.`,
-      );
-      continue;
-    }
-    const { success, data } = pinnedToolSchema.safeParse(each);
-    if (!success || !isCanonical(data))
-      problems.push(`The tool ${name} is left out: its name or definition is not valid.`);
-    else if (JSON.stringify(data).length > longestDefinition)
-      problems.push(
-        `The tool ${name} is left out: its definition has over ${longestDefinition} characters.`,
-      );
-    else if (byName.has(data.name)) {
-      byName.set(data.name, undefined);
-      problems.push(`The tool ${name} is left out: it is listed twice.`);
-    } else byName.set(data.name, data);
-  }
-  if (listed.length > mostTools)
-    problems.push(`It lists ${listed.length} tools: only ${mostTools} are used.`);
-  const tools = [...byName.values()].filter((each) => each !== undefined);
-  return { tools, problems };
-}
-
-function isDeeper(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth === 0 || Object.values(value).some((each) => isDeeper(each, depth - 1));
-}
-
-/* Half of a surrogate pair has no canonical text, and an agent with such a tool could call none. */
-function isCanonical(tool: PinnedTool): boolean {
-  try {
-    return toCanonicalText(tool) !== '';
-  } catch {
-    return false;
-  }
-}
-
-/** The digest of a definition. */
-async function digestTool(tool: PinnedTool): Promise<string> {
-  return hashText(`holdpoint/mcp-tool/v1\0${toCanonicalText(tool)}`);
-}
 
 /** What the agent of the pins has of the gate's options. */
 export type PinsOptions = Pick<
@@ -165,7 +100,7 @@ function makeNews(text: string, listed: readonly PinnedTool[]): UserModelMessage
   return {
     role: 'user',
     content: text,
-    providerOptions: { holdpoint: { listed: z.array(jsonSchema).parse(listed) } },
+    providerOptions: { holdpoint: { listed: z.array(definedSchema).parse(listed) } },
   };
 }
 
@@ -375,10 +310,6 @@ function ignoreBusy(error: unknown): void {
   const isBusy =
     HoldpointError.isInstance(error) && ['thread-busy', 'requests-open'].includes(error.code);
   if (!isBusy) throw error;
-}
-
-function isSameTool(one: PinnedTool, other: PinnedTool): boolean {
-  return toCanonicalText(one) === toCanonicalText(other);
 }
 
 /** The difference between two definitions, as JSON, in which no text looks like a line of ours. */

@@ -9,14 +9,8 @@ import { ElicitationRefused } from '../../tools/elicitation.ts';
 import { CallProgress, describeProgress } from './call-progress.ts';
 import { nameClient, readCallMessage } from './call-record.ts';
 import type { GateProblem } from './gate-problem.ts';
-import {
-  isReadOnly,
-  makePinsAgent,
-  PinnedTools,
-  type PinnedTool,
-  type PinsOptions,
-  readListing,
-} from './pinned-tools.ts';
+import { makePinsAgent, PinnedTools, type PinsOptions } from './pinned-tools.ts';
+import { isReadOnly, type PinnedTool, readListing } from './tool-definitions.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 import { checkUpstreams, type UpstreamOptions } from './upstream-options.ts';
 import type { AskPeople } from './upstream-questions.ts';
