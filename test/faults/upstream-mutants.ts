@@ -217,4 +217,12 @@ export const upstreamMutants: readonly SourceMutant[] = [
     suite: ['mcp/server-answers', 'that an older server refuses'],
     sentence,
   },
+  {
+    promise: 'a call of a gate waits for no change of another tool',
+    file: 'channels/mcp/upstreams.ts',
+    from: 'if (pins.whyNot(tool.name) !== undefined) await',
+    to: 'if (pins.isUndecided) await',
+    suite: [hostile, 'that has not changed does not wait'],
+    sentence,
+  },
 ];

@@ -189,6 +189,33 @@ test('two definitions that people have accepted in both directions may take turn
   await gate.close();
 });
 
+test('a call of a tool that has not changed does not wait for what is read about those that have', async () => {
+  const inner = memoryStore();
+  let reading = Promise.resolve();
+  const store: ThreadStore = {
+    ...inner,
+    read: async (...given) => {
+      if (given[0].startsWith('gate/change/')) await reading;
+      return inner.read(...given);
+    },
+  };
+  const tools = invent('a', 20);
+  const server = makeServer([pay, ...tools]);
+  const { gate, listTexts } = openGate({
+    servers: { bank: server },
+    store,
+    toolApproval: () => 'approved',
+  });
+  const client = await connect(gate);
+  await server.change([pay, ...tools.map((tool) => ({ ...tool, description: 'Other.' }))]);
+  await eventually(listTexts).toHaveLength(20);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  reading = promise;
+  expect(readTexts(await client.callTool({ name: 'pay' }))).toEqual(['pay done']);
+  resolve();
+  await gate.close();
+}, 10_000);
+
 /** A server that has more than tools. */
 function openRich(): Transport {
   const server = new Server(

@@ -184,7 +184,7 @@ function openUpstream(
       attempt,
       signal: abortSignal ?? neverAborted,
       whyNot: async () => {
-        if (pins.isUndecided) await readDecisions();
+        if (pins.whyNot(tool.name) !== undefined) await readDecisions();
         return pins.whyNot(tool.name) ?? pins.whyOutdated(tool);
       },
       ask: async (params, until) => {
