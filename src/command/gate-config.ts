@@ -5,7 +5,7 @@ import type { MayAnswer } from '../agent/input.ts';
 import type { GateOptions, UpstreamOptions } from '../channels/mcp.ts';
 import { hashText } from '../content/crypto.ts';
 import { parseJson } from '../content/json-value.ts';
-import { findUnknownGroups, makeGateRules, makeMayAnswer } from './gate-rules.ts';
+import { findUnkeepable, makeGateRules, makeMayAnswer } from './gate-rules.ts';
 import { type GateFile, gateFileSchema } from './gate-schema.ts';
 import { findRepeatedKey } from './json-option.ts';
 import { readRulesFile } from './rules-file.ts';
@@ -77,11 +77,9 @@ function parseGateFile(path: string, content: string): GateFile {
   const parsed = gateFileSchema.safeParse(json);
   if (!parsed.success)
     throw new Error(`${path} is not the file of a gate:\n${z.prettifyError(parsed.error)}`);
-  const [unknown] = findUnknownGroups(parsed.data);
-  if (unknown === undefined) return parsed.data;
-  throw new Error(
-    `${path}: rules[${unknown.rule}] names the group ${JSON.stringify(unknown.group)}, which people does not have.`,
-  );
+  const unkeepable = findUnkeepable(parsed.data);
+  if (unkeepable !== undefined) throw new Error(`${path}: ${unkeepable}`);
+  return parsed.data;
 }
 
 function fillServer(

@@ -160,18 +160,23 @@ export function makeMayAnswer(people: Readonly<Record<string, readonly string[]>
     request.approvers.some((name) => isOneOf(name, principal));
 }
 
-/** The groups that the rules name and that have no people. */
-export function findUnknownGroups({
+/** What of a file's rules can't be kept to by the people that it names: the first of it, as the end of a sentence. */
+export function findUnkeepable({
   rules = [],
   people = {},
-}: Pick<GateFile, 'rules' | 'people'>): { rule: number; group: string }[] {
-  return rules.flatMap((rule, index) => {
-    if (rule.approval !== 'user-approval') return [];
-    const { approvers = [], onExpiry } = rule;
-    const later =
-      typeof onExpiry === 'object' && onExpiry.type === 'escalate' ? onExpiry.approvers : [];
-    return [...approvers, ...later]
-      .filter((group) => !Object.hasOwn(people, group))
-      .map((group) => ({ rule: index, group }));
-  });
+}: Pick<GateFile, 'rules' | 'people'>): string | undefined {
+  for (const [index, rule] of rules.entries()) {
+    if (rule.approval !== 'user-approval') continue;
+    const { approvers, onExpiry, quorum = 1 } = rule;
+    const later = typeof onExpiry === 'object' && 'approvers' in onExpiry ? onExpiry.approvers : [];
+    for (const groups of [approvers ?? [], later]) {
+      const unknown = groups.find((group) => !Object.hasOwn(people, group));
+      if (unknown !== undefined)
+        return `rules[${index}] names the group ${JSON.stringify(unknown)}, which people does not have.`;
+      const { size } = new Set(groups.flatMap((group) => people[group] ?? []));
+      if (groups.length > 0 && size < quorum)
+        return `rules[${index}] has the quorum ${quorum}, which its groups ${JSON.stringify(groups)} can't reach: people in them: ${size}.`;
+    }
+  }
+  return undefined;
 }

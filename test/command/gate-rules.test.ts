@@ -33,7 +33,10 @@ function writeConfig(content: object | string, name = 'gate.json'): string {
 const anything = { type: 'object' as const, properties: { to: {}, euros: {}, Euros: {} } };
 
 /** A gate with the rules of a file, in front of a bank whose tools take anything. */
-async function openWithRules(rules: readonly object[], people: object = { boss: ['boss'] }) {
+async function openWithRules(
+  rules: readonly object[],
+  people: object = { boss: ['boss', 'cleo'] },
+) {
   const path = writeConfig({ name: 'payments', servers, rules, people });
   const config = await readGateConfig(path, { env: {} });
   const bank = makeBank(undefined, [{ name: 'pay', inputSchema: anything }]);
@@ -415,6 +418,15 @@ test.each<[string, object | string, RegExp]>([
     'with a group that has no people',
     { ...valid, rules: [{ tools: ['a'], approval: 'user-approval', approvers: ['boss'] }] },
     /rules\[0\] names the group "boss"/,
+  ],
+  [
+    'with a quorum of more people than its groups have',
+    {
+      ...valid,
+      people: { a: ['ben', 'cleo'], b: ['cleo'] },
+      rules: [{ tools: ['a'], approval: 'user-approval', approvers: ['a', 'b'], quorum: 3 }],
+    },
+    /rules\[0\] has the quorum 3, which its groups \["a","b"\] can't reach: people in them: 2/,
   ],
   [
     'that escalates to a group that has no people',

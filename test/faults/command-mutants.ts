@@ -356,4 +356,12 @@ export const commandMutants: readonly SourceMutant[] = [
     suite: [gateRules, 'without the variables'],
     sentence: failed,
   },
+  {
+    promise: 'a quorum of a gate that can not be reached is refused before anything is served',
+    file: 'command/gate-rules.ts',
+    from: 'if (groups.length > 0 && size < quorum)',
+    to: 'if (groups.length > 0 && size < 0)',
+    suite: [gateRules, 'with a quorum of more people'],
+    sentence: failed,
+  },
 ];
