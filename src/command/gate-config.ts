@@ -5,6 +5,7 @@ import type { MayAnswer } from '../agent/input.ts';
 import type { GateOptions, UpstreamOptions } from '../channels/mcp.ts';
 import { hashText } from '../content/crypto.ts';
 import { parseJson } from '../content/json-value.ts';
+import { whyNotStrictJson } from '../policy/strict-json.ts';
 import { findUnkeepable, makeGateRules, makeMayAnswer } from './gate-rules.ts';
 import { type GateFile, gateFileSchema } from './gate-schema.ts';
 import { findRepeatedKey } from './json-option.ts';
@@ -74,6 +75,9 @@ function parseGateFile(path: string, content: string): GateFile {
   const repeated = findRepeatedKey(text);
   if (repeated !== undefined)
     throw new Error(`${path} has the key ${JSON.stringify(repeated)} twice in one object.`);
+  /* A key `__proto__`, which the schema would leave out, or a number that was rounded: the rule would be another one. */
+  const fault = whyNotStrictJson(json);
+  if (fault !== undefined) throw new Error(`${path} is not strict JSON: ${fault}.`);
   const parsed = gateFileSchema.safeParse(json);
   if (!parsed.success)
     throw new Error(`${path} is not the file of a gate:\n${z.prettifyError(parsed.error)}`);

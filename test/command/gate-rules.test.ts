@@ -363,6 +363,16 @@ const valid = { name: 'payments', servers };
 test.each<[string, object | string, RegExp]>([
   ['that is not JSON', '{', /gate\.json is not JSON/],
   ['with a key twice', '{"name":"x","name":"y"}', /has the key "name" twice/],
+  [
+    'with a condition on an argument that no map may have',
+    '{"name":"x","servers":{"a":{"command":"x"}},"rules":[{"tools":["*"],"approval":"approved","when":{"__proto__":{"equals":1}}}]}',
+    /it has a `__proto__` key/,
+  ],
+  [
+    'with a number that is rounded',
+    '{"name":"x","servers":{"a":{"command":"x"}},"rules":[{"tools":["*"],"approval":"approved","when":{"id":{"equals":9007199254740993}}}]}',
+    /9007199254740992 is outside/,
+  ],
   ['without servers', { name: 'x', servers: {} }, /needs at least one server/],
   ['without a name', { servers }, /→ at name/],
   [

@@ -364,4 +364,12 @@ export const commandMutants: readonly SourceMutant[] = [
     suite: [gateRules, 'with a quorum of more people'],
     sentence: failed,
   },
+  {
+    promise: 'no condition of a rule of a gate is left out',
+    file: 'command/gate-config.ts',
+    from: 'const fault = whyNotStrictJson(json);',
+    to: 'const fault = whyNotStrictJson(null);',
+    suite: [gateRules, 'that no map may have'],
+    sentence: failed,
+  },
 ];
