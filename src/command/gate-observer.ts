@@ -4,10 +4,9 @@ import type { GateOptions } from '../channels/mcp.ts';
 import { readErrorText } from '../content/app-errors.ts';
 import { findOwnRule } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
+import type { RuleForAll } from './gate-rules.ts';
 
-/** The rule of a gate that only observes. */
-type Rule = Extract<NonNullable<GateOptions['toolApproval']>, (...input: never) => unknown>;
-type RuleOptions = Parameters<Rule>[0];
+type RuleOptions = Parameters<RuleForAll>[0];
 
 /** Whose records they are, and where they are kept. */
 interface ObserverOptions {
@@ -22,7 +21,7 @@ interface ObserverOptions {
  * Makes a rule that runs each call. Before it runs one that the rules of the gate would not have run, it records what they would have done: as a
  * request that is closed at once, in a thread of the agent `<name>-observed`. An answer to it would do nothing.
  */
-export function makeObserver({ store, name, toolApproval, report }: ObserverOptions): Rule {
+export function makeObserver({ store, name, toolApproval, report }: ObserverOptions): RuleForAll {
   const observer = createCustomAgent({
     name: `${name}-observed`,
     store,

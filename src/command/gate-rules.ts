@@ -6,6 +6,12 @@ import type { GateCondition, GateFile, GateRule } from './gate-schema.ts';
 /** What an agent decides by. */
 export type GateRules = Pick<SharedAgentOptions, 'toolApproval' | 'mayAnswer'>;
 
+/** A rule that is one function for all tools. */
+export type RuleForAll = Extract<
+  NonNullable<GateRules['toolApproval']>,
+  (...given: never) => unknown
+>;
+
 /**
  * Makes the rules of an agent from those of a file. The first rule that matches decides; without one, a person is asked unless the tools of the
  * server were accepted as read-only. A rule that may match lets nothing run: it asks, unless another one asks or denies after it. The gate
@@ -15,9 +21,7 @@ export function makeGateRules({
   rules = [],
   people = {},
 }: Pick<GateFile, 'rules' | 'people'>): Required<GateRules> {
-  const toolApproval: Extract<GateRules['toolApproval'], (...given: never) => unknown> = ({
-    toolCall: { toolName, input },
-  }) => {
+  const toolApproval: RuleForAll = ({ toolCall: { toolName, input } }) => {
     const asking: Asking[] = [];
     for (const [index, rule] of rules.entries()) {
       if (!rule.tools.some((pattern) => matchesName(pattern, toolName))) continue;
