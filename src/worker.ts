@@ -23,7 +23,7 @@ export interface WorkerOptions {
   agent: Pick<Agent, 'name' | 'now' | 'thread' | 'run'>;
   /** The store whose threads the worker runs. */
   store: Pick<ThreadStore, 'claim' | 'subscribe' | 'claims' | 'now'>;
-  /** Ends the worker, and aborts its current runs with the signal's reason. */
+  /** Ends the worker, aborts its current runs with the signal's reason, and gives back what it has claimed and not begun. */
   signal: AbortSignal;
   /** How often the store is polled for due threads if no notice arrives, in milliseconds. Default 1,000. */
   pollMs?: number;
@@ -231,19 +231,30 @@ class WorkerSlots {
     else this.#refilling = setTimeout(wake, refillMs);
   }
 
-  async #run({ threadId, revision }: ThreadSummary): Promise<void> {
+  async #run(claimed: ThreadSummary): Promise<void> {
     const { agent, signal, onError } = this.#options;
+    const { threadId, revision } = claimed;
+    let reached = revision;
     try {
-      if (signal.aborted) return;
+      signal.throwIfAborted();
       const thread = await agent.thread(threadId);
       try {
         await agent.run([], thread, { abortSignal: signal, onlyWhenDue: true });
       } finally {
+        reached = thread.revision;
         void this.#report(thread, revision);
       }
     } catch (error) {
       if (!signal.aborted) void callGuarded((each: unknown) => onError?.(each, threadId), error);
+      else if (reached === revision) await this.#giveBack(claimed);
     }
+  }
+
+  /** Ends the claim of a thread that this worker has not begun to run, so that others need not wait for the claim's time to be over. */
+  async #giveBack({ threadId, nextDeadline: until = 0 }: ThreadSummary): Promise<void> {
+    const { store, agent } = this.#options;
+    const selection = { threadId, agent: agent.name ?? null, dueBefore: until + 1, limit: 1 };
+    await store.claim({ ...selection, until: agent.now() }).catch(() => {});
   }
 
   /** Reports what needs a person's attention and happened since the thread was claimed. */

@@ -5,6 +5,7 @@ import { runWorker } from 'holdpoint/worker';
 import { expect, test } from 'vitest';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, cityInput, look, travelWorld } from '../support/travel-world.ts';
+import { answeredThreads } from '../support/worker-fleet.ts';
 
 const threadIds = Array.from({ length: 20 }, (_, index) => `t${String(index).padStart(2, '0')}`);
 
@@ -133,6 +134,35 @@ test('a store that can not be reached is told to onError, and asked again', asyn
   await runWorker({ agent, store: { claim }, signal: stopping.signal, pollMs: 1, onError });
   expect(errors).toEqual(Array.from({ length: 3 }, () => 'Error: no connection'));
 });
+
+test.each(['claimed', 'opened'])(
+  'a worker that is told to stop while a thread is %s leaves it to others at once',
+  async (moment) => {
+    const store = memoryStore();
+    await answeredThreads(store, ['t']);
+    const stopping = new AbortController();
+    const stopAt = (reached: string): void => {
+      if (reached === moment) stopping.abort();
+    };
+    const watched: ThreadStore = {
+      ...store,
+      async claim(claim) {
+        const claimed = await store.claim(claim);
+        stopAt('claimed');
+        return claimed;
+      },
+      async read(...input) {
+        stopAt('opened');
+        return store.read(...input);
+      },
+    };
+    const world = travelWorld(scriptedModel([]), () => watched);
+    const agent = world.agent();
+    await runWorker({ agent, store: watched, signal: stopping.signal });
+    expect(await store.list({ dueBefore: agent.now() + 1 })).toMatchObject([{ threadId: 't' }]);
+    expect(world.ran).toEqual([]);
+  },
+);
 
 test('a tool that never settles takes one place: other threads are run meanwhile', async () => {
   const store = wakingStore();

@@ -106,6 +106,14 @@ export const noticeMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a worker that is told to stop gives back what it has not begun',
+    file: 'worker.ts',
+    from: 'else if (reached === revision) await this.#giveBack(claimed);',
+    to: '',
+    suite: ['agent/worker', 'told to stop while a thread is'],
+    sentence: failed,
+  },
+  {
     promise: 'a role that may not drop the indexes of an older version can use the store',
     file: runner,
     from: 'await pool.query({ text }).catch(() => {});',
