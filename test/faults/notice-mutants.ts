@@ -42,6 +42,14 @@ export const noticeMutants: readonly SourceMutant[] = [
     sentence: /The connection is gone/,
   },
   {
+    promise: 'a pool that throws keeps back no later notice',
+    file: sender,
+    from: 'this.#notify([names, payloads])',
+    to: 'this.#pool.query({ ...this.#query, values: [names, payloads] })',
+    suite: [notices, 'where the pool throws'],
+    sentence: /It is closed/,
+  },
+  {
     promise: 'an answer waits for a moment if its notice gets no reply',
     file: sender,
     from: 'const longestMs = 2_000;',

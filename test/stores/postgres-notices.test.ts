@@ -121,6 +121,28 @@ describe('the notice of an append', () => {
     await working;
     expect(sizes.length).toBeGreaterThan(1);
   });
+
+  test('fails no append where the pool throws, and later notices are sent', async () => {
+    const database = await server.createDatabase();
+    const inner = server.pool(database);
+    let fails = true;
+    const store = postgresStore({
+      connect: async () => inner.connect(),
+      query(query) {
+        if (fails && query.text.includes('pg_notify')) throw new Error('It is closed.');
+        return inner.query(query);
+      },
+    });
+    const { heard, hears, stop } = listening(postgresStore(server.pool(database)));
+    await hears(1);
+    await appendPlain(store, 'unheard', due);
+    store.claims.send({ worker: 'w', isFree: true });
+    fails = false;
+    await appendPlain(store, 'heard', due);
+    await hears(2);
+    expect(heard.at(-1)).toMatchObject({ threadId: 'heard' });
+    await stop();
+  });
 });
 
 describe('notices of claims', () => {

@@ -1,6 +1,6 @@
 import { waitForTimer } from '../../content/waiting.ts';
 import { channels } from './notice-payloads.ts';
-import type { PostgresPool, PostgresQuery } from './pool.ts';
+import type { PostgresPool, PostgresQuery, PostgresResult } from './pool.ts';
 
 type Channel = (typeof channels)[keyof typeof channels];
 
@@ -47,7 +47,12 @@ class NoticeSender {
   async #sendWaiting(): Promise<void> {
     const { channels: names, payloads } = this.#waiting;
     this.#waiting = { channels: [], payloads: [] };
-    await settleWithin(longestMs, this.#pool.query({ ...this.#query, values: [names, payloads] }));
+    await settleWithin(longestMs, this.#notify([names, payloads]));
+  }
+
+  /** Rejects also where the pool throws: an error here would keep back all later notices, and fail the append of an answer that is recorded. */
+  async #notify(values: unknown[]): Promise<PostgresResult> {
+    return this.#pool.query({ ...this.#query, values });
   }
 }
 
