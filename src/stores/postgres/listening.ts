@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { waitForTimer } from '../../content/waiting.ts';
 import type { ClaimNotice, ThreadNotice } from '../../thread/thread-store.ts';
 import { Notices } from '../sql/notices.ts';
 import { channels, parseClaimNotice, parseNotice } from './notice-payloads.ts';
@@ -86,7 +86,7 @@ async function keepListening(
       failures += 1;
     }
     const delay = Math.min(100 * 2 ** failures, 10_000);
-    await pause(delay, undefined, { signal: ending }).catch(() => {});
+    await waitForTimer(delay, ending);
   }
 }
 
