@@ -2,6 +2,7 @@ import type { SourceMutant } from './source-mutants.ts';
 
 const notices = 'stores/postgres-notices';
 const turns = 'agent/claim-turns';
+const claims = 'faults/claims';
 const sender = 'stores/postgres/notice-sender.ts';
 const runner = 'stores/postgres/statement-runner.ts';
 const failed = /AssertionError/;
@@ -112,6 +113,54 @@ export const noticeMutants: readonly SourceMutant[] = [
     to: 'this.#turns',
     suite: [turns, 'leave out those of other agents'],
     sentence: failed,
+  },
+  {
+    promise: 'a worker takes part in the turns of each notice of a thread',
+    file: 'agent/claim-turns.ts',
+    from: '    this.#waiting.delete(threadId);\n',
+    to: '',
+    suite: [claims, 'the first worker dies'],
+    sentence: /let its turn pass/,
+  },
+  {
+    promise: 'a worker looks for what nobody told it of, poll by poll',
+    file: 'worker.ts',
+    from: 'setInterval(() => slots.notice(), pollMs)',
+    to: 'setInterval(() => wakeUp.wake(), pollMs)',
+    suite: [claims, 'no due thread waits longer than a poll'],
+    sentence: /due for longer than a poll|left behind/,
+  },
+  {
+    promise: 'a thread whose worker died before it ran is claimed again when the claim is over',
+    file: 'worker.ts',
+    from: 'until: at + claimMs,',
+    to: 'until: at + 1_000 * claimMs,',
+    suite: [claims, 'the first worker dies'],
+    sentence: /left behind/,
+  },
+  {
+    promise: 'a full worker does not forget what it has heard of',
+    file: 'worker.ts',
+    from: 'if (this.#free <= 0) this.#mayBeDue = true;\n    else {\n      this.#noticed.add',
+    to: 'if (this.#free > 0) {\n      this.#noticed.add',
+    suite: [claims, 'as soon as it has room'],
+    sentence: /let its turn pass/,
+  },
+  {
+    promise: 'a worker that was full looks when it has room',
+    file: 'worker.ts',
+    from: 'if (this.#mayBeDue || this.#noticed.size > 0) this.#refill();',
+    to: '',
+    suite: [claims, 'as soon as it has room'],
+    sentence: /let its turn pass/,
+  },
+  {
+    promise: 'a process sends more notices than the first ones',
+    file: sender,
+    from: '      this.#next = undefined;\n',
+    to: '',
+    suite: ['faults/claims.deep', 'on Postgres, .* no due thread waits longer'],
+    sentence: /An answer waits for a poll|for longer than a poll/,
   },
   {
     promise: 'a worker that is told to stop gives back what it has not begun',
