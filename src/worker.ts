@@ -107,6 +107,8 @@ class WorkerSlots {
   readonly #turns = new ClaimTurns((threadId) => this.#takeTurn(threadId));
   /** Whether threads may be due for which there was no notice. */
   #mayBeDue = true;
+  /** Whether this worker has told the others that it can claim more. */
+  #toldFree = false;
   #refilling: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: SlotOptions) {
@@ -152,9 +154,10 @@ class WorkerSlots {
     }
   }
 
-  /** Tells the other workers that a thread is claimed, and whether this worker can claim more. */
+  /** Tells the other workers whether this worker can claim more, and which thread it has claimed, if any. */
   #tellClaim(isFree: boolean, threadId?: string): void {
     const { store, agent } = this.#options;
+    this.#toldFree = isFree;
     store.claims?.send({
       worker: this.#turns.worker,
       isFree,
@@ -170,6 +173,8 @@ class WorkerSlots {
       await sync();
       await this.#claimNoticed();
       if (this.#mayBeDue && this.#free > 0) await this.#claimAny();
+      const isFree = this.#free > 0;
+      if (isFree !== this.#toldFree) this.#tellClaim(isFree);
     } catch (error) {
       void callGuarded(this.#options.onError, error);
     }
@@ -217,7 +222,7 @@ class WorkerSlots {
     for (const summary of claimed) {
       const run = this.#run(summary).finally(() => {
         this.#running.delete(run);
-        if (this.#mayBeDue || this.#noticed.size > 0) this.#refill();
+        if (this.#mayBeDue || this.#noticed.size > 0 || !this.#toldFree) this.#refill();
       });
       this.#running.add(run);
     }

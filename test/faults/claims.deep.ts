@@ -140,15 +140,13 @@ test.each([/started 2 times/, /had 2 effects/])(
 
 /** Idle workers, and answers that come to them one by one; notices take the times of the wire. */
 function idleFleet(
-  workers: readonly Pick<WorkerPlan, 'isOlder'>[],
+  workers: readonly Pick<WorkerPlan, 'isOlder' | 'concurrency'>[],
   { firstId, fates }: { firstId: number; fates: readonly Fate[] },
 ) {
   const calls = ['Paris', 'Rome', 'Oslo'].map((city) => ['book', city] as const);
   return {
     ...undisturbed,
-    workers: workers.map((kind, index) => {
-      return { ...kind, startsAt: index * 10, skewMs: 0, concurrency: 4 };
-    }),
+    workers: workers.map((kind, index) => ({ ...kind, startsAt: index * 10, skewMs: 0 })),
     threads: Array.from({ length: 50 }, (_, index) => {
       const begin = 600 + index * 20;
       return { calls, answers: [0, 1, 2].map((nth) => ({ at: begin + nth * 1_000 })) };
@@ -159,14 +157,16 @@ function idleFleet(
 }
 
 const answers = 150;
-const newer = Array.from({ length: 50 }, () => ({ isOlder: false }));
-const older = Array.from({ length: 6 }, () => ({ isOlder: true }));
+const idle = { isOlder: false, concurrency: 4 };
+const fifty = Array.from({ length: 50 }, () => idle);
+const older = Array.from({ length: 6 }, () => ({ ...idle, isOlder: true }));
 
 test.each([
-  ['fifty idle workers, 1.5 times at most', newer, 1.5],
+  ['fifty idle workers, 1.5 times at most', fifty, 1.5],
+  ['fifty that run one thread each', fifty.map((each) => ({ ...each, concurrency: 1 })), 1.5],
   [
     'six beside six of a version without turns, by these and 1.5 times more',
-    [...newer.slice(44), ...older],
+    [...fifty.slice(44), ...older],
     7.5,
   ],
 ])('an answer is claimed by %s', { timeout }, async (_fleet, workers, most) => {

@@ -99,6 +99,14 @@ export const noticeMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a worker that was full is known to be free again',
+    file: 'worker.ts',
+    from: 'if (isFree !== this.#toldFree) this.#tellClaim(isFree);',
+    to: '',
+    suite: [turns, 'claim each due thread once'],
+    sentence: failed,
+  },
+  {
     promise: 'nobody waits for a worker that is full',
     file: 'agent/claim-turns.ts',
     from: 'else this.#free.delete(worker);',
@@ -149,7 +157,7 @@ export const noticeMutants: readonly SourceMutant[] = [
   {
     promise: 'a worker that was full looks when it has room',
     file: 'worker.ts',
-    from: 'if (this.#mayBeDue || this.#noticed.size > 0) this.#refill();',
+    from: 'if (this.#mayBeDue || this.#noticed.size > 0 || !this.#toldFree) this.#refill();',
     to: '',
     suite: [claims, 'as soon as it has room'],
     sentence: /let its turn pass/,
