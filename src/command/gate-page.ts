@@ -18,7 +18,7 @@ interface PageLink {
 
 /** The page of a gate, which one of the gates of a store and a name serves for all. */
 export interface GatePage {
-  /** The address, for browsers that have opened a link before. It opens nothing, so that anybody may read it. */
+  /** An address that leads browsers which have opened a link before to the page. It opens nothing, so that anybody may read it. */
   readonly address: string;
   /** Makes a link, by the gate that serves the page. */
   makeLink: () => Promise<PageLink>;
@@ -54,7 +54,7 @@ const advice =
  * on a free one, and reports it.
  */
 export async function openGatePage(options: GatePageOptions): Promise<GatePage> {
-  const page = new SharedPage(options, await makePagePath(options));
+  const page = new SharedPage(options, await makePaths(options));
   await page.join();
   return page;
 }
@@ -66,14 +66,22 @@ export async function askForLink(
   return askOwner(options);
 }
 
-/* Unknown to the pages of other ports, which else get its cookie; the same for all who serve it. */
-async function makePagePath({ key, name }: Pick<GatePageOptions, 'key' | 'name'>): Promise<string> {
-  return `/inbox-${(await key.sign('path', name)).slice(0, 22)}`;
+/** Where the page is, and from where browsers find it; the same for all who serve it. */
+interface PagePaths {
+  /** Whoever knows it can get the cookie, with a server on another port. Only links have it. */
+  path: string;
+  entrance: string;
+}
+
+async function makePaths({ key, name }: Pick<GatePageOptions, 'key' | 'name'>): Promise<PagePaths> {
+  const makePath = async (purpose: string): Promise<string> =>
+    `/inbox-${(await key.sign(purpose, name)).slice(0, 22)}`;
+  return { path: await makePath('path'), entrance: await makePath('entrance') };
 }
 
 class SharedPage implements GatePage {
   readonly #options: GatePageOptions;
-  readonly #path: string;
+  readonly #paths: PagePaths;
   #server: LocalServer | undefined;
   #guard: LocalPage | undefined;
   #watchers = 0;
@@ -81,14 +89,14 @@ class SharedPage implements GatePage {
   #timer: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
 
-  constructor(options: GatePageOptions, path: string) {
+  constructor(options: GatePageOptions, paths: PagePaths) {
     this.#options = options;
-    this.#path = path;
+    this.#paths = paths;
   }
 
   get address(): string {
     const host = this.#server?.host ?? `127.0.0.1:${this.#options.port}`;
-    return `http://${host}${this.#path}`;
+    return `http://${host}${this.#paths.entrance}`;
   }
 
   /** Serves the page or finds who does. */
@@ -153,10 +161,10 @@ class SharedPage implements GatePage {
 
   #makeHandler(host: string): (request: Request) => Promise<Response> {
     const { key, name, now, makeHandler } = this.#options;
-    const handle = makeHandler(this.#path);
+    const handle = makeHandler(this.#paths.path);
     const guard = guardLocalPage({
       host,
-      path: this.#path,
+      ...this.#paths,
       handle: (request) => this.#watch(request, handle),
       advice,
       sessions: makeSessions(key, name, now),
@@ -177,7 +185,10 @@ class SharedPage implements GatePage {
     request: Request,
     handle: (request: Request) => Promise<Response>,
   ): Promise<Response> {
-    if (new URL(request.url).pathname === `${this.#path}/api/changes` && !request.signal.aborted) {
+    if (
+      new URL(request.url).pathname === `${this.#paths.path}/api/changes` &&
+      !request.signal.aborted
+    ) {
       this.#watchers += 1;
       request.signal.addEventListener('abort', () => (this.#watchers -= 1), { once: true });
     }

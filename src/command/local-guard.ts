@@ -1,4 +1,5 @@
 import { hashText, makeRandomId } from '../content/crypto.ts';
+import { leadToPage, storePath } from './page-entrance.ts';
 
 /** A page that is served on this machine alone, to whoever opens an address of it first. */
 export interface LocalPage {
@@ -17,6 +18,8 @@ export interface PageSessions {
 interface GuardedPage {
   host: string;
   path: string;
+  /** A path that anybody may know, from which browsers that have opened the page find it. Default: none. */
+  entrance?: string;
   handle: (request: Request) => Promise<Response>;
   /** Tells whoever has no address that counts how to get one. */
   advice: string;
@@ -32,11 +35,12 @@ interface GuardedPage {
  * every site that somebody visits can have its name point here (DNS rebinding). So only requests for `host` itself are taken; the first that
  * brings a token gets a cookie instead, and is sent to the address without it; the others need the cookie.
  *
- * Browsers send a cookie to every port of a host. `path` should be unknown to the pages of other ports, which then get none.
+ * Browsers send a cookie to every port of a host. `path` must be unknown to whoever may serve another port, who then gets none.
  */
 export function guardLocalPage({
   host,
   path,
+  entrance,
   handle,
   advice,
   sessions = makeOwnSession(),
@@ -60,12 +64,16 @@ export function guardLocalPage({
     if (!isSpent && !(await isSession(request))) return refuse(`${used} ${advice}`);
     const value = `${cookieName}=${await sessions.make()}`;
     const cookie = `${value}; HttpOnly; SameSite=Strict; Path=${path}`;
-    return new Response(null, { status: 303, headers: { location: path, 'set-cookie': cookie } });
+    const headers = { 'set-cookie': cookie };
+    if (entrance !== undefined) return storePath(entrance, path, headers);
+    return new Response(null, { status: 303, headers: { location: path, ...headers } });
   };
   const answer = async (request: Request): Promise<Response> => {
     if (request.headers.get('host') !== host) return refuse(`This server is ${host} alone.`);
-    const given = new URL(request.url).searchParams.get('token');
+    const { pathname, searchParams } = new URL(request.url);
+    const given = searchParams.get('token');
     if (given !== null) return open(request, given);
+    if (pathname === entrance) return leadToPage(advice);
     if (!(await isSession(request))) return refuse(advice);
     return handle(omitSession(request));
   };

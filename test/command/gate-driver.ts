@@ -38,11 +38,11 @@ export class GateFolder implements Disposable {
   }
 
   /** Writes a file of a gate in front of the bank. */
-  writeConfig(rules: readonly object[]): string {
+  writeConfig(rules: readonly object[], more: object = {}): string {
     const [command, ...args] = this.bank;
     const path = join(this.path, 'gate.json');
     const servers = { bank: { command, args } };
-    writeFileSync(path, JSON.stringify({ name: 'payments', servers, rules }));
+    writeFileSync(path, JSON.stringify({ name: 'payments', servers, rules, ...more }));
     return path;
   }
 

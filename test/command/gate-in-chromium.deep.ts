@@ -1,5 +1,6 @@
+import { createServer } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import { freePort } from '../support/free-port.ts';
 import { GateClient, GateFolder } from './gate-driver.ts';
@@ -42,6 +43,41 @@ test.skipIf(whyNot !== undefined)(
     expect(await paidLater).toBe('Paid.');
     expect(folder.countPayments()).toBe(2);
     await page.close();
+  },
+);
+
+test.skipIf(whyNot !== undefined)(
+  'what the model reads of the page gets a server on another port no cookie, and leads the browser to the request',
+  async () => {
+    using folder = new GateFolder();
+    const cookies: (string | undefined)[] = [];
+    const other = createServer(({ headers }, response) => {
+      cookies.push(headers.cookie);
+      response.end('<p>A preview.');
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    const config = folder.writeConfig([], { holdMs: 200 });
+    const args = ['--port', String(await freePort()), '--config', config];
+    await using gate = await GateClient.start(folder, ...args);
+    const told = await gate.call('pay', { euros: 5 });
+    const [address = ''] = /http:\S+/.exec(told) ?? [];
+    const { output } = await folder.run('gate', '--page', ...args);
+    await using context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(address);
+    await page.getByText('npx holdpoint gate --page').waitFor();
+    await page.goto(output.trim());
+    await page.getByRole('row').first().waitFor();
+    const preview = new URL(address);
+    preview.port = String(Reflect.get(Object(other.address()), 'port'));
+    await page.goto(preview.href);
+    await page.getByText('A preview.').waitFor();
+    expect(cookies).toContain(undefined);
+    expect(cookies.filter((cookie) => cookie !== undefined)).toEqual([]);
+    await page.goto(address);
+    await page.locator('.answers').waitFor();
+    await page.getByText('5', { exact: true }).waitFor();
+    expect(page.url()).toContain(new URL(output).pathname);
   },
 );
 

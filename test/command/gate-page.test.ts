@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { askForLink, type GatePage, openGatePage } from '../../src/command/gate-page.ts';
+import { askForLink, openGatePage } from '../../src/command/gate-page.ts';
 import { type LocalKey, makeLocalKey } from '../../src/command/local-key.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -34,15 +34,16 @@ async function openPage(says: string, { key = ours, name = 'gate', port, now = (
   return { page, reported };
 }
 
-/** Opens a link, and returns the cookie and the address that it leads to. */
-async function openLink(url: string) {
-  const response = await fetch(url, { redirect: 'manual' });
+/** Opens a link, and returns the cookie and the address of the page. */
+async function openLink(link: string) {
+  const response = await fetch(link, { redirect: 'manual' });
   const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';');
-  return { status: response.status, cookie };
+  const [url = ''] = link.split('?');
+  return { status: response.status, cookie, url };
 }
 
-const read = async (page: GatePage, cookie: string, init: RequestInit = {}): Promise<string> =>
-  (await fetch(page.address, { ...init, headers: { cookie } })).text();
+const read = async (url: string, cookie: string): Promise<string> =>
+  (await fetch(url, { headers: { cookie } })).text();
 
 test('gates of a store share one page: links of both are of the gate that has the port', async () => {
   const port = await freePort();
@@ -53,28 +54,44 @@ test('gates of a store share one page: links of both are of the gate that has th
   for (const { page } of [first, second]) {
     const { url, isWatched } = await page.makeLink();
     expect(isWatched).toBe(false);
-    const { status, cookie } = await openLink(url);
-    expect(status).toBe(303);
-    expect(await read(page, cookie)).toBe('first');
+    const { status, cookie, url: opened } = await openLink(url);
+    expect(status).toBe(200);
+    expect(await read(opened, cookie)).toBe('first');
     expect((await openLink(url)).status).toBe(403);
   }
   expect([...first.reported, ...second.reported]).toEqual([]);
+});
+
+test('the address that anybody may read names no path to which a browser sends its cookie', async () => {
+  const { page } = await openPage('mine', { port: await freePort() });
+  const link = await page.makeLink();
+  const opened = await fetch(link.url);
+  const [, path = 'none'] = /Path=(\S+)/.exec(opened.headers.get('set-cookie') ?? '') ?? [];
+  expect(new URL(link.url).pathname).toBe(path);
+  const { pathname } = new URL(page.address);
+  expect(pathname.startsWith(path)).toBe(false);
+  const led = await fetch(page.address);
+  expect(led.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'nonce-[\w-]{22}'; .*frame-ancestors 'none'$/,
+  );
+  const text = await led.text();
+  expect(text).toContain('npx holdpoint gate --page');
+  expect(text).not.toContain(path);
 });
 
 test('when the gate that serves the page ends, another one takes over, and browsers keep their access', async () => {
   const port = await freePort();
   const first = await openPage('first', { port });
   const second = await openPage('second', { port });
-  const { url } = await second.page.makeLink();
-  const { cookie } = await openLink(url);
+  const { cookie, url } = await openLink((await second.page.makeLink()).url);
   const spare = await first.page.makeLink();
   await first.page.close();
   await expect
-    .poll(async () => read(second.page, cookie).catch(() => ''), { timeout: 5_000 })
+    .poll(async () => read(url, cookie).catch(() => ''), { timeout: 5_000 })
     .toBe('second');
   expect((await openLink(spare.url)).status).toBe(403);
   const link = await second.page.makeLink();
-  expect((await openLink(link.url)).status).toBe(303);
+  expect((await openLink(link.url)).status).toBe(200);
 });
 
 test('a gate that needs a link takes over at once', async () => {
@@ -82,8 +99,8 @@ test('a gate that needs a link takes over at once', async () => {
   const first = await openPage('first', { port });
   const second = await openPage('second', { port });
   await first.page.close();
-  const { cookie } = await openLink((await second.page.makeLink()).url);
-  expect(await read(second.page, cookie)).toBe('second');
+  const { cookie, url } = await openLink((await second.page.makeLink()).url);
+  expect(await read(url, cookie)).toBe('second');
 });
 
 test.each<[string, (port: number) => Promise<unknown>]>([
@@ -104,8 +121,8 @@ test.each<[string, (port: number) => Promise<unknown>]>([
   const { page, reported } = await openPage('mine', { port });
   expect(reported).toEqual([expect.stringContaining(`Port ${port} is in use`)]);
   expect(new URL(page.address).port).not.toBe(String(port));
-  const { cookie } = await openLink((await page.makeLink()).url);
-  expect(await read(page, cookie)).toBe('mine');
+  const { cookie, url } = await openLink((await page.makeLink()).url);
+  expect(await read(url, cookie)).toBe('mine');
   expect(await askForLink({ key: ours, name: 'gate', port })).toBeUndefined();
 });
 
@@ -141,14 +158,14 @@ test('a link ends after a quarter of an hour, and a cookie after a week', async 
   const { page } = await openPage('mine', { port: await freePort(), now: () => now });
   const [late, good] = [await page.makeLink(), await page.makeLink()];
   now = 15 * 60_000 - 1;
-  const { status, cookie } = await openLink(good.url);
-  expect(status).toBe(303);
+  const { status, cookie, url } = await openLink(good.url);
+  expect(status).toBe(200);
   now += 1;
   expect((await openLink(late.url)).status).toBe(403);
   now = 7 * 24 * 3_600_000;
-  expect(await read(page, cookie)).toBe('mine');
+  expect(await read(url, cookie)).toBe('mine');
   now += 15 * 60_000;
-  expect(await read(page, cookie)).toContain('npx holdpoint gate --page');
+  expect(await read(url, cookie)).toContain('npx holdpoint gate --page');
 });
 
 test.each([
@@ -158,18 +175,18 @@ test.each([
   ['that ends at another time', async () => ours.sign('session', 'gate', '8')],
 ])('a cookie %s opens nothing', async (_what, sign) => {
   const { page } = await openPage('mine', { port: await freePort() });
-  expect(await read(page, `holdpoint=9.${await sign()}`)).not.toBe('mine');
-  expect(await read(page, `holdpoint=9.${await ours.sign('session', 'gate', '9')}`)).toBe('mine');
+  const { url } = await openLink((await page.makeLink()).url);
+  expect(await read(url, `holdpoint=9.${await sign()}`)).not.toBe('mine');
+  expect(await read(url, `holdpoint=9.${await ours.sign('session', 'gate', '9')}`)).toBe('mine');
 });
 
 test('while a browser follows the changes, a link says that the page is shown', async () => {
   const port = await freePort();
   const first = await openPage('first', { port });
   const second = await openPage('second', { port });
-  const { cookie } = await openLink((await first.page.makeLink()).url);
+  const { cookie, url } = await openLink((await first.page.makeLink()).url);
   const gone = new AbortController();
-  const changes = `${first.page.address}/api/changes`;
-  await fetch(changes, { headers: { cookie }, signal: gone.signal });
+  await fetch(`${url}/api/changes`, { headers: { cookie }, signal: gone.signal });
   expect(await second.page.makeLink()).toMatchObject({ isWatched: true });
   expect(await first.page.makeLink()).toMatchObject({ isWatched: true });
   gone.abort();

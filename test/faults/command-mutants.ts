@@ -156,6 +156,14 @@ export const commandMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'what the model reads does not say where browsers send the cookie of the page',
+    file: 'command/gate-page.ts',
+    from: 'return `http://${host}${this.#paths.entrance}`;',
+    to: 'return `http://${host}${this.#paths.path}`;',
+    suite: [gatePage, 'names no path to which a browser sends its cookie'],
+    sentence: failed,
+  },
+  {
     promise: 'a link to the page of a gate ends',
     file: 'command/local-guard.ts',
     from: 'return endsAt !== undefined && now() < endsAt;',
