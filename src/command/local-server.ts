@@ -61,8 +61,13 @@ async function respond(
     const response =
       request === undefined ? new Response(null, { status: 400 }) : await handle(request);
     outgoing.writeHead(response.status, [...response.headers].flat());
-    if (response.body === null) outgoing.end();
-    else await pipeline(Readable.fromWeb(response.body), outgoing);
+    if (response.body === null) {
+      outgoing.end();
+      return;
+    }
+    /* Whoever opens a stream knows that it is open before anything happens. */
+    outgoing.flushHeaders();
+    await pipeline(Readable.fromWeb(response.body), outgoing);
   } catch {
     /* The client has gone, or the handler could not say anything any more. */
     outgoing.destroy();

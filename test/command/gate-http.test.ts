@@ -4,6 +4,7 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { serveLocally } from '../../src/command/local-server.ts';
 import { freePort } from '../support/free-port.ts';
 import { runCommand } from '../support/run-holdpoint.ts';
 import { GateFolder } from './gate-driver.ts';
@@ -72,6 +73,13 @@ async function send(port: number, headers: Record<string, string>, path = '/mcp'
     });
   });
 }
+
+test('a client knows that its stream is open before anything is in it', async () => {
+  const server = await serveLocally(0, () => async () => new Response(new ReadableStream()));
+  onTestFinished(async () => server.close());
+  const { status } = await fetch(`http://${server.host}/`, { signal: AbortSignal.timeout(2_000) });
+  expect(status).toBe(200);
+});
 
 test('clients of both eras of the protocol share a gate over HTTP, with the token of the configuration', async () => {
   const { folder, entry, url } = await serveGate();
