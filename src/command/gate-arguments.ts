@@ -60,7 +60,7 @@ export function addGateOptions(command: Command): Command {
     .option('--port <port>', 'the port of the page', parsePort, defaultPagePort)
     .option(
       '--open',
-      'open the page in the browser when the first call waits; default on a desktop',
+      'open the page in the browser when the first call waits; default on a desktop, without --http',
     )
     .option('--no-open', 'never open a browser')
     .option(

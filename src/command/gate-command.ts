@@ -171,7 +171,9 @@ function makeBrowserOpener(
   { options, world, report }: GateRun,
   findPage: () => GatePage | undefined,
 ): () => void {
-  let isDue = options.open ?? hasDesktop(process.platform, world.env);
+  /* Callers over HTTP may be other users of the machine, who could read the link among the arguments of the program that opens it. */
+  let isDue =
+    options.open ?? (options.http === undefined && hasDesktop(process.platform, world.env));
   const open = async (): Promise<void> => {
     const link = await findPage()?.makeLink();
     if (link === undefined || link.isWatched) return;

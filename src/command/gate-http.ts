@@ -35,10 +35,20 @@ export function makeAuthorize(
     const isBearer = scheme.toLowerCase() === 'bearer';
     if (!isBearer || (await hashText(given)) !== (await hashText(secret))) return refuse();
     if (header === undefined) return { principal };
-    const name = headers.get(header) ?? '';
+    const name = readUtf8(headers.get(header) ?? '');
     /* A comma joins two headers of this name: one of them may be the client's own. */
     return name.trim() === '' || name.includes(',') ? refuse() : { principal: name };
   };
+}
+
+/* Each byte of a header is read as one character: read so, a name would be another person than the one of this name who answers. Empty if it is no UTF-8. */
+function readUtf8(header: string): string {
+  const bytes = Uint8Array.from(header, (character) => character.charCodeAt(0));
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return '';
+  }
 }
 
 function refuse(): Response {

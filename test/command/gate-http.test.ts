@@ -65,7 +65,8 @@ async function send(port: number, headers: Record<string, string>, path = '/mcp'
     ...headers,
   };
   const sent = requestHttp({ host: '127.0.0.1', port, path, method: 'POST', headers: all });
-  sent.end(initialize);
+  /* With a text, Node would send the headers as UTF-8. */
+  sent.end(Buffer.from(initialize));
   return new Promise<number | undefined>((resolve, reject) => {
     sent.on('error', reject).on('response', (response) => {
       response.destroy();
@@ -136,6 +137,11 @@ test.each<[string, Record<string, string>, number]>([
   ['without the secret', { 'x-user': 'ada' }, 401],
   ['without a name', { authorization: `Bearer ${secret}` }, 401],
   ['with two names', { authorization: `Bearer ${secret}`, 'x-user': 'ada, boss' }, 401],
+  [
+    'with a name that is no UTF-8',
+    { authorization: `Bearer ${secret}`, 'x-user': 'zo\u00eb' },
+    401,
+  ],
 ])('behind a proxy, a request %s is answered with its status', async (_what, headers, status) => {
   const { port } = await serveGate('--principal-header', 'x-user');
   expect(await send(port, headers)).toBe(status);
@@ -146,13 +152,14 @@ test('behind a proxy, the token of the configuration opens nothing, and the prox
   const { Authorization: authorization = '' } = entry.headers;
   expect(await send(port, { authorization, 'x-user': 'boss' })).toBe(401);
   const client = new Client({ name: 'new', version: '1' });
-  const headers = { authorization: `Bearer ${secret}`, 'x-user': 'ada' };
+  const name = Buffer.from('Zoë').toString('latin1');
+  const headers = { authorization: `Bearer ${secret}`, 'x-user': name };
   await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   const call = client.callTool({ name: 'pay', arguments: {} });
   await expect.poll(async () => folder.list(), { timeout: 10_000 }).toHaveLength(1);
   const [row] = await folder.list();
   const { output } = await folder.run('show', row?.requestId ?? '');
-  expect(output).toContain('Asked for by: ada');
+  expect(output).toContain('Asked for by: Zoë');
   await folder.answer('--reject');
   await call;
   await client.close();

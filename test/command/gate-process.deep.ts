@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { GateClient, GateFolder } from './gate-driver.ts';
@@ -160,6 +161,41 @@ test.runIf(process.platform === 'linux')(
     await folder.answer('--reject');
     await folder.answer('--reject');
     await Promise.all(calls);
+  },
+);
+
+test.runIf(process.platform === 'linux')(
+  'over HTTP no browser gets a link unless --open says so, as other users see the arguments of programs',
+  async () => {
+    using folder = new GateFolder();
+    const opened = join(folder.path, 'opened');
+    mkdirSync(folder.programs);
+    writeFileSync(join(folder.programs, 'xdg-open'), `#!/bin/sh\necho > '${opened}'\n`, {
+      mode: 0o755,
+    });
+    const port = String(await freePort());
+    const args = [...(await onPort()), '--http', port, '--config', folder.writeConfig([])];
+    const env = { ...folder.env, DISPLAY: ':0' };
+    const gate = spawn(process.execPath, folder.makeArgs(...args), { env, stdio: 'ignore' });
+    const ended = once(gate, 'exit');
+    const printed = await folder.run('gate', '--print-config', 'cursor', ...args);
+    const [, authorization = ''] = /"Authorization": "(.*)"/.exec(printed.output) ?? [];
+    const client = new Client({ name: 'driver', version: '1' });
+    const connect = async () => {
+      const requestInit = { headers: { authorization } };
+      const url = new URL(`http://127.0.0.1:${port}/mcp`);
+      await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+      return true;
+    };
+    await expect.poll(async () => connect().catch(() => false), { timeout: 10_000 }).toBe(true);
+    const called = client.callTool({ name: 'pay', arguments: {} });
+    await expect.poll(async () => folder.list(), { timeout: 10_000 }).toHaveLength(1);
+    await folder.answer('--approve');
+    expect(await called).toMatchObject({ content: [{ text: 'Paid.' }] });
+    expect(existsSync(opened)).toBe(false);
+    await client.close();
+    gate.kill('SIGTERM');
+    await ended;
   },
 );
 

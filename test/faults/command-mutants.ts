@@ -164,6 +164,22 @@ export const commandMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a proxy and the page name one person alike',
+    file: 'command/gate-http.ts',
+    from: "readUtf8(headers.get(header) ?? '')",
+    to: "headers.get(header) ?? ''",
+    suite: ['command/gate-http', 'the proxy says who asks'],
+    sentence: failed,
+  },
+  {
+    promise: 'no argument of a program has a link to the page of a gate over HTTP',
+    file: 'command/gate-command.ts',
+    from: 'options.open ?? (options.http === undefined && ',
+    to: 'options.open ?? (options.http !== null && ',
+    suite: ['command/gate-process.deep', 'over HTTP no browser gets a link'],
+    sentence: failed,
+  },
+  {
     promise: 'a link to the page of a gate ends',
     file: 'command/local-guard.ts',
     from: 'return endsAt !== undefined && now() < endsAt;',
