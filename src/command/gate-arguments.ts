@@ -5,7 +5,7 @@ import { parsePrincipal } from './answering-agent.ts';
 import { gateClients } from './gate-clients.ts';
 import { defaultPagePort } from './gate-page.ts';
 import { parsePort } from './local-server.ts';
-import { UsageError } from './run-command.ts';
+import { type CommandWorld, UsageError } from './run-command.ts';
 
 const defaultHttpPort = 4647;
 
@@ -117,9 +117,10 @@ export function findHttpPort({ http }: Pick<GateCommandOptions, 'http'>): number
 
 const isRelative = (word: string): boolean => /^\.{1,2}(\/|\\|$)/.test(word);
 
-/** The arguments that start this gate from any folder. */
-export function makeGateArguments(options: GateCommandOptions): string[] {
-  const { args, config, inheritEnv, store, postgres, as, port, open, observe } = options;
+/** The arguments that start this gate from any folder. The client that starts it may not have the variable that names the store here. */
+export function makeGateArguments(options: GateCommandOptions, env: CommandWorld['env']): string[] {
+  const { args, config, inheritEnv, postgres, as, port, open, observe } = options;
+  const { store = postgres === undefined ? env['HOLDPOINT_STORE'] : undefined } = options;
   const script = process.argv[1] ?? 'holdpoint';
   return [
     ...process.execArgv,
@@ -127,7 +128,7 @@ export function makeGateArguments(options: GateCommandOptions): string[] {
     'gate',
     ...(config === undefined ? [] : ['--config', resolve(config)]),
     ...inheritEnv.flatMap((name) => ['--inherit-env', name]),
-    ...(store === undefined ? [] : ['--store', resolve(store)]),
+    ...(store ? ['--store', resolve(store)] : []),
     ...(postgres === undefined ? [] : ['--postgres']),
     ...(as === undefined ? [] : ['--as', typeof as === 'string' ? as : JSON.stringify(as)]),
     ...(port === defaultPagePort ? [] : ['--port', String(port)]),

@@ -217,7 +217,7 @@ async function describeGate(options: GateCommandOptions, world: CommandWorld): P
   }
   const entry: GateEntry =
     options.http === undefined
-      ? { command: process.execPath, args: makeGateArguments(options) }
+      ? { command: process.execPath, args: makeGateArguments(options, world.env) }
       : {
           url: `http://127.0.0.1:${findHttpPort(options)}/mcp`,
           headers: { Authorization: `Bearer ${await makeGateToken(key, config.name)}` },

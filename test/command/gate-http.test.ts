@@ -75,6 +75,15 @@ async function send(port: number, headers: Record<string, string>, path = '/mcp'
   });
 }
 
+test('the configuration of a client names the store that a variable names here', async () => {
+  using folder = new GateFolder();
+  const args = ['gate', '--print-config', 'cursor', '--', 'bank'];
+  const named = await runCommand(args, { env: { ...folder.env, HOLDPOINT_STORE: folder.store } });
+  expect(named.output).toContain(`"--store",\n        "${folder.store}",`);
+  const standard = await runCommand(args, { env: folder.env });
+  expect(standard.output).not.toContain('--store');
+});
+
 test('a client knows that its stream is open before anything is in it', async () => {
   const server = await serveLocally(0, () => async () => new Response(new ReadableStream()));
   onTestFinished(async () => server.close());
