@@ -14,6 +14,8 @@ export function reserveOutput(): { wire: Writable; release: () => unknown } {
   const wire = new Writable({
     write: (chunk: Uint8Array, _encoding, done) => void write(chunk, () => done()),
   });
+  /* Each message that waits to be written listens for errors. */
+  wire.setMaxListeners(0);
   return {
     wire,
     release: () => (stdout.write = write),

@@ -85,6 +85,14 @@ test('a rule of code that writes to the standard output does not disturb the pro
   expect(gate.error).toContain('asked\n');
 });
 
+test('many messages at once are answered, and nothing is said of them', async () => {
+  using folder = new GateFolder();
+  await using gate = await GateClient.start(folder, ...(await onPort()), '--', ...folder.bank);
+  await Promise.all(Array.from({ length: 300 }, async () => gate.client.listTools()));
+  await expect.poll(() => gate.error).toContain('The page: ');
+  expect(gate.error.trimEnd().split('\n')).toHaveLength(1);
+});
+
 test.each<[string, (gate: ChildProcess) => unknown]>([
   [
     'its client has gone',
