@@ -162,7 +162,7 @@ async function reportPage({ report }: GateRun, page: GatePage): Promise<void> {
   if (process.stderr.isTTY) report(`The page: ${(await page.makeLink()).url}`);
   else
     report(
-      `The page: ${page.address} ("npx holdpoint gate --page", with the options of this gate, prints a link that opens it.)`,
+      `The page: ${page.address} ("${page.linkCommand}", with the other options of this gate, prints a link that opens it.)`,
     );
 }
 
@@ -211,7 +211,7 @@ async function describeGate(options: GateCommandOptions, world: CommandWorld): P
     const link = await askForLink({ key, name: config.name, port });
     if (link === undefined)
       throw new Error(
-        `No gate of this store with the name ${config.name} serves its page on port ${port}. It does while a client runs the gate.`,
+        `No gate of this store with the name ${config.name} serves its page on port ${port}. It does while a client runs the gate; if something else had the port, the standard error of the gate names another one.`,
       );
     return { status: 0, text: link.url, json: { url: link.url } };
   }

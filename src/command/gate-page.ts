@@ -20,6 +20,8 @@ interface PageLink {
 export interface GatePage {
   /** An address that leads browsers which have opened a link before to the page. It opens nothing, so that anybody may read it. */
   readonly address: string;
+  /** The command that prints a link, with the other options of the gate. */
+  readonly linkCommand: string;
   /** Makes a link, by the gate that serves the page. */
   makeLink: () => Promise<PageLink>;
   close: () => Promise<void>;
@@ -45,8 +47,11 @@ const sessionMs = 7 * 24 * 3_600_000;
 const handshakePath = '/holdpoint-gate';
 const longestMessage = 4_096;
 
-const advice =
-  'Run "npx holdpoint gate --page" with the options of your gate, and open the address that it prints.';
+/** The command that prints a link to the page at this address. It looks at the port of the options, where a page on a free port is not. */
+function makeLinkCommand(host: string, port: number): string {
+  const command = 'npx holdpoint gate --page';
+  return host.endsWith(`:${port}`) ? command : `${command} --port ${host.replace(/^.*:/, '')}`;
+}
 
 /**
  * Serves the page, or finds the gate that serves it: the first that gets the port serves it for all gates of the store with this name, and
@@ -94,9 +99,16 @@ class SharedPage implements GatePage {
     this.#paths = paths;
   }
 
+  get #host(): string {
+    return this.#server?.host ?? `127.0.0.1:${this.#options.port}`;
+  }
+
   get address(): string {
-    const host = this.#server?.host ?? `127.0.0.1:${this.#options.port}`;
-    return `http://${host}${this.#paths.entrance}`;
+    return `http://${this.#host}${this.#paths.entrance}`;
+  }
+
+  get linkCommand(): string {
+    return makeLinkCommand(this.#host, this.#options.port);
   }
 
   /** Serves the page or finds who does. */
@@ -160,13 +172,13 @@ class SharedPage implements GatePage {
   }
 
   #makeHandler(host: string): (request: Request) => Promise<Response> {
-    const { key, name, now, makeHandler } = this.#options;
+    const { key, name, port, now, makeHandler } = this.#options;
     const handle = makeHandler(this.#paths.path);
     const guard = guardLocalPage({
       host,
       ...this.#paths,
       handle: (request) => this.#watch(request, handle),
-      advice,
+      advice: `Run "${makeLinkCommand(host, port)}" with the other options of your gate, and open the address that it prints.`,
       sessions: makeSessions(key, name, now),
       tokenMs,
       now,

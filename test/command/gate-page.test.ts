@@ -120,7 +120,11 @@ test.each<[string, (port: number) => Promise<unknown>]>([
   await occupy(port);
   const { page, reported } = await openPage('mine', { port });
   expect(reported).toEqual([expect.stringContaining(`Port ${port} is in use`)]);
-  expect(new URL(page.address).port).not.toBe(String(port));
+  const { port: free } = new URL(page.address);
+  expect(free).not.toBe(String(port));
+  expect(page.linkCommand).toBe(`npx holdpoint gate --page --port ${free}`);
+  expect(await read(page.address, '')).toContain(page.linkCommand);
+  expect(await askForLink({ key: ours, name: 'gate', port: Number(free) })).toBeDefined();
   const { cookie, url } = await openLink((await page.makeLink()).url);
   expect(await read(url, cookie)).toBe('mine');
   expect(await askForLink({ key: ours, name: 'gate', port })).toBeUndefined();

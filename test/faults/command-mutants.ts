@@ -158,8 +158,8 @@ export const commandMutants: readonly SourceMutant[] = [
   {
     promise: 'what the model reads does not say where browsers send the cookie of the page',
     file: 'command/gate-page.ts',
-    from: 'return `http://${host}${this.#paths.entrance}`;',
-    to: 'return `http://${host}${this.#paths.path}`;',
+    from: 'return `http://${this.#host}${this.#paths.entrance}`;',
+    to: 'return `http://${this.#host}${this.#paths.path}`;',
     suite: [gatePage, 'names no path to which a browser sends its cookie'],
     sentence: failed,
   },
@@ -177,6 +177,14 @@ export const commandMutants: readonly SourceMutant[] = [
     from: 'options.open ?? (options.http === undefined && ',
     to: 'options.open ?? (options.http !== null && ',
     suite: ['command/gate-process.deep', 'over HTTP no browser gets a link'],
+    sentence: failed,
+  },
+  {
+    promise: 'the command that a gate names prints a link to its page',
+    file: 'command/gate-page.ts',
+    from: 'host.endsWith(`:${port}`) ? command',
+    to: 'host.length > 0 ? command',
+    suite: [gatePage, 'a port that another program has'],
     sentence: failed,
   },
   {
