@@ -288,6 +288,7 @@ async function sendMessage(port: number, message: object): Promise<unknown> {
 /** Cookies that every gate with the key accepts. */
 function makeSessions(key: LocalKey, name: string, now: () => number): PageSessions {
   return {
+    lifeMs: sessionMs,
     make: async () => {
       const endsAt = String(now() + sessionMs);
       return `${endsAt}.${await key.sign('session', name, endsAt)}`;

@@ -10,6 +10,8 @@ export interface LocalPage {
 
 /** The values of the cookie by which browsers that have opened the page are known. */
 export interface PageSessions {
+  /** For how long a value counts, in milliseconds. Default: as long as the browser runs. */
+  lifeMs?: number;
   make: () => Promise<string>;
   isValid: (value: string) => Promise<boolean>;
 }
@@ -63,7 +65,8 @@ export function guardLocalPage({
     const isSpent = request.method === 'GET' && spend(await hashText(given));
     if (!isSpent && !(await isSession(request))) return refuse(`${used} ${advice}`);
     const value = `${cookieName}=${await sessions.make()}`;
-    const cookie = `${value}; HttpOnly; SameSite=Strict; Path=${path}`;
+    const life = sessions.lifeMs === undefined ? '' : `; Max-Age=${sessions.lifeMs / 1_000}`;
+    const cookie = `${value}; HttpOnly; SameSite=Strict; Path=${path}${life}`;
     const headers = { 'set-cookie': cookie };
     if (entrance !== undefined) return storePath(entrance, path, headers);
     return new Response(null, { status: 303, headers: { location: path, ...headers } });

@@ -66,7 +66,7 @@ test('the address that anybody may read names no path to which a browser sends i
   const { page } = await openPage('mine', { port: await freePort() });
   const link = await page.makeLink();
   const opened = await fetch(link.url);
-  const [, path = 'none'] = /Path=(\S+)/.exec(opened.headers.get('set-cookie') ?? '') ?? [];
+  const [, path = 'none'] = /Path=([^;]+)/.exec(opened.headers.get('set-cookie') ?? '') ?? [];
   expect(new URL(link.url).pathname).toBe(path);
   const { pathname } = new URL(page.address);
   expect(pathname.startsWith(path)).toBe(false);
@@ -170,6 +170,14 @@ test('a link ends after a quarter of an hour, and a cookie after a week', async 
   expect(await read(url, cookie)).toBe('mine');
   now += 15 * 60_000;
   expect(await read(url, cookie)).toContain('npx holdpoint gate --page');
+});
+
+test('a browser keeps the cookie of a gate for a week, also when it is closed', async () => {
+  const { page } = await openPage('mine', { port: await freePort() });
+  const { headers } = await fetch((await page.makeLink()).url);
+  expect(headers.get('set-cookie')).toMatch(
+    /^holdpoint=[\w.-]+; HttpOnly; SameSite=Strict; Path=\/inbox-[\w-]{22}; Max-Age=604800$/,
+  );
 });
 
 test.each([
