@@ -58,9 +58,10 @@ function refuse(): Response {
 
 function readProxySecret(env: CommandWorld['env']): string {
   const secret = env['HOLDPOINT_PROXY_SECRET'] ?? '';
-  if (secret.length >= 22) return secret;
+  /* Others can't be sent as a token, so that every request would be refused. */
+  if (/^[!-~]{22,}$/.test(secret)) return secret;
   throw new UsageError(
-    '--principal-header needs the variable HOLDPOINT_PROXY_SECRET, with at least 22 characters: the proxy sends it as "authorization: Bearer …", and clients must not know it.',
+    '--principal-header needs the variable HOLDPOINT_PROXY_SECRET, with at least 22 characters of ASCII and no spaces: the proxy sends it as "authorization: Bearer …", and clients must not know it.',
   );
 }
 

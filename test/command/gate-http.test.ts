@@ -156,6 +156,19 @@ test.each<[string, Record<string, string>, number]>([
   expect(await send(port, headers)).toBe(status);
 });
 
+test.each([
+  ['is short', 'x'.repeat(21)],
+  ['has a space', 'correct horse battery staple'],
+  ['is not ASCII', 'ü'.repeat(22)],
+])('a secret of the proxy that %s is refused before anything is served', async (_what, bad) => {
+  using folder = new GateFolder();
+  const args = ['gate', '--http', '0', '--port', '0', '--principal-header', 'x-user', '--', 'bank'];
+  const env = { ...folder.env, HOLDPOINT_PROXY_SECRET: bad };
+  const { status, error } = await runCommand(args, { env });
+  expect(status).toBe(2);
+  expect(error).toContain('at least 22 characters of ASCII and no spaces');
+});
+
 test('behind a proxy, the token of the configuration opens nothing, and the proxy says who asks', async () => {
   const { folder, entry, url, port } = await serveGate('--principal-header', 'x-user');
   const { Authorization: authorization = '' } = entry.headers;
