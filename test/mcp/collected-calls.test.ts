@@ -24,7 +24,10 @@ const pending =
 const free = { toolApproval: () => 'approved' as const };
 
 /** A call with Claude Code's id of it. */
-const withId = (id: string) => ({ ...payment, _meta: { 'claudecode/toolUseId': id } });
+const withId = (id: string) => ({
+  ...payment,
+  _meta: { 'claudecode/toolUseId': `toolu_01A09q90qw90lq917835lq${id}` },
+});
 
 test('a call that nobody answers in time is pending, and the same call collects its result', async () => {
   const { gate, bank, clock } = makeWorld();
@@ -208,14 +211,14 @@ test('of two gates that take up one pending call at once, one does; the other ca
 test("a call with the client's own id is the same call: while it is held, and after its result was sent", async () => {
   const { gate, bank, clock } = makeWorld();
   const client = await connect(gate);
-  const results = [client.callTool(withId('toolu_1')), client.callTool(withId('toolu_1'))];
+  const results = [client.callTool(withId('1')), client.callTool(withId('1'))];
   await clock.pass(1_000);
   await answerOnly(gate, (request) => request.approve());
   await clock.pass(2_000);
-  const again = await client.callTool(withId('toolu_1'));
+  const again = await client.callTool(withId('1'));
   for (const result of [...results, again]) expect(readTexts(await result)).toEqual(['pay done']);
   expect(bank.calls).toHaveLength(1);
-  client.callTool(withId('toolu_2')).catch(() => {});
+  client.callTool(withId('2')).catch(() => {});
   await clock.pass(1_000);
   expect(await listOpen(gate)).toHaveLength(1);
 });
@@ -227,7 +230,7 @@ test("a call with the client's own id that reaches two gates at the same moment 
   const { gate } = makeWorld({ store, clock, bank });
   const { gate: other } = makeWorld({ store, clock, bank, now: () => clock.now() + 7 });
   const clients = [await connect(gate), await connect(other)];
-  const results = clients.map(async (client) => client.callTool(withId('toolu_1')));
+  const results = clients.map(async (client) => client.callTool(withId('1')));
   await clock.pass(5_000);
   await answerOnly(gate, (request) => request.approve());
   await clock.pass(5_000);
@@ -244,12 +247,12 @@ test.each([
 ])('%s never collects a call', async (_name, caller, options) => {
   const { gate, bank, clock } = makeWorld();
   const client = await connect(gate);
-  const first = client.callTool(withId('toolu_1'));
+  const first = client.callTool(withId('1'));
   await clock.pass(45_000);
   await first;
   await answerOnly(gate, (request) => request.approve());
   const stranger = await connect(gate, caller, options);
-  void stranger.callTool(withId('toolu_1')).catch(() => {});
+  void stranger.callTool(withId('1')).catch(() => {});
   await clock.pass(2_000);
   expect(bank.calls).toEqual([]);
   expect(await listOpen(gate)).toHaveLength(1);

@@ -40,9 +40,14 @@ test("a client's own id of a call is the same call, also after others with the s
   const { gate, bank, clock } = makeWorld(free);
   const client = await connect(gate);
   for (const id of ['a', 'b', 'a']) {
-    expect(readTexts(await client.callTool({ ...payment, _meta: { callId: id } }))).toEqual([
-      'pay done',
-    ]);
+    expect(
+      readTexts(
+        await client.callTool({
+          ...payment,
+          _meta: { callId: `call_aBcD3fGh1jKlMn0pQrStUvW${id}` },
+        }),
+      ),
+    ).toEqual(['pay done']);
     await clock.pass(10);
   }
   expect(bank.calls).toHaveLength(2);

@@ -9,6 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { watchThread } from '../../agent/watch-thread.ts';
 import { inertText, quoteInertLine } from '../../content/inert-text.ts';
 import { awaitUntilAborted } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
@@ -20,7 +21,7 @@ import type { CallIndex } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
 import type { GateCaller } from './gate-options.ts';
 import { type HeldCall, holdCall } from './hold-call.ts';
-import { isServerAsking, noteInformed, noteLeft, noteUnknown } from './note-call.ts';
+import { isServerAsking, noteInformed, noteLeft, noteUnknown, noteWaiting } from './note-call.ts';
 import { ProgressSender } from './send-progress.ts';
 import { CallPage } from './show-page.ts';
 
@@ -178,8 +179,12 @@ async function noteSent(
   { callerId, gone, sent }: CallerConnection & { callerId: string },
 ): Promise<void> {
   const lost = AbortSignal.any([gone, gate.closing]);
+  const over = new AbortController();
+  const said = sayWaiting(gate, thread, { callerId, over: AbortSignal.any([lost, over.signal]) });
   try {
     await awaitUntilAborted(sent, lost).catch(() => {});
+    over.abort();
+    await said;
     if (thread.status === 'indeterminate') return await noteUnknown(gate.agent, thread, callerId);
     if (gone.aborted) here.forget(thread.id);
     await (gone.aborted ? noteLeft : noteInformed)(gate.agent, thread, callerId);
@@ -187,6 +192,19 @@ async function noteSent(
   } catch (error) {
     gate.report({ problem: 'It could not be recorded that a caller got its result.', error });
   }
+}
+
+/** Says that the caller is still there, whenever another gate asks while the outcome is being sent. */
+async function sayWaiting(
+  { agent, wait, pollMs }: GateContext,
+  thread: AgentThread,
+  { callerId, over }: { callerId: string; over: AbortSignal },
+): Promise<void> {
+  /* Mostly, it has been sent by then. */
+  await wait(pollMs, over).catch(() => {});
+  if (over.aborted) return;
+  for await (const changed of watchThread(agent, thread, { signal: over, wait, pollMs }))
+    await noteWaiting(agent, changed, { id: callerId, until: agent.now() });
 }
 
 /** The result as the client's protocol has it. */

@@ -1,5 +1,12 @@
-interface Holder {
+/** A caller of a call. */
+interface Caller {
+  /** Aborts when the caller has gone. */
   gone: AbortSignal;
+  /** Its own id of the call, if it has one. */
+  clientCallId: string | undefined;
+}
+
+interface Holder extends Caller {
   released: Promise<void>;
 }
 
@@ -10,10 +17,10 @@ export class CallsHere {
   readonly #begun = new Map<string, number>();
   readonly #work = new Set<Promise<unknown>>();
 
-  /** The call has a caller here, until the returned function is called. `gone` aborts when the caller has gone. */
-  hold(threadId: string, gone: AbortSignal): () => void {
+  /** The call has a caller here, until the returned function is called. */
+  hold(threadId: string, caller: Caller): () => void {
     const { promise: released, resolve } = Promise.withResolvers<void>();
-    const holder = { gone, released };
+    const holder = { ...caller, released };
     const holders = this.#holders.get(threadId) ?? new Set();
     this.#holders.set(threadId, holders.add(holder));
     return () => {
@@ -49,10 +56,24 @@ export class CallsHere {
     return () => count(-1);
   }
 
-  /** The id of a new call: the last number up to this one that no call which begins here has. */
-  findFree(prefix: string, from: number): string {
+  /** The id of a new call: the last number up to this one that no other call which begins here has. */
+  findFree({
+    prefix,
+    from,
+    clientCallId,
+  }: {
+    prefix: string;
+    from: number;
+    clientCallId: string | undefined;
+  }): string {
     let number = from;
-    while (this.isHeld(`${prefix}${number}`)) number -= 1;
+    const isSame = (holder: Holder): boolean =>
+      clientCallId !== undefined && holder.clientCallId === clientCallId;
+    const isOther = (): boolean => {
+      const holders = [...(this.#holders.get(`${prefix}${number}`) ?? [])];
+      return holders.length > 0 && !holders.some(isSame);
+    };
+    while (isOther()) number -= 1;
     return `${prefix}${number}`;
   }
 

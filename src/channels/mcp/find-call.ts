@@ -2,15 +2,18 @@ import { digestViewer } from '../../agent/known-people.ts';
 import { awaitUntilAborted } from '../../content/waiting.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import type { ThreadSummary } from '../../thread/thread-store.ts';
 import { readCallRecord } from './call-record.ts';
 import type { CallsHere } from './calls-here.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
-import { askCaller, isSameCaller } from './note-call.ts';
+import { askCaller, isAsked, isSameCaller } from './note-call.ts';
 
 /** Where a call is: in this thread, which the caller takes over; or, without a thread, nowhere, and a new one gets this id. */
 export interface FoundCall {
   threadId: string;
   thread?: AgentThread;
+  /** The call has a caller here, until this is called. */
+  release: () => void;
 }
 
 /** What is known of calls. */
@@ -21,48 +24,96 @@ export interface CallIndex {
 
 /* For so long after the last that was heard of a call it is found again. */
 const foundMs = 28 * 24 * 3_600_000;
-/* How many earlier calls of the same caller with the same arguments are looked at. */
+/* For so long after its result was sent a call is repeated by its id. A model whose answers are cached sends the same id again, days later. */
+const repeatedMs = 3_600_000;
+/* How many earlier calls of the same caller with the same arguments are looked at, whatever has become of them. */
 const maximumLooks = 8;
 const fingerprintLength = 22;
 /* Equal calls count down from here, so that a store, which lists threads by id, lists the latest one first. */
 const firstNumber = 999_999_999;
-/* After this time without a change, in milliseconds, nobody works on a call that no run holds. */
+/* After this time without a change, in milliseconds, whoever may work on a call that no run holds is asked. */
 const silenceMs = 2_000;
 
 /**
- * Finds the call that a client repeats or collects: one with the client's own id; or else the latest one with the same arguments that nobody
- * else holds and whose result the client has not got. Before a call whose result it has got, only calls that it was told to make again count.
+ * Finds the call that a client repeats or collects, and holds it here, until `gone` aborts: one with the client's own id; or else the latest one
+ * with the same arguments that nobody else holds and whose result the client has not got. Before a call whose result it has got, only calls that it
+ * was told to make again count.
  */
 export async function findCall(
   index: CallIndex,
   call: ClientCall,
-  signal: AbortSignal,
+  { gone, signal }: { gone: AbortSignal; signal: AbortSignal },
 ): Promise<FoundCall> {
   const { gate, here } = index;
-  const prefix = await fingerprintCall(gate, call);
-  const now = gate.agent.now();
-  const after = { threadId: prefix, updatedAt: 0 };
-  const listed = await gate.store.list({ after, limit: maximumLooks });
-  const earlier = listed.filter(({ threadId }) => threadId.startsWith(prefix));
   const { clientCallId } = call;
+  const hold = (threadId: string): (() => void) => here.hold(threadId, { gone, clientCallId });
+  const prefix = await fingerprintCall(gate, call);
+  const { latest, threads } = await openEarlier(index, prefix, signal);
+  const repeated = threads.find((thread) => isRepeated(gate, thread, clientCallId));
+  if (repeated !== undefined)
+    return { threadId: repeated.id, thread: repeated, release: hold(repeated.id) };
+  const last = threads.findIndex((thread) => glanceAt(index, thread) === 'over');
+  /* One that is pending was held at the same time as a later one. */
+  const open = threads.filter(
+    ({ caller }, position) => last === -1 || position < last || caller?.state === 'pending',
+  );
+  const free = open.findIndex((thread) => glanceAt(index, thread) === thread);
+  /* At once: each may have to be asked about at another gate. */
+  const asked = open.slice(0, free === -1 ? open.length : free + 1);
+  const judging = asked.map(async (thread) => judgeCall(index, thread, signal));
+  await Promise.allSettled(judging);
   let isOver = false;
-  for (const { threadId, updatedAt } of earlier) {
-    if (updatedAt + foundMs <= now) continue;
-    await awaitUntilAborted(here.whenLeft(threadId), signal);
-    const thread = await gate.agent.thread(threadId);
-    if (clientCallId !== undefined && readCallRecord(thread)?.clientCallId === clientCallId)
-      return { threadId, thread };
-    /* One that is pending was held at the same time as a later one. */
-    const mayCount = !isOver || thread.caller?.state === 'pending';
-    const found: Judgement = mayCount ? await judgeCall(index, thread, signal) : 'over';
+  for (const [position, each] of judging.entries()) {
+    const found = await each;
     if (found === 'over') isOver = true;
-    else if (found !== 'other') return { threadId, thread: found };
+    if (found === 'over' || found === 'other') continue;
+    if (isOver && open[position]?.caller?.state !== 'pending') continue;
+    /* Taken here just now: others may be left. */
+    if (here.isHeld(found.id)) return findCall(index, call, { gone, signal });
+    return { threadId: found.id, thread: found, release: hold(found.id) };
   }
   /* The same for all gates that look now: one of them begins the call, and the others look again. */
+  const threadId = here.findFree({ prefix, from: latest - 1, clientCallId });
+  return { threadId, release: hold(threadId) };
+}
+
+/** The earlier calls with a prefix that may count, latest first, and the number of the latest one. */
+async function openEarlier(
+  { gate: { agent, store, maximumWaiting }, here }: CallIndex,
+  prefix: string,
+  signal: AbortSignal,
+): Promise<{ latest: number; threads: AgentThread[] }> {
+  const earlier: ThreadSummary[] = [];
+  for (const limit of [maximumLooks, maximumWaiting]) {
+    const after = earlier.at(-1) ?? { threadId: prefix, updatedAt: 0 };
+    const listed = await store.list({ after, limit });
+    const own = listed.filter(({ threadId }) => threadId.startsWith(prefix));
+    earlier.push(...own);
+    if (own.length < limit) break;
+  }
+  const now = agent.now();
+  const threads: AgentThread[] = [];
+  for (const [position, { threadId, updatedAt, status }] of earlier.entries()) {
+    if (updatedAt + foundMs <= now || (position >= maximumLooks && status === 'idle')) continue;
+    await awaitUntilAborted(here.whenLeft(threadId), signal);
+    threads.push(await agent.thread(threadId));
+  }
   const [latest = firstNumber + 1] = earlier.map(({ threadId }) =>
     Number(threadId.slice(prefix.length)),
   );
-  return { threadId: here.findFree(prefix, latest - 1) };
+  return { latest, threads };
+}
+
+/** Whether the client repeats the call of a thread, by its own id of it. */
+function isRepeated(
+  { agent }: GateContext,
+  thread: AgentThread,
+  clientCallId: string | undefined,
+): boolean {
+  const { caller } = thread;
+  if (clientCallId === undefined || readCallRecord(thread)?.clientCallId !== clientCallId)
+    return false;
+  return caller?.state !== 'informed' || agent.now() < caller.at + repeatedMs;
 }
 
 /** The beginning of the thread ids of a call: the same for every repetition by the same caller, and for no other call. */
@@ -78,32 +129,34 @@ async function fingerprintCall({ agent }: GateContext, call: ClientCall): Promis
 /** The thread, if its call is the one that the client makes now; `other`: it is another caller's; `over`: the client has got its result. */
 type Judgement = AgentThread | 'other' | 'over';
 
+/** What the log and this process know of a call; `undefined` if its caller may be at another gate. */
+function glanceAt({ gate, here }: CallIndex, thread: AgentThread): Judgement | undefined {
+  const { id, caller, revision, status } = thread;
+  /* A deleted thread. */
+  if (revision === 0) return 'other';
+  if (caller?.state === 'informed' || here.isTold(id)) return 'over';
+  if (here.isHeld(id)) return 'other';
+  if (caller?.state === 'pending' || caller?.state === 'left') return thread;
+  if (status === 'indeterminate') return thread;
+  /* A call may have run for longer than its caller said that it waits. */
+  const mayRun = caller === undefined || status === 'running' || status === 'idle';
+  return mayRun || (caller.until ?? 0) > gate.agent.now() ? undefined : thread;
+}
+
 async function judgeCall(
   index: CallIndex,
   thread: AgentThread,
   signal: AbortSignal,
 ): Promise<Judgement> {
-  const { gate, here } = index;
-  const { id, caller, revision } = thread;
-  /* A deleted thread. */
-  if (revision === 0) return 'other';
-  if (caller?.state === 'informed' || here.isTold(id)) return 'over';
-  if (here.isHeld(id)) return 'other';
-  const isFree = caller?.state === 'pending' || caller?.state === 'left';
-  if (isFree || thread.status === 'indeterminate') return thread;
-  const isHeld = doesWait(gate, caller);
-  if (isHeld && thread.status === 'waiting') return askHolder(index, thread, signal);
-  if (!isHeld && caller !== undefined && thread.status !== 'running') return thread;
-  return watchWork(index, thread, signal);
-}
-
-function doesWait({ agent }: GateContext, caller: AgentThread['caller']): boolean {
-  return caller !== undefined && (caller.until ?? 0) > agent.now();
+  const seen = glanceAt(index, thread);
+  if (seen !== undefined) return seen;
+  const isHeld = thread.caller !== undefined && thread.status === 'waiting';
+  return (isHeld ? askHolder : watchWork)(index, thread, signal);
 }
 
 /**
- * A call that waits for a person and has a caller at another gate, which is asked whether it still holds the call. It says so at its next look, and
- * the call is another one; a gate that was killed says nothing.
+ * Asks the caller of a call, at another gate, whether it is still there: it waits for a person, or its result is being sent. It says so at its next
+ * look, and the call is another one; a gate that was killed says nothing.
  */
 async function askHolder(
   index: CallIndex,
@@ -111,21 +164,22 @@ async function askHolder(
   signal: AbortSignal,
 ): Promise<Judgement> {
   const { gate } = index;
-  const { id, caller: holder } = asked;
-  const until = await askCaller(gate.agent, asked, gate.agent.now() + gate.patienceMs);
+  const { agent, patienceMs } = gate;
+  await askCaller(agent, asked, agent.now() + patienceMs);
   for (;;) {
-    const thread = await lookAgain(gate, id, signal);
+    const thread = await lookAgain(gate, asked.id, signal);
     const { caller, status } = thread;
-    const isSame = caller?.callerId === holder?.callerId && caller?.state === 'waiting';
-    if (!isSame || status !== 'waiting' || !doesWait(gate, caller))
-      return judgeCall(index, thread, signal);
-    if ((caller.until ?? 0) > until) return 'other';
+    if (!isAsked(caller))
+      return caller?.state === 'waiting' ? 'other' : judgeCall(index, thread, signal);
+    if (status !== asked.status) return judgeCall(index, thread, signal);
+    if ((caller.until ?? 0) <= agent.now()) return thread;
   }
 }
 
 /**
  * A call that another process works on, or has just begun to. It is this one if that process has died: then nothing is appended for a while, and
- * the lease of its run expires. A client whose gate was killed must be told of its lost call, and not begin another one beside it.
+ * the lease of its run expires, or it does not answer. A client whose gate was killed must be told of its lost call, and not begin another one
+ * beside it.
  */
 async function watchWork(
   index: CallIndex,
@@ -142,7 +196,7 @@ async function watchWork(
     if (thread.revision !== revision && status === 'running') return 'other';
     if (thread.revision !== revision) quietMs = 0;
     ({ revision } = thread);
-    if (status !== 'running' && quietMs >= silenceMs) return thread;
+    if (status !== 'running' && quietMs >= silenceMs) return askHolder(index, thread, signal);
   }
 }
 

@@ -77,10 +77,9 @@ async function holdFound(index: CallIndex, held: HeldCall, time: HoldTime): Prom
   const signal = AbortSignal.any([gone, gate.closing]);
   for (let attempt = 0; attempt < maximumAttempts; attempt += 1) {
     signal.throwIfAborted();
-    const { threadId, thread } = await findCall(index, call, signal);
-    const release = here.hold(threadId, gone);
-    held.onFound(threadId);
+    const { threadId, thread, release } = await findCall(index, call, { gone, signal });
     try {
+      held.onFound(threadId);
       const begun = thread === undefined ? await prepareCall(index, call, threadId) : { thread };
       const end = begun && (await holdBegun(index, held, { ...begun, ...time }));
       /* Before it is released: the next call with these arguments is another one. */
@@ -187,7 +186,7 @@ async function followCall(
   let isTaken = false;
   if (begun.record !== undefined) {
     if (!(await beginCall(index, held, begun))) return undefined;
-  } else if (!isOver(thread)) {
+  } else if (!isOver(thread) || isUncollected(thread)) {
     isTaken = await takeOver(agent, thread, waiting);
     if (!isTaken) return undefined;
   }
@@ -244,6 +243,11 @@ function isAsking(gate: GateContext, thread: AgentThread): boolean {
 /** Whether the call of a thread has its outcome, or one that is unknown. */
 function isOver({ status }: AgentThread): boolean {
   return status === 'idle' || status === 'indeterminate';
+}
+
+/** Whether the call of a thread has an outcome that its caller has not got: of all that collect it at once, one gets it. */
+function isUncollected({ status, caller }: AgentThread): boolean {
+  return status === 'idle' && caller?.state !== 'informed';
 }
 
 /** Whether a deadline of the thread has passed, such as the expiry of its request. */

@@ -16,6 +16,19 @@ export function isSameCaller(
   );
 }
 
+/* Stands before the id of a caller that was asked whether it still waits, until it says so; alone if no caller was noted before. */
+const askedMark = 'asked:';
+
+/** Whether a caller was asked whether it still waits, and has not said so yet. */
+export function isAsked(caller: Readonly<ThreadCaller> | undefined): caller is ThreadCaller {
+  return caller?.callerId.startsWith(askedMark) === true;
+}
+
+/** Whether the log has this caller, or was asked about it. */
+function isOwn(caller: Readonly<ThreadCaller> | undefined, id: string): boolean {
+  return caller !== undefined && [id, `${askedMark}${id}`, askedMark].includes(caller.callerId);
+}
+
 /** Whether the call of a thread runs, and its server has asked a person something. */
 export function isServerAsking({ status, activeRequests }: AgentThread): boolean {
   return status === 'running' && activeRequests.some(({ type }) => type === 'question-request');
@@ -34,33 +47,26 @@ export async function takeOver(
 }
 
 /**
- * Asks the caller that waits in `thread`, at another gate, whether it still does: it counts as waiting until `until` at the latest, unless it
- * says so again. Returns until when it counts.
+ * Asks the caller of `thread`, at another gate, whether it is still there: unless it says so, it counts as waiting until `until`. A caller that was
+ * asked before is not asked again.
  */
-export async function askCaller(agent: Agent, thread: AgentThread, until: number): Promise<number> {
-  let latest = until;
-  const { callerId: id } = thread.caller ?? {};
+export async function askCaller(agent: Agent, thread: AgentThread, until: number): Promise<void> {
+  const { caller } = thread;
   await noteCaller(agent, thread, (before) => {
-    if (before?.state !== 'waiting' || before.callerId !== id) return undefined;
-    /* Earlier than it was, so that the caller notices. */
-    latest = Math.min(until, (before.until ?? until) - 1);
-    return { callerId: before.callerId, state: 'waiting', until: latest };
+    if (isAsked(before) || !isSameCaller(before, caller)) return undefined;
+    return { callerId: `${askedMark}${before?.callerId ?? ''}`, state: 'waiting', until };
   });
-  return latest;
 }
 
-/** Notes that the caller still waits, if somebody has asked. */
+/** Notes that the caller is still there, if somebody has asked. */
 export async function noteWaiting(
   agent: Agent,
   thread: AgentThread,
   { id, until }: { id: string; until: number },
 ): Promise<void> {
-  const { caller } = thread;
-  if (caller?.callerId !== id || caller.until === until) return;
+  if (!isAsked(thread.caller)) return;
   await noteCaller(agent, thread, (before) =>
-    before?.callerId === id && before.state === 'waiting'
-      ? { callerId: id, state: 'waiting', until }
-      : undefined,
+    isAsked(before) && isOwn(before, id) ? { callerId: id, state: 'waiting', until } : undefined,
   );
 }
 
@@ -83,7 +89,7 @@ export async function noteLeft(agent: Agent, thread: AgentThread, id: string): P
   await noteCaller(agent, thread, (before) => {
     /* A call that was not recorded has nothing to be collected. */
     const hasBegun = thread.revision > 0;
-    const isMine = before === undefined || before.callerId === id;
+    const isMine = before === undefined || isOwn(before, id);
     return hasBegun && isMine ? { callerId: id, state: 'left' } : undefined;
   });
 }
@@ -97,7 +103,7 @@ export async function notePending(agent: Agent, thread: AgentThread, id: string)
   await noteCaller(agent, thread, (before) => {
     /* Of the same log, which is read again before this is decided again. */
     isPending = thread.status === 'waiting' || isServerAsking(thread);
-    return isPending && before?.callerId === id ? { callerId: id, state: 'pending' } : undefined;
+    return isPending && isOwn(before, id) ? { callerId: id, state: 'pending' } : undefined;
   });
   return isPending;
 }
