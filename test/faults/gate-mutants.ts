@@ -427,6 +427,14 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'an id that a client counts is no id of a call',
+    file: 'channels/mcp/answer-call.ts',
+    from: '.refine(isUnique)',
+    to: '',
+    suite: [ids, 'an id that a client may use again'],
+    sentence: failed,
+  },
+  {
     promise: 'no result is told for an id that comes again days later',
     file: 'channels/mcp/find-call.ts',
     from: 'agent.now() < caller.at + repeatedMs',

@@ -46,6 +46,31 @@ test.each([
   expect(bank.calls).toHaveLength(1);
 });
 
+test.each([
+  '1',
+  'call_1',
+  'pay:0',
+  'functions.pay:0',
+  'call_000000000000000000000001',
+  'session-17-of-claude-code-call-000001',
+])(
+  'an id that a client may use again, %s, is none: a later call is another one, and so is one beside it',
+  async (id) => {
+    const { gate, bank, clock } = makeWorld({ ...free, bank: makeCountingBank() });
+    for (const result of ['paid 1', 'paid 2'])
+      expect(readTexts(await (await connect(gate)).callTool(withId(id)))).toEqual([result]);
+    expect(bank.calls).toHaveLength(2);
+
+    const asking = makeWorld();
+    const [one, two] = [await connect(asking.gate), await connect(asking.gate)];
+    void one.callTool(withId(id));
+    void two.callTool(withId(id));
+    await asking.clock.pass(1_000);
+    expect(await listOpen(asking.gate)).toHaveLength(2);
+    await clock.pass(0);
+  },
+);
+
 test('an id that comes again long after its result was sent, as from a cache of answers of a model, is another call', async () => {
   const { gate, bank, clock } = makeWorld({ ...free, bank: makeCountingBank() });
   const client = await connect(gate);

@@ -53,7 +53,17 @@ export interface ReceivedCall {
 /* How long a client waits for the first definitions of servers that the gate has never seen, in milliseconds. */
 const listingMs = 10_000;
 
-const clientIdSchema = z.string().min(1).max(256).optional().catch(undefined);
+/* The end of an id that was surely drawn at random: a UUID, or many letters and digits of which many differ. */
+const drawnEnd = /(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-z]{20,})$/i;
+const leastDifferent = 8;
+
+/*
+ * Some models count their calls (`pay:0`), anew in each conversation or turn. Such an id would be another call's one day, whose result would be taken
+ * for that of the new one.
+ */
+const isUnique = (id: string): boolean => new Set(drawnEnd.exec(id)?.[0]).size >= leastDifferent;
+
+const clientIdSchema = z.string().max(256).refine(isUnique).optional().catch(undefined);
 /* The ids of calls that clients send: Claude Code's, and Codex's. */
 const callMetaSchema = z
   .object({ 'claudecode/toolUseId': clientIdSchema, callId: clientIdSchema })
