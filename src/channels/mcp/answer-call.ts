@@ -16,7 +16,13 @@ import { HoldpointError } from '../../errors.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { endTurn } from './calls-here.ts';
-import { describeCallEnd, describePending, describeRunning, makeError } from './call-result.ts';
+import {
+  describeCallEnd,
+  describePending,
+  describeRunning,
+  describeUnready,
+  makeError,
+} from './call-result.ts';
 import type { CallIndex } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
 import type { GateCaller } from './gate-options.ts';
@@ -146,10 +152,11 @@ async function serveValidCall(
   const end = await holdCall(index, held).finally(() => over.abort());
   if (end.status === 'left') return makeError('The client has gone.');
   if (end.status === 'running') return describeRunning(tool);
-  if (end.status === 'pending') {
+  if (end.status === 'pending' || end.status === 'unready') {
     const isTyped = gate.upstreams.listed.some(
       ({ name, outputSchema }) => name === tool && outputSchema !== undefined,
     );
+    if (end.status === 'unready') return describeUnready(made, { isTyped });
     return (
       page.requirement ??
       describePending(tool, { url: page.url, isTyped, hasBegun: isServerAsking(end.thread) })

@@ -43,8 +43,22 @@ export function describePending(
     ? `${name} has begun, and its server waits for a person to answer a question.`
     : `a person has not decided yet whether ${name} may run. Nothing has happened yet.`;
   const text = `Pending: ${state} Call ${name} again with exactly the same arguments to wait for the ${hasBegun ? 'answer' : 'decision'} and get the result; nobody is asked twice.${where}`;
-  /* Clients refuse a result without structured content of a tool that declares some, unless it is an error. */
+  return makePending(text, isTyped);
+}
+
+/* Clients refuse a result without structured content of a tool that declares some, unless it is an error. */
+function makePending(text: string, isTyped: boolean): CallToolResult {
   return { content: [{ type: 'text', text }], ...(isTyped && { isError: true }) };
+}
+
+/** The result for a client whose call was approved, and waits for its server. */
+export function describeUnready(
+  { tool, upstream }: { tool: string; upstream: string },
+  { isTyped }: { isTyped: boolean },
+): CallToolResult {
+  const name = quoteInertLine(tool);
+  const text = `Pending: a person has approved ${name}, but the MCP server ${quoteInertLine(upstream)} is not ready. Nothing has happened yet. Call ${name} again later with exactly the same arguments to run it and get the result; nobody is asked twice.`;
+  return makePending(text, isTyped);
 }
 
 /** The result for a client of a gate that closes while another one runs its call. */

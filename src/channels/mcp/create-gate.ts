@@ -13,7 +13,7 @@ import { checkOrigins } from '../../http/receive-request.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';
-import { readCallRecord } from './call-record.ts';
+import { type CallRecord, readCallRecord } from './call-record.ts';
 import { Elicitations } from '../../tools/ask-elicitations.ts';
 import { CallsHere } from './calls-here.ts';
 import { defaultLeaseMs, makeGateAgent, makeUnknownReport } from './gate-agent.ts';
@@ -21,6 +21,7 @@ import type { GateContext } from './gate-context.ts';
 import { checkGateName, type GateCaller, type GateOptions, gateSettings } from './gate-options.ts';
 import { type ServedGate, waitForTools } from './answer-call.ts';
 import { makeGateServer } from './serve-gate.ts';
+import { isApproved, requireServer } from './reach-server.ts';
 import { HttpGate } from './serve-http.ts';
 import { serveOverStdio } from './serve-stdio.ts';
 import { openUpstreams } from './upstreams.ts';
@@ -52,7 +53,7 @@ export interface Gate {
   /**
    * Runs the approved call of a thread although no client waits for it; its client gets the result when it calls again. Whoever may do that is
    * for you to decide; `principal` is recorded. A call that nobody has approved is not run. Rejects with `not-allowed` for a call of a server that
-   * this gate is not in front of, and once the gate is closed.
+   * this gate is not in front of, or that is not ready within 30 seconds (the approval stands), and once the gate is closed.
    */
   readonly runNow: (
     threadId: string,
@@ -153,7 +154,8 @@ export function createGate(options: GateOptions): Gate {
     runNow: async (threadId, by = {}) => {
       await waitForTools(index, closing.signal);
       const thread = await agent.thread(threadId);
-      refuseForeignCall(gate, thread);
+      const call = requireOwnCall(gate, thread);
+      if (isApproved(thread)) await requireServer(gate, call);
       if (closing.signal.aborted) {
         throw new HoldpointError('not-allowed', 'This gate is closed, and runs no call any more.');
       }
@@ -172,10 +174,10 @@ export function createGate(options: GateOptions): Gate {
 
 const noTools: ToolSet = {};
 
-/** Throws for a call that another gate on the same store has taken: the server of this one may have a tool of the same name. */
-function refuseForeignCall({ upstreams }: GateContext, thread: AgentThread): void {
+/** The call of a thread. Throws for one that another gate on the same store has taken: the server of this one may have a tool of the same name. */
+function requireOwnCall({ upstreams }: GateContext, thread: AgentThread): CallRecord {
   const call = readCallRecord(thread);
-  if (call !== undefined && upstreams.findUpstream(call.tool) === call.upstream) return;
+  if (call !== undefined && upstreams.findUpstream(call.tool) === call.upstream) return call;
   const which =
     call === undefined
       ? 'is no call of a gate'

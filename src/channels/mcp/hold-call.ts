@@ -6,6 +6,7 @@ import type { AgentThread } from '../../thread/agent-thread.ts';
 import { type CallRecord, makeCallMessage, readCallRecord } from './call-record.ts';
 import { type CallIndex, findCall } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
+import { isApproved, reachServer } from './reach-server.ts';
 import { noteLeft, notePending, noteWaiting, takeOver, isServerAsking } from './note-call.ts';
 
 /** A call of a client, and how to reach the client while the call is held. */
@@ -26,12 +27,12 @@ export interface HeldCall {
 
 /**
  * How holding a call ended. `over`: the call has an outcome, or one that is unknown; a known one counts as told from now on. `pending`: a person
- * has not decided yet. `running`: it runs in another process, and this gate closes. `left`: the caller has gone.
+ * has not decided yet. `unready`: a person has approved it, and its server can't be reached. `running`: it runs in another process, and this gate closes. `left`: the caller has gone.
  */
 export type HoldEnd = KnownEnd | { status: 'left' };
 
 interface KnownEnd {
-  status: 'over' | 'pending' | 'running';
+  status: 'over' | 'pending' | 'unready' | 'running';
   thread: AgentThread;
 }
 
@@ -183,7 +184,12 @@ async function followCall(
   const waiting = { id: callerId, until };
   let { thread } = begun;
   let shown: { requestId: string | undefined; ends: AbortSignal } | undefined;
+  let ready: AbortSignal | undefined;
   let isTaken = false;
+  const stay = async (): Promise<void> => {
+    await (isTaken ? noteWaiting : takeOver)(agent, thread, waiting);
+    isTaken = true;
+  };
   if (begun.record !== undefined) {
     if (!(await beginCall(index, held, begun))) return undefined;
   } else if (!isOver(thread) || isUncollected(thread)) {
@@ -194,20 +200,31 @@ async function followCall(
     gone.throwIfAborted();
     if (isOver(thread)) return { status: 'over', thread };
     if (isAsking(gate, thread)) {
-      await (isTaken ? noteWaiting : takeOver)(agent, thread, waiting);
-      isTaken = true;
+      await stay();
       const [{ requestId } = {}] = thread.activeRequests;
       if (shown === undefined || shown.requestId !== requestId)
         shown = { requestId, ends: showPage(gate, held, { thread, timeIsUp }) };
       const { ends } = shown;
       if (!ends.aborted) thread = await waitForNews(gate, thread, AbortSignal.any([gone, ends]));
-      else if (await notePending(agent, thread, callerId)) return { status: 'pending', thread };
+      else if (await notePending(agent, thread, { id: callerId, isStillPending: isWaiting }))
+        return { status: 'pending', thread };
     } else if (thread.status === 'running') {
       if (gate.closing.aborted) {
         await noteLeft(agent, thread, callerId);
         return { status: 'running', thread };
       }
       thread = await waitForNews(gate, thread, AbortSignal.any([gone, gate.closing]));
+    } else if (
+      isApproved(thread) &&
+      !(ready ??= await reachServer(gate, held.call.tool, AbortSignal.any([gone, timeIsUp])))
+        .aborted
+    ) {
+      await stay();
+      const told = { id: callerId, isStillPending: isApproved };
+      if (timeIsUp.aborted && (await notePending(agent, thread, told)))
+        return { status: 'unready', thread };
+      await gate.wait(gate.pollMs, AbortSignal.any([gone, timeIsUp, ready])).catch(() => {});
+      thread = await agent.thread(thread.id);
     } else {
       const { revision } = thread;
       await runCall(index, held, thread);
@@ -237,7 +254,11 @@ function showPage(
 
 /** Whether a person has to decide or to answer before the call goes on. */
 function isAsking(gate: GateContext, thread: AgentThread): boolean {
-  return isServerAsking(thread) || (thread.status === 'waiting' && !isOverdue(gate, thread));
+  return isWaiting(thread) && !(thread.status === 'waiting' && isOverdue(gate, thread));
+}
+
+function isWaiting(thread: AgentThread): boolean {
+  return thread.status === 'waiting' || isServerAsking(thread);
 }
 
 /** Whether the call of a thread has its outcome, or one that is unknown. */

@@ -95,14 +95,18 @@ export async function noteLeft(agent: Agent, thread: AgentThread, id: string): P
 }
 
 /**
- * Notes that the caller was told that a person has not decided yet. Returns false if that is not so any more: the answer came at the same
- * moment.
+ * Notes that the caller was told that its call is pending, as `isStillPending` says of the thread. Returns false if that is not so any more: the
+ * answer came at the same moment.
  */
-export async function notePending(agent: Agent, thread: AgentThread, id: string): Promise<boolean> {
+export async function notePending(
+  agent: Agent,
+  thread: AgentThread,
+  { id, isStillPending }: { id: string; isStillPending: (thread: AgentThread) => boolean },
+): Promise<boolean> {
   let isPending = false;
   await noteCaller(agent, thread, (before) => {
     /* Of the same log, which is read again before this is decided again. */
-    isPending = thread.status === 'waiting' || isServerAsking(thread);
+    isPending = isStillPending(thread);
     return isPending && isOwn(before, id) ? { callerId: id, state: 'pending' } : undefined;
   });
   return isPending;

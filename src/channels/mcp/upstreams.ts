@@ -28,6 +28,8 @@ export interface Upstreams {
   whenListed: () => Promise<void>;
   /** The name of the upstream that has a tool, by the gate's name for the tool; `undefined` if none has it. */
   findUpstream: (tool: string) => string | undefined;
+  /** Connects to the upstream that has a tool, by the gate's name for the tool. Rejects if that fails. */
+  connect: (tool: string) => Promise<void>;
   /** Why a tool can't be called now, by the gate's name for it; `undefined` if it can. */
   whyNot: (name: string) => string | undefined;
   /** The names of those of which no tool is known, as they have never listed any. */
@@ -102,6 +104,7 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
       Object.hasOwn(readTools(), tool)
         ? opened.find(({ prefix }) => tool.startsWith(prefix))?.name
         : undefined,
+    connect: async (tool) => opened.find(({ prefix }) => tool.startsWith(prefix))?.connect(),
     whyNot: (name) =>
       opened.map((each) => each.whyNot(name)).find((reason) => reason !== undefined),
     get unlisted() {
@@ -233,6 +236,7 @@ function openUpstream(
       if (pins.tools.length === 0) await connecting;
       else onChange();
     },
+    connect: async (): Promise<void> => void (await connection.connect()),
     list: (): McpTool[] =>
       pins.tools.map((tool): McpTool => {
         const { inputSchema, outputSchema } = tool;

@@ -1,0 +1,64 @@
+import { awaitUntilAborted } from '../../content/waiting.ts';
+import { quoteInertLine } from '../../content/inert-text.ts';
+import { HoldpointError } from '../../errors.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { endTurn } from './calls-here.ts';
+import type { ClientCall, GateContext } from './gate-context.ts';
+
+/* A call that is sent to no server uses its approval up. So the server is reached before an approved call starts. */
+
+/* A server may be a process that is started for each try. */
+const firstPauseMs = 1_000;
+/* How long a person who runs a call waits for its server, in milliseconds. */
+const patienceMs = 30_000;
+
+/** Whether a call was approved, and has not started. */
+export function isApproved({ status, calls: [call] }: AgentThread): boolean {
+  return status === 'due' && call?.status === 'approved';
+}
+
+/** Connects to the server of a tool, again and again until `over` aborts. The signal aborts once it is connected; for one that was, it has. */
+export async function reachServer(
+  { upstreams, wait }: GateContext,
+  tool: string,
+  over: AbortSignal,
+): Promise<AbortSignal> {
+  const ready = new AbortController();
+  const reach = async (): Promise<void> => {
+    for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+      try {
+        await upstreams.connect(tool);
+        return ready.abort();
+      } catch {
+        /* It was reported. */
+        await wait(pauseMs, over).catch(() => {});
+        if (over.aborted) return;
+      }
+    }
+  };
+  void reach();
+  await endTurn();
+  return ready.signal;
+}
+
+/** Connects to the server of an approved call. Throws `not-allowed` if that fails, or takes too long. */
+export async function requireServer(
+  { upstreams, wait, closing }: GateContext,
+  { tool, upstream }: Pick<ClientCall, 'tool' | 'upstream'>,
+): Promise<void> {
+  const late = new AbortController();
+  const reached = new AbortController();
+  const end = (): void => late.abort();
+  void wait(patienceMs, reached.signal).then(end, end);
+  try {
+    await awaitUntilAborted(upstreams.connect(tool), AbortSignal.any([late.signal, closing]));
+  } catch (error) {
+    throw new HoldpointError(
+      'not-allowed',
+      `The MCP server ${quoteInertLine(upstream)} is not ready, so the call was not run. Its approval stands: run it again later, or let its client call again.`,
+      { cause: error },
+    );
+  } finally {
+    reached.abort();
+  }
+}
