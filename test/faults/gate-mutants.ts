@@ -451,6 +451,22 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: /Nothing is asked/,
   },
   {
+    promise: 'a call of a live gate is not taken up because of a clock',
+    file: 'channels/mcp/find-call.ts',
+    from: "const isHeld = thread.caller !== undefined && thread.status === 'waiting';",
+    to: "if ((thread.caller?.until ?? Infinity) <= index.gate.agent.now()) return thread;\n  const isHeld = thread.caller !== undefined && thread.status === 'waiting';",
+    suite: [many, 'that slept for an hour'],
+    sentence: failed,
+  },
+  {
+    promise: 'a gate that was asked by another one has time to say that it holds a call',
+    file: 'channels/mcp/find-call.ts',
+    from: 'if (waitedMs >= patienceMs) return thread;',
+    to: 'if ((caller.until ?? 0) <= agent.now()) return thread;',
+    suite: [many, 'while a third one asks too'],
+    sentence: failed,
+  },
+  {
     promise: 'an id that a client counts is no id of a call',
     file: 'channels/mcp/answer-call.ts',
     from: '.refine(isUnique)',

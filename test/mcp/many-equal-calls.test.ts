@@ -1,4 +1,5 @@
 import { memoryStore } from 'holdpoint';
+import type { Gate } from 'holdpoint/mcp';
 import { expect, test } from 'vitest';
 import { virtualClock } from '../support/virtual-clock.ts';
 import {
@@ -12,7 +13,7 @@ import {
   readTexts,
   text,
 } from './gate-world.ts';
-import { authorize, connectHttp, fetchAs } from './http-clients.ts';
+import { authorize, connectHttp, type Fetch, fetchAs } from './http-clients.ts';
 
 /* Every call runs at once. */
 const free = { toolApproval: () => 'approved' as const };
@@ -25,6 +26,19 @@ const makeCountingBank = () => {
     return text(`paid ${payments}`);
   });
 };
+
+/** Sends requests to a gate as Ada, who reads the results of calls once `until` resolves. */
+function fetchSlowly(gate: Gate, until: Promise<void>): Fetch {
+  const asAda = fetchAs(gate, 'ada');
+  return async (url, init) => {
+    const response = await asAda(url, init);
+    const { body } = response;
+    if (body === null || !JSON.stringify(init?.body).includes('tools/call')) return response;
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    void until.then(async () => body.pipeTo(writable));
+    return new Response(readable, response);
+  };
+}
 
 const ten = Array.from({ length: 10 }, (_each, index) => index);
 
@@ -74,17 +88,7 @@ test.each([
   async (_name, rules) => {
     const { here, there, clock, bank } = makeGates({ ...rules, authorize });
     const { promise: slowly, resolve: release } = Promise.withResolvers<void>();
-    const asAda = fetchAs(here, 'ada');
-    let isSlow = false;
-    const client = await connectHttp(async (url, init) => {
-      const response = await asAda(url, init);
-      if (!isSlow || response.body === null) return response;
-      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-      const { body } = response;
-      void slowly.then(async () => body.pipeTo(writable));
-      return new Response(readable, response);
-    }, 'legacy');
-    isSlow = true;
+    const client = await connectHttp(fetchSlowly(here, slowly), 'legacy');
     const first = client.callTool(payment);
     await clock.pass(1_000);
     const approve = async () => {
@@ -152,3 +156,50 @@ test.each([
     expect(bank.calls).toHaveLength(1);
   },
 );
+
+test.each([
+  ['that slept for an hour', 3_600_000],
+  ['whose clock was put back', -3_600_000],
+])(
+  'a call that a gate holds on a machine %s is not taken up from another one',
+  async (_name, step) => {
+    let offset = 0;
+    const [store, clock, bank] = [memoryStore(), virtualClock(), makeCountingBank()];
+    const now = () => 1_800_000_000_000 + clock.now() + offset;
+    const { gate: here } = makeWorld({ store, clock, bank, now });
+    const { gate: there } = makeWorld({ store, clock, bank, now });
+    const held = (await connect(here)).callTool(payment);
+    const other = await connect(there);
+    await clock.pass(1_000);
+    const { requestId } = await onlyRequest(here);
+    offset = step;
+    const second = other.callTool(payment);
+    await clock.pass(5_000);
+    const open = await listOpen(here);
+    expect(open).toHaveLength(2);
+    const first = open.find((request) => request.requestId === requestId);
+    if (first === undefined) throw new Error('The first call is not asked about.');
+    await here.agent.respond(first.approve(), await here.agent.thread(first.threadId));
+    await clock.pass(3_000);
+    expect(readTexts(await held)).toEqual(['paid 1']);
+    await answerOnly(here, (request) => request.approve());
+    await clock.pass(3_000);
+    expect(readTexts(await second)).toEqual(['paid 2']);
+  },
+);
+
+test('a call that a gate holds is not taken up from one whose clock is an hour ahead, while a third one asks too', async () => {
+  const [store, clock, bank] = [memoryStore(), virtualClock(), makeCountingBank()];
+  const shared = { store, clock, bank };
+  const { gate: here } = makeWorld({ ...shared, pollMs: 4_000 });
+  const { gate: there } = makeWorld(shared);
+  const { gate: ahead } = makeWorld({ ...shared, now: () => clock.now() + 3_600_000 });
+  void (await connect(here)).callTool(payment);
+  const [one, other] = [await connect(there), await connect(ahead)];
+  await clock.pass(1_000);
+  void one.callTool(payment);
+  await clock.pass(100);
+  void other.callTool(payment);
+  await clock.pass(15_000);
+  expect(await listOpen(here)).toHaveLength(3);
+});

@@ -130,17 +130,14 @@ async function fingerprintCall({ agent }: GateContext, call: ClientCall): Promis
 type Judgement = AgentThread | 'other' | 'over';
 
 /** What the log and this process know of a call; `undefined` if its caller may be at another gate. */
-function glanceAt({ gate, here }: CallIndex, thread: AgentThread): Judgement | undefined {
+function glanceAt({ here }: CallIndex, thread: AgentThread): Judgement | undefined {
   const { id, caller, revision, status } = thread;
   /* A deleted thread. */
   if (revision === 0) return 'other';
   if (caller?.state === 'informed' || here.isTold(id)) return 'over';
   if (here.isHeld(id)) return 'other';
   if (caller?.state === 'pending' || caller?.state === 'left') return thread;
-  if (status === 'indeterminate') return thread;
-  /* A call may have run for longer than its caller said that it waits. */
-  const mayRun = caller === undefined || status === 'running' || status === 'idle';
-  return mayRun || (caller.until ?? 0) > gate.agent.now() ? undefined : thread;
+  return status === 'indeterminate' ? thread : undefined;
 }
 
 async function judgeCall(
@@ -164,15 +161,16 @@ async function askHolder(
   signal: AbortSignal,
 ): Promise<Judgement> {
   const { gate } = index;
-  const { agent, patienceMs } = gate;
+  const { agent, patienceMs, pollMs } = gate;
   await askCaller(agent, asked, agent.now() + patienceMs);
-  for (;;) {
+  /* By no clock: those of two gates may differ, and that of a machine that slept has jumped. */
+  for (let waitedMs = pollMs; ; waitedMs += pollMs) {
     const thread = await lookAgain(gate, asked.id, signal);
     const { caller, status } = thread;
     if (!isAsked(caller))
       return caller?.state === 'waiting' ? 'other' : judgeCall(index, thread, signal);
-    if (status !== asked.status) return judgeCall(index, thread, signal);
-    if ((caller.until ?? 0) <= agent.now()) return thread;
+    if (status === 'running' || status === 'indeterminate') return judgeCall(index, thread, signal);
+    if (waitedMs >= patienceMs) return thread;
   }
 }
 
