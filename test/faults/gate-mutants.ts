@@ -133,9 +133,17 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'a result counts as read only if its response was read',
     file: 'channels/mcp/answer-call.ts',
-    from: '(gone.aborted ? noteLeft : noteInformed)',
-    to: '(gone.aborted ? noteInformed : noteInformed)',
+    from: '(isSent ? noteInformed : noteLeft)',
+    to: '(isSent ? noteInformed : noteInformed)',
     suite: [http, 'a result that no one read'],
+    sentence: failed,
+  },
+  {
+    promise: 'a result that was not read when its gate closed is collected',
+    file: 'channels/mcp/answer-call.ts',
+    from: 'return isSent && !gone.aborted;',
+    to: 'return !gone.aborted;',
+    suite: [many, 'reads while its gate closes'],
     sentence: failed,
   },
   {

@@ -203,3 +203,17 @@ test('a call that a gate holds is not taken up from one whose clock is an hour a
   await clock.pass(15_000);
   expect(await listOpen(here)).toHaveLength(3);
 });
+
+test('the result that a client reads while its gate closes is collected from the next one, and the call is not made again', async () => {
+  const { here, there, clock, bank } = makeGates({ ...free, authorize });
+  const reading = await connectHttp(fetchSlowly(here, new Promise(() => {})), 'legacy');
+  void reading.callTool(payment);
+  await clock.pass(1_000);
+  expect(bank.calls).toHaveLength(1);
+  const closed = here.close();
+  await clock.pass(1_000);
+  await closed;
+  const client = await connectHttp(fetchAs(there, 'ada'), 'legacy');
+  expect(readTexts(await client.callTool(payment))).toEqual(['paid 1']);
+  expect(bank.calls).toHaveLength(1);
+});

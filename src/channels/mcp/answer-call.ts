@@ -195,20 +195,31 @@ async function noteSent(
   { thread }: { thread: AgentThread },
   { callerId, gone, sent }: CallerConnection & { callerId: string },
 ): Promise<void> {
-  const lost = AbortSignal.any([gone, gate.closing]);
   const over = new AbortController();
-  const said = sayWaiting(gate, thread, { callerId, over: AbortSignal.any([lost, over.signal]) });
+  const said = sayWaiting(gate, thread, { callerId, over: AbortSignal.any([gone, over.signal]) });
   try {
-    await awaitUntilAborted(sent, lost).catch(() => {});
+    const isSent = await waitUntilSent(gate, { gone, sent });
     over.abort();
     await said;
     if (thread.status === 'indeterminate') return await noteUnknown(gate.agent, thread, callerId);
-    if (gone.aborted) here.forget(thread.id);
-    await (gone.aborted ? noteLeft : noteInformed)(gate.agent, thread, callerId);
+    if (!isSent) here.forget(thread.id);
+    await (isSent ? noteInformed : noteLeft)(gate.agent, thread, callerId);
     here.forget(thread.id);
   } catch (error) {
     gate.report({ problem: 'It could not be recorded that a caller got its result.', error });
   }
+}
+
+/** Resolves whether the outcome was sent: once it was, or the caller has gone, or the gate closes and has waited for a moment. */
+async function waitUntilSent(
+  { closing, wait, pollMs }: GateContext,
+  { gone, sent }: CallerConnection,
+): Promise<boolean> {
+  let isSent = false;
+  const sending = sent.then(() => void (isSent = true));
+  await awaitUntilAborted(sending, AbortSignal.any([gone, closing])).catch(() => {});
+  if (!isSent && !gone.aborted) await Promise.race([sending, wait(pollMs, gone)]).catch(() => {});
+  return isSent && !gone.aborted;
 }
 
 /** Says that the caller is still there, whenever another gate asks while the outcome is being sent. */
