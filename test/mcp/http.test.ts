@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { answerOnly, makeWorld, onlyRequest, payment, readTexts } from './gate-world.ts';
+import { answerOnly, listOpen, makeWorld, onlyRequest, payment, readTexts } from './gate-world.ts';
 import { authorize, connectHttp, fetchAs, gateUrl, httpClients } from './http-clients.ts';
 
 test.each(Object.entries(httpClients))(
@@ -256,4 +256,43 @@ test('a result that no one read over HTTP is collected, and not noted as sent', 
 test('a gate without authorize serves nobody over HTTP', async () => {
   const { gate } = makeWorld();
   await expect(gate.handler(post(initialize))).rejects.toThrow('needs the option `authorize`');
+});
+
+/** A call over a connection that has died: nobody reads its response, and nobody says so. */
+async function callAndSleep(gate: Gate, call: Record<string, unknown>): Promise<void> {
+  const id = await openSession(gate);
+  await gate.handler(post({ ...callPay, params: call }, { 'mcp-session-id': id }));
+}
+
+test('a call that a client makes again after its connection has died without a word is another one, and after the hold the same', async () => {
+  const { gate, bank, clock } = makeWorld({ authorize });
+  await callAndSleep(gate, payment);
+  await clock.pass(30_000);
+  expect(await listOpen(gate)).toHaveLength(1);
+  const client = await connectHttp(fetchAs(gate, 'ada'), 'auto');
+  const second = client.callTool(payment);
+  await clock.pass(1_000);
+  expect(await listOpen(gate)).toHaveLength(2);
+  await clock.pass(20_000);
+  const third = client.callTool(payment);
+  await clock.pass(26_000);
+  expect(readTexts(await second)[0]).toMatch(/^Pending/);
+  expect(await listOpen(gate)).toHaveLength(2);
+  await clock.pass(20_000);
+  expect(readTexts(await third)[0]).toMatch(/^Pending/);
+  expect(bank.calls).toEqual([]);
+});
+
+test('a call that a client makes again with its id after its connection has died without a word is the same one', async () => {
+  const { gate, bank, clock } = makeWorld({ authorize });
+  const call = { ...payment, _meta: { 'claudecode/toolUseId': 'toolu_01A09q90qw90lq917835lq9' } };
+  await callAndSleep(gate, call);
+  await clock.pass(1_000);
+  const client = await connectHttp(fetchAs(gate, 'ada'), 'auto');
+  const again = client.callTool(call);
+  await clock.pass(1_000);
+  await answerOnly(gate, (request) => request.approve());
+  await clock.pass(2_000);
+  expect(readTexts(await again)).toEqual(['pay done']);
+  expect(bank.calls).toHaveLength(1);
 });
