@@ -255,3 +255,22 @@ test('of calls of one person that come at once, people are asked about as many a
   expect(told.filter((each) => each.startsWith('Pending: '))).toHaveLength(3);
   expect(told.filter((each) => each.startsWith('Not called: '))).toHaveLength(3);
 });
+
+test('of calls of one person that come at once and that need nobody, all run, also more than may wait', async () => {
+  const { gate, bank } = makeWorld({ maximumWaiting: 3, toolApproval: () => 'approved' });
+  const client = await connect(gate);
+  const calls = Array.from({ length: 20 }, async (_each, euros) =>
+    client.callTool(payEuros(euros)),
+  );
+  const told = (await Promise.all(calls)).flatMap((result) => readTexts(result));
+  expect(new Set(told)).toEqual(new Set(['pay done']));
+  expect(bank.calls).toHaveLength(20);
+});
+
+test('calls that need nobody and that run for long keep no others from being called', async () => {
+  const slow = makeBank(({ name }) => (name === 'pay' ? new Promise(() => {}) : text('read')));
+  const { gate } = makeWorld({ bank: slow, maximumWaiting: 3, toolApproval: () => 'approved' });
+  const client = await connect(gate);
+  for (const euros of [1, 2, 3, 4]) void client.callTool(payEuros(euros));
+  await expect.poll(() => slow.calls.length).toBe(4);
+});

@@ -1,3 +1,5 @@
+import { UndecidedCalls } from './undecided-calls.ts';
+
 /** A caller of a call. */
 interface Caller {
   /** Aborts when the caller has gone. */
@@ -12,9 +14,9 @@ interface Holder extends Caller {
 
 /** What this process knows of its calls before the log does. */
 export class CallsHere {
+  readonly undecided = new UndecidedCalls();
   readonly #holders = new Map<string, Set<Holder>>();
   readonly #told = new Set<string>();
-  readonly #begun = new Map<string, number>();
   readonly #work = new Set<Promise<unknown>>();
 
   /** The call has a caller here, until the returned function is called. */
@@ -38,22 +40,6 @@ export class CallsHere {
 
   isHeld(threadId: string): boolean {
     return this.#holders.has(threadId);
-  }
-
-  /** How many calls of a person have begun here, of which the store does not know yet whether somebody has to decide. */
-  countBegun(person: string): number {
-    return this.#begun.get(person) ?? 0;
-  }
-
-  /** Counts a call of a person, until the returned function is called. */
-  begin(person: string): () => void {
-    const count = (by: number): void => {
-      const begun = this.countBegun(person) + by;
-      if (begun === 0) this.#begun.delete(person);
-      else this.#begun.set(person, begun);
-    };
-    count(1);
-    return () => count(-1);
   }
 
   /** The id of a new call: the last number up to this one that no other call which begins here has. */

@@ -1,8 +1,8 @@
 import { watchThread } from '../../agent/watch-thread.ts';
 import { awaitUntilAborted } from '../../content/waiting.ts';
-import { namePrincipal } from '../../content/request-text.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { admitCall } from './admit-call.ts';
 import { type CallRecord, makeCallMessage, readCallRecord } from './call-record.ts';
 import { type CallIndex, findCall } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
@@ -81,7 +81,8 @@ async function holdFound(index: CallIndex, held: HeldCall, time: HoldTime): Prom
     const { threadId, thread, release } = await findCall(index, call, { gone, signal });
     try {
       held.onFound(threadId);
-      const begun = thread === undefined ? await prepareCall(index, call, threadId) : { thread };
+      const begun =
+        thread === undefined ? await prepareCall(index, call, { threadId, signal }) : { thread };
       const end = begun && (await holdBegun(index, held, { ...begun, ...time }));
       /* Before it is released: the next call with these arguments is another one. */
       if (end?.status === 'over' && end.thread.status === 'idle') here.tell(threadId);
@@ -113,7 +114,7 @@ interface NewCall {
 async function prepareCall(
   index: CallIndex,
   call: ClientCall,
-  threadId: string,
+  { threadId, signal }: { threadId: string; signal: AbortSignal },
 ): Promise<NewCall | undefined> {
   const { agent, upstreams, generateId } = index.gate;
   const { tool, upstream, input, client, place, clientCallId } = call;
@@ -130,28 +131,7 @@ async function prepareCall(
     ...(clientCallId !== undefined && { clientCallId }),
     ...(place !== undefined && { place }),
   };
-  return { thread, record, onDecided: await admitCall(index, call) };
-}
-
-/** Counts a call of a person, until the returned function is called. Throws `not-allowed` if too many of theirs wait. */
-async function admitCall(
-  { gate: { agent, store, maximumWaiting }, here }: CallIndex,
-  { principal }: ClientCall,
-): Promise<() => void> {
-  const requester = namePrincipal(principal);
-  const waiting = await store.requests?.count({
-    state: 'open',
-    kind: 'approval',
-    at: agent.now(),
-    agent: agent.name ?? null,
-    ...(requester !== undefined && { requester }),
-  });
-  const person = requester ?? '';
-  if ((waiting ?? 0) + here.countBegun(person) < maximumWaiting) return here.begin(person);
-  throw new HoldpointError(
-    'not-allowed',
-    `Not called: ${maximumWaiting} calls of yours wait for a person already, so nobody was asked about this one. Wait until some of them are decided, and collect their results first.`,
-  );
+  return { thread, record, onDecided: await admitCall(index, call, signal) };
 }
 
 /** Holds a call until its time is up. `undefined` if another caller has taken it. */
@@ -308,6 +288,10 @@ async function beginCall(
   { thread, record, onDecided }: NewCall,
 ): Promise<boolean> {
   const { agent } = index.gate;
+  /* A call that somebody has to decide about ends the run. */
+  const stopListening = agent.on('call-started', ({ threadId }) => {
+    if (threadId === thread.id) onDecided();
+  });
   try {
     await runCall(index, held, thread, record);
   } catch (error) {
@@ -315,6 +299,7 @@ async function beginCall(
     if (recorded === undefined || recorded.id === record.id) throw error;
     return false;
   } finally {
+    stopListening();
     onDecided();
   }
   return readCallRecord(thread)?.id === record.id;
