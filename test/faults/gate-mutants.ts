@@ -101,8 +101,8 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: "a client's own id of a call is the same call",
     file: 'channels/mcp/find-call.ts',
-    from: 'readCallRecord(thread)?.clientCallId !== clientCallId',
-    to: 'readCallRecord(thread)?.client !== clientCallId',
+    from: 'const isMade = readCallRecord(thread)?.clientCallId === clientCallId;',
+    to: 'const isMade = readCallRecord(thread)?.client === clientCallId;',
     suite: [collected, "client's own id"],
     sentence: failed,
   },
@@ -488,6 +488,14 @@ export const gateMutants: readonly SourceMutant[] = [
     from: 'if (threadId === thread.id) onDecided();',
     to: '',
     suite: ['mcp/held-calls', 'that run for long'],
+    sentence: failed,
+  },
+  {
+    promise: 'a client that repeats how it collected a call makes no other one',
+    file: 'channels/mcp/find-call.ts',
+    from: 'if (!isMade && !hasClientCallId(caller, clientCallId)) return false;',
+    to: 'if (!isMade) return false;',
+    suite: [ids, 'with which it has collected'],
     sentence: failed,
   },
   {

@@ -146,3 +146,19 @@ test('a client that repeats a call with its id gets the result of that one, and 
   expect(readTexts(await client.callTool(withId(drawn)))).toEqual(['paid 1']);
   expect(bank.calls).toHaveLength(1);
 });
+
+test('a client that repeats a call with the id with which it has collected it gets the same result', async () => {
+  const { gate, bank, clock } = makeWorld({ bank: makeCountingBank() });
+  const client = await connect(gate);
+  const first = client.callTool(withId(drawn));
+  await clock.pass(45_000);
+  expect(readTexts(await first)[0]).toMatch(/^Pending/);
+  await answerOnly(gate, (request) => request.approve());
+  for (let times = 0; times < 2; times += 1) {
+    const again = client.callTool(withId(other));
+    await clock.pass(1_000);
+    expect(await listOpen(gate)).toEqual([]);
+    expect(readTexts(await again)).toEqual(['paid 1']);
+  }
+  expect(bank.calls).toHaveLength(1);
+});

@@ -27,7 +27,14 @@ import type { CallIndex } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
 import type { GateCaller } from './gate-options.ts';
 import { type HeldCall, holdCall } from './hold-call.ts';
-import { isServerAsking, noteInformed, noteLeft, noteUnknown, noteWaiting } from './note-call.ts';
+import {
+  makeCallerId,
+  isServerAsking,
+  noteInformed,
+  noteLeft,
+  noteUnknown,
+  noteWaiting,
+} from './note-call.ts';
 import { ProgressSender } from './send-progress.ts';
 import { CallPage } from './show-page.ts';
 
@@ -138,9 +145,9 @@ async function serveValidCall(
   const { signal } = context.mcpReq;
   const gone = connection === undefined ? signal : AbortSignal.any([signal, connection.gone]);
   const page = new CallPage(gate, { ...received, tool, shownPages: serving.shownPages });
-  const callerId = gate.generateId();
   const over = new AbortController();
   const call = { ...made, ...describeClient(received) };
+  const callerId = makeCallerId(gate, call);
   const onWaiting: HeldCall['onWaiting'] = (thread, timeIsUp) =>
     page.show(thread, { timeIsUp, over: over.signal });
   const sender = new ProgressSender(gate, context, {

@@ -2,6 +2,7 @@ import type { Agent } from '../../agent/agent.ts';
 import { noteCaller } from '../../agent/note-caller.ts';
 import type { ThreadCaller } from '../../content/caller.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import type { ClientCall, GateContext } from './gate-context.ts';
 
 /** Whether what the log says of a call's caller is the same. */
 export function isSameCaller(
@@ -14,6 +15,22 @@ export function isSameCaller(
     one?.until === other?.until &&
     one?.at === other?.at
   );
+}
+
+/** The id of a caller: of this connection, and with the client's own id of the call, which may differ from that of the call it collects. */
+export function makeCallerId(
+  { generateId }: Pick<GateContext, 'generateId'>,
+  { clientCallId }: Pick<ClientCall, 'clientCallId'>,
+): string {
+  return clientCallId === undefined ? generateId() : `${generateId()}:${clientCallId}`;
+}
+
+/** Whether a client has this id of the call that it makes or collects. */
+export function hasClientCallId(
+  caller: Readonly<ThreadCaller> | undefined,
+  clientCallId: string,
+): boolean {
+  return caller?.callerId.endsWith(`:${clientCallId}`) === true;
 }
 
 /* Stands before the id of a caller that was asked whether it still waits, until it says so; alone if no caller was noted before. */
