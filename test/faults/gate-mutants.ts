@@ -101,8 +101,8 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: "a client's own id of a call is the same call",
     file: 'channels/mcp/find-call.ts',
-    from: 'const isMade = readCallRecord(thread)?.clientCallId === clientCallId;',
-    to: 'const isMade = readCallRecord(thread)?.client === clientCallId;',
+    from: 'if (latest !== clientCallId) return false;',
+    to: 'if (latest === clientCallId) return false;',
     suite: [collected, "client's own id"],
     sentence: failed,
   },
@@ -493,9 +493,17 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'a client that repeats how it collected a call makes no other one',
     file: 'channels/mcp/find-call.ts',
-    from: 'if (!isMade && !hasClientCallId(caller, clientCallId)) return false;',
-    to: 'if (!isMade) return false;',
+    from: 'readClientCallId(caller) ?? readCallRecord(thread)?.clientCallId',
+    to: 'readCallRecord(thread)?.clientCallId',
     suite: [ids, 'with which it has collected'],
+    sentence: failed,
+  },
+  {
+    promise: 'a result that another call has collected is not told to the one that was pending',
+    file: 'channels/mcp/find-call.ts',
+    from: 'readClientCallId(caller) ?? readCallRecord(thread)?.clientCallId',
+    to: 'readCallRecord(thread)?.clientCallId ?? readClientCallId(caller)',
+    suite: [ids, 'that another call has collected'],
     sentence: failed,
   },
   {

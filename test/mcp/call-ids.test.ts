@@ -162,3 +162,20 @@ test('a client that repeats a call with the id with which it has collected it ge
   }
   expect(bank.calls).toHaveLength(1);
 });
+
+test('a call that is repeated with its id and that another call has collected is a second one', async () => {
+  const { gate, bank, clock } = makeWorld({ bank: makeCountingBank() });
+  const client = await connect(gate);
+  const first = client.callTool(withId(drawn));
+  await clock.pass(45_000);
+  await first;
+  await answerOnly(gate, (request) => request.approve());
+  expect(readTexts(await client.callTool(withId(other)))).toEqual(['paid 1']);
+  const again = client.callTool(withId(drawn));
+  await clock.pass(1_000);
+  expect(await listOpen(gate)).toHaveLength(1);
+  await answerOnly(gate, (request) => request.approve());
+  await clock.pass(2_000);
+  expect(readTexts(await again)).toEqual(['paid 2']);
+  expect(bank.calls).toHaveLength(2);
+});

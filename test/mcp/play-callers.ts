@@ -9,6 +9,7 @@ const nth = fc.nat({ max: 3 });
 
 const move = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.constant('call' as const), client, fc.nat({ max: 1 })) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('repeat' as const), client) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('cancel' as const), client) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('reconnect' as const), client) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('kill' as const), fc.nat({ max: 1 })) },
@@ -30,13 +31,16 @@ type Moves = typeof callerMoves extends fc.Arbitrary<infer MOVES> ? MOVES : neve
 interface Waiting {
   client: number;
   euros: number;
+  /** The client's own id of it. */
+  id: string;
   cancelling: AbortController;
 }
 
 /** Plays the moves on an empty store, and returns what must not be. */
 export async function playCallers(moves: Moves, store: ThreadStore): Promise<string[]> {
   const faults: string[] = [];
-  const told: string[] = [];
+  const told: { id: string; text: string }[] = [];
+  const sent: Waiting[] = [];
   const clock = virtualClock();
   const waiting = new Set<Waiting>();
   let runsNow = 0;
@@ -54,14 +58,16 @@ export async function playCallers(moves: Moves, store: ThreadStore): Promise<str
   const clients = await Promise.all([0, 1, 2].map(async (index) => connect(gateOf(index))));
   const { agent } = makeWorld({ store, clock, bank }).gate;
 
-  const call = async (index: number, euros: number): Promise<void> => {
-    const one: Waiting = { client: index, euros, cancelling: new AbortController() };
+  const makeId = () => `toolu_01A09q90qw90lq917${String(sent.length).padStart(4, '0')}`;
+  const call = async (index: number, euros: number, id = makeId()): Promise<void> => {
+    const one: Waiting = { client: index, euros, id, cancelling: new AbortController() };
     waiting.add(one);
+    sent.push(one);
     const { signal } = one.cancelling;
     try {
-      const given = { name: 'pay', arguments: { to: 'ACME', euros } };
+      const given = { name: 'pay', arguments: { to: 'ACME', euros }, _meta: { callId: id } };
       const result = await clients[index]?.callTool(given, { signal });
-      told.push(...readTexts(result));
+      told.push(...readTexts(result).map((each) => ({ id, text: each })));
     } catch {
       /* It was cancelled, or its client has gone. */
     }
@@ -82,6 +88,10 @@ export async function playCallers(moves: Moves, store: ThreadStore): Promise<str
 
   for (const [type, index, euros = 0] of moves) {
     if (type === 'call') void call(index, euros);
+    if (type === 'repeat') {
+      const last = sent.findLast((each) => each.client === index);
+      if (last !== undefined) void call(index, last.euros, last.id);
+    }
     if (type === 'cancel') {
       const found = [...waiting].find((each) => each.client === index);
       found?.cancelling.abort();
@@ -110,8 +120,12 @@ export async function playCallers(moves: Moves, store: ThreadStore): Promise<str
   await clock.pass(50_000);
   if (waiting.size > 0) faults.push('A client was told nothing.');
 
-  const results = told.filter((each) => each.startsWith('paid'));
-  if (new Set(results).size < results.length) faults.push('A result was told twice.');
+  const results = told.filter((each) => each.text.startsWith('paid'));
+  const pairs = new Set(results.map(({ id, text: paid }) => `${id} ${paid}`));
+  if (new Set(results.map((each) => each.text)).size < pairs.size)
+    faults.push('A result was told twice.');
+  if (new Set(results.map(({ id }) => id)).size < pairs.size)
+    faults.push('A call was told two results.');
   for (const { threadId } of await store.list({ agent: 'gate', limit: 1_000 })) {
     const { calls, decisions, messages } = await agent.thread(threadId);
     const [made, ...others] = calls;

@@ -6,7 +6,7 @@ import type { ThreadSummary } from '../../thread/thread-store.ts';
 import { readCallRecord } from './call-record.ts';
 import type { CallsHere } from './calls-here.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
-import { askCaller, hasClientCallId, isAsked, isSameCaller } from './note-call.ts';
+import { askCaller, isAsked, isSameCaller, readClientCallId } from './note-call.ts';
 
 /** Where a call is: in this thread, which the caller takes over; or, without a thread, nowhere, and a new one gets this id. */
 export interface FoundCall {
@@ -112,8 +112,9 @@ function isRepeated(
 ): boolean {
   const { caller } = thread;
   if (clientCallId === undefined) return false;
-  const isMade = readCallRecord(thread)?.clientCallId === clientCallId;
-  if (!isMade && !hasClientCallId(caller, clientCallId)) return false;
+  /* Of a call that another one has collected, the result was told to that one. */
+  const latest = readClientCallId(caller) ?? readCallRecord(thread)?.clientCallId;
+  if (latest !== clientCallId) return false;
   return caller?.state !== 'informed' || agent.now() < caller.at + repeatedMs;
 }
 

@@ -22,15 +22,12 @@ export function makeCallerId(
   { generateId }: Pick<GateContext, 'generateId'>,
   { clientCallId }: Pick<ClientCall, 'clientCallId'>,
 ): string {
-  return clientCallId === undefined ? generateId() : `${generateId()}:${clientCallId}`;
+  return clientCallId === undefined ? generateId() : `${generateId()} ${clientCallId}`;
 }
 
-/** Whether a client has this id of the call that it makes or collects. */
-export function hasClientCallId(
-  caller: Readonly<ThreadCaller> | undefined,
-  clientCallId: string,
-): boolean {
-  return caller?.callerId.endsWith(`:${clientCallId}`) === true;
+/** The client's own id of the call that it makes or collects, if it has one. */
+export function readClientCallId(caller: Readonly<ThreadCaller> | undefined): string | undefined {
+  return caller && /^\S+ (.+)$/s.exec(caller.callerId)?.[1];
 }
 
 /* Stands before the id of a caller that was asked whether it still waits, until it says so; alone if no caller was noted before. */
