@@ -507,6 +507,14 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'no request of a session of a gate gets the result of another one',
+    file: 'channels/mcp/serve-http.ts',
+    from: 'for (const each of requestIds) session.requestIds.add(each);',
+    to: '',
+    suite: [http, 'that is being answered is refused'],
+    sentence: failed,
+  },
+  {
     promise: 'an id that a client counts is no id of a call',
     file: 'channels/mcp/answer-call.ts',
     from: '.refine(isUnique)',

@@ -296,3 +296,24 @@ test('a call that a client makes again with its id after its connection has died
   expect(readTexts(await again)).toEqual(['pay done']);
   expect(bank.calls).toHaveLength(1);
 });
+
+test('a request with the id of one that is being answered is refused, as its client would get the result of the other one', async () => {
+  const { gate, bank, clock } = makeWorld({ authorize });
+  const id = await openSession(gate);
+  const session = { 'mcp-session-id': id };
+  const held = await gate.handler(post(callPay, session));
+  const other = { ...callPay, params: { ...payment, arguments: { to: 'ACME', euros: 1 } } };
+  const refused = await gate.handler(post(other, session));
+  expect(refused.status).toBe(400);
+  expect(await readRefusal(refused)).toEqual([400, 'invalid-input']);
+  await clock.pass(1_000);
+  await answerOnly(gate, (request) => request.approve());
+  const told = held.text();
+  await clock.pass(2_000);
+  expect(await told).toContain('pay done');
+  expect(bank.calls).toMatchObject([{ arguments: payment.arguments }]);
+  const later = await gate.handler(post(other, session));
+  expect(later.status).toBe(200);
+  await later.body?.cancel();
+  await clock.pass(1_000);
+});

@@ -1,4 +1,5 @@
 import {
+  type RequestId,
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
@@ -13,6 +14,8 @@ export interface HttpSession {
   transport: WebStandardStreamableHTTPServerTransport;
   /** How many of its responses are being sent. */
   open: number;
+  /** The ids of its requests that are being answered. */
+  requestIds: Set<RequestId>;
   usedAt: number;
 }
 
@@ -64,7 +67,15 @@ export class HttpSessions {
       sessionIdGenerator: () => id,
       onsessionclosed: () => void this.#sessions.delete(id),
     });
-    const session = { id, caller, server, transport, open: 1, usedAt: this.#limits.now() };
+    const session = {
+      id,
+      caller,
+      server,
+      transport,
+      open: 1,
+      requestIds: new Set<RequestId>(),
+      usedAt: this.#limits.now(),
+    };
     /* Before its client has initialized it: many may come at once. */
     this.#sessions.set(id, session);
     await server.connect(transport);

@@ -3,8 +3,10 @@ import {
   isInitializeRequest,
   isLegacyRequest,
   type McpHttpHandler,
+  type RequestId,
   type Server,
 } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import { readKnownPeople } from '../../agent/known-people.ts';
 import { checkLimit, checkMs } from '../../content/check-settings.ts';
 import { makeRefusalResponse } from '../../http/error-response.ts';
@@ -119,7 +121,23 @@ export class HttpGate {
       );
     }
     const given = parsedBody === undefined ? {} : { parsedBody };
-    const end = (): void => void (session.open -= 1);
+    const requestIds = readRequestIds(parsedBody);
+    const repeated = requestIds.find(
+      (each, nth) => session.requestIds.has(each) || requestIds.indexOf(each) !== nth,
+    );
+    if (repeated !== undefined) {
+      session.open -= 1;
+      return makeRefusalResponse(
+        400,
+        'invalid-input',
+        `A request of this session with the id ${JSON.stringify(repeated).slice(0, 100)} is being answered. Send another id.`,
+      );
+    }
+    for (const each of requestIds) session.requestIds.add(each);
+    const end = (): void => {
+      session.open -= 1;
+      for (const each of requestIds) session.requestIds.delete(each);
+    };
     const serve = async (): Promise<Response> => {
       const response = await session.transport.handleRequest(request, given);
       /* Its client was refused, and has no session. */
@@ -180,6 +198,14 @@ export class HttpGate {
       throw error;
     }
   }
+}
+
+const requestSchema = z.object({ method: z.string(), id: z.union([z.string(), z.number()]) });
+
+/* The library answers by the id: of two requests with the same one, the second would get the result of the first. */
+function readRequestIds(body: unknown): RequestId[] {
+  const messages: unknown[] = Array.isArray(body) ? body : [body];
+  return messages.flatMap((message) => requestSchema.safeParse(message).data?.id ?? []);
 }
 
 /** The response, whose reader's end is reported: read to the end, or not. */
