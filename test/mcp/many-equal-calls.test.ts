@@ -217,3 +217,28 @@ test('the result that a client reads while its gate closes is collected from the
   expect(readTexts(await client.callTool(payment))).toEqual(['paid 1']);
   expect(bank.calls).toHaveLength(1);
 });
+
+test('a result counts as sent also if the store was out of reach while its client read it', async () => {
+  const kept = memoryStore();
+  let isDown = false;
+  const head: typeof kept.head = async (threadId) => {
+    if (isDown) throw new Error('The store is down.');
+    return kept.head(threadId);
+  };
+  const { gate, clock, problems } = makeWorld({ ...free, authorize, store: { ...kept, head } });
+  const { promise: slowly, resolve: release } = Promise.withResolvers<void>();
+  const client = await connectHttp(fetchSlowly(gate, slowly), 'legacy');
+  const result = client.callTool(payment);
+  await clock.pass(100);
+  isDown = true;
+  await clock.pass(3_000);
+  isDown = false;
+  release();
+  await clock.pass(1_000);
+  expect(readTexts(await result)).toEqual(['pay done']);
+  expect(problems).toContainEqual(
+    expect.objectContaining({ error: new Error('The store is down.') }),
+  );
+  const [{ threadId } = { threadId: '' }] = await kept.list({ agent: 'gate' });
+  expect((await gate.agent.thread(threadId)).caller).toMatchObject({ state: 'informed' });
+});

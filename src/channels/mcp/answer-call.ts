@@ -203,11 +203,11 @@ async function noteSent(
   { callerId, gone, sent }: CallerConnection & { callerId: string },
 ): Promise<void> {
   const over = new AbortController();
-  const said = sayWaiting(gate, thread, { callerId, over: AbortSignal.any([gone, over.signal]) });
+  const saying = { callerId, over: AbortSignal.any([gone, over.signal]) };
+  void here.track(sayWaiting(gate, thread, saying));
   try {
     const isSent = await waitUntilSent(gate, { gone, sent });
     over.abort();
-    await said;
     if (thread.status === 'indeterminate') return await noteUnknown(gate.agent, thread, callerId);
     if (!isSent) here.forget(thread.id);
     await (isSent ? noteInformed : noteLeft)(gate.agent, thread, callerId);
@@ -231,15 +231,21 @@ async function waitUntilSent(
 
 /** Says that the caller is still there, whenever another gate asks while the outcome is being sent. */
 async function sayWaiting(
-  { agent, wait, pollMs }: GateContext,
+  { agent, wait, pollMs, report }: GateContext,
   thread: AgentThread,
   { callerId, over }: { callerId: string; over: AbortSignal },
 ): Promise<void> {
-  /* Mostly, it has been sent by then. */
-  await wait(pollMs, over).catch(() => {});
-  if (over.aborted) return;
-  for await (const changed of watchThread(agent, thread, { signal: over, wait, pollMs }))
-    await noteWaiting(agent, changed, { id: callerId, until: agent.now() });
+  for (;;) {
+    /* Mostly, it has been sent by then. */
+    await wait(pollMs, over).catch(() => {});
+    if (over.aborted) return;
+    try {
+      for await (const changed of watchThread(agent, thread, { signal: over, wait, pollMs }))
+        await noteWaiting(agent, changed, { id: callerId, until: agent.now() });
+    } catch (error) {
+      report({ problem: 'It could not be recorded that a caller is still there.', error });
+    }
+  }
 }
 
 /** The result as the client's protocol has it. */
