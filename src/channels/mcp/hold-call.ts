@@ -208,8 +208,10 @@ async function followCall(
     } else {
       const { revision } = thread;
       await runCall(index, held, thread);
+      if (thread.revision !== revision) continue;
       /* Whatever keeps it from running has to change first. */
-      if (thread.revision === revision) thread = await waitForNews(gate, thread, gone);
+      await gate.wait(gate.pollMs, gone).catch(() => {});
+      thread = await agent.thread(thread.id);
     }
   }
 }
