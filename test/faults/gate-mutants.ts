@@ -275,6 +275,14 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: /AssertionError/,
   },
   {
+    promise: 'a result of a gate that clients would throw away is marked',
+    file: 'channels/mcp/answer-call.ts',
+    from: 'outputSchema === undefined ? result : markUnstructured(result)',
+    to: 'result',
+    suite: ['mcp/server-answers', 'a call that ran is told as such'],
+    sentence: /structured content/,
+  },
+  {
     promise: 'a call that was lost with its server is unknown',
     file: 'channels/mcp/upstream-connection.ts',
     from: 'throw new UnknownOutcomeError(told, { cause: thrown });',

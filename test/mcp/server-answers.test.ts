@@ -14,6 +14,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { memoryStore } from 'holdpoint';
 import { createGate } from 'holdpoint/mcp';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -43,15 +44,32 @@ async function openServer(
     serveStdio(makeServer, { transport: mine });
     return theirs;
   };
-  const gate = createGate({ upstreams: { bank: { transport } }, toolApproval: () => 'approved' });
-  return { counted, gate, client: await connect(gate) };
+  const store = memoryStore();
+  const upstreams = { bank: { transport } };
+  const gate = createGate({ upstreams, store, toolApproval: () => 'approved' });
+  return { counted, gate, store, client: await connect(gate) };
 }
 
-test('a call that ran has its result, although its server left the structured content out that it declares', async () => {
-  const { gate, client } = await openServer(() => text('Paid.'), { outputSchema: inputSchema });
-  expect(readTexts(await client.callTool(payment))).toEqual(['Paid.']);
-  await gate.close();
-});
+test.each([
+  ['its server left out what it declares', text('Paid.'), 'Paid.'],
+  ['it is too long', text('x'.repeat(1_100_000)), /^The tool has returned 1100\d+ characters/],
+])(
+  'a call that ran is told as such to clients that want structured content, although %s',
+  async (_why, result, told) => {
+    const { gate, store, client } = await openServer(() => result, { outputSchema: inputSchema });
+    /* From then on it checks results. */
+    await client.listTools();
+    const marked = await client.callTool(payment);
+    expect(marked).toMatchObject({ isError: true });
+    expect(readTexts(marked)).toEqual([
+      expect.stringMatching(/^The call ran\. .* Do not repeat it for that\.$/),
+      expect.stringMatching(told),
+    ]);
+    const [{ threadId } = { threadId: '' }] = await store.list({ agent: 'gate' });
+    expect((await gate.agent.thread(threadId)).calls).toMatchObject([{ status: 'succeeded' }]);
+    await gate.close();
+  },
+);
 
 test('a call is sent once, also if its server refuses it for the headers that repeat its arguments', async () => {
   const { gate, client, counted } = await openServer(() => {

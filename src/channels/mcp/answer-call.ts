@@ -20,6 +20,7 @@ import {
   describeCallEnd,
   describePending,
   describeRunning,
+  markUnstructured,
   describeUnready,
   makeError,
 } from './call-result.ts';
@@ -255,5 +256,7 @@ function project(
   result: CallToolResult,
 ): CallToolResult {
   const definition = upstreams.listed.find(({ name }) => name === params.name);
-  return server.projectCallToolResult(result, definition?.outputSchema);
+  const { outputSchema } = definition ?? {};
+  const told = outputSchema === undefined ? result : markUnstructured(result);
+  return server.projectCallToolResult(told, outputSchema);
 }

@@ -19,7 +19,7 @@ export function describeCallEnd(thread: AgentThread): CallToolResult {
       return makeError(describeDenial(thread, call));
     case 'indeterminate':
       return makeError(
-        `It is unknown whether this call of ${quoteInertLine(call.toolName)} took effect: the gate or its server stopped while it ran. ` +
+        `It is unknown whether this call of ${quoteInertLine(call.toolName)} took effect: it began, and nobody knows how it ended. ` +
           'It was not repeated. A person has to find out and settle it; then call again with exactly the same arguments to get the outcome.',
       );
     case 'proposed':
@@ -67,6 +67,17 @@ export function describeRunning(tool: string): CallToolResult {
   return makeError(
     `${name} is still running. Call ${name} again with exactly the same arguments to get the result; it is not repeated.`,
   );
+}
+
+/**
+ * A result of a tool that declares structured content, for its client. Clients throw one away that has none, unless it is an error: their model
+ * would repeat a call that has taken effect.
+ */
+export function markUnstructured(result: CallToolResult): CallToolResult {
+  if (result.isError === true || result.structuredContent !== undefined) return result;
+  const text =
+    'The call ran. It is marked as an error only because its result has no structured content, which the tool declares. Do not repeat it for that.';
+  return { ...result, isError: true, content: [{ type: 'text', text }, ...result.content] };
 }
 
 /** A result that says that a call has failed. */
