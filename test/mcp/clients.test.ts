@@ -1,5 +1,7 @@
+import { PassThrough } from 'node:stream';
 import type { Client, ClientOptions } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { GateOptions } from 'holdpoint/mcp';
 import { expect, test } from 'vitest';
 import {
@@ -199,4 +201,20 @@ test('a rule for a tool that no server has is reported', async () => {
   const { gate, problems } = makeWorld({ toolApproval: { pya: 'user-approval' } });
   await connect(gate);
   expect(problems).toEqual([{ problem: 'A rule names "pya", which fits no tool of this gate.' }]);
+});
+
+test('over stdio, what a client sends that can not be read is a problem that is reported', async () => {
+  const { gate, problems } = makeWorld();
+  const input = new PassThrough();
+  const served = gate.serveStdio({
+    principal: 'ada',
+    transport: new StdioServerTransport(input, new PassThrough()),
+  });
+  /* More than the protocol's library takes of one message. */
+  input.write('x'.repeat(11 * 1_024 * 1_024));
+  await served;
+  expect(problems).toMatchObject([
+    { problem: expect.stringMatching(/^What the client sent could not be read: ".*size/) },
+  ]);
+  await gate.close();
 });

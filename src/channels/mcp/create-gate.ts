@@ -4,7 +4,7 @@ import type { Agent } from '../../agent/agent.ts';
 import type { AgentResponse } from '../../agent/agent-response.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { readStore } from '../../agent/watch-thread.ts';
-import { callGuarded } from '../../content/app-errors.ts';
+import { callGuarded, readErrorText } from '../../content/app-errors.ts';
 import { checkLimit, checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { makeRandomId } from '../../content/crypto.ts';
 import { quoteInertLine } from '../../content/inert-text.ts';
@@ -148,7 +148,14 @@ export function createGate(options: GateOptions): Gate {
     serveStdio: async ({ transport, ...caller } = {}) => {
       const place = caller.place ?? globalThis.process?.cwd();
       const local = { ...caller, ...(place !== undefined && { place }) };
-      await serveOverStdio(() => makeServer(local), transport);
+      await serveOverStdio(
+        () => makeServer(local),
+        transport,
+        (error) => {
+          const why = quoteInertLine(readErrorText(error).slice(0, 200));
+          report({ problem: `What the client sent could not be read: ${why}`, error });
+        },
+      );
     },
     handler: async (request) => http.handle(request),
     runNow: async (threadId, by = {}) => {

@@ -1,20 +1,27 @@
 import type { Server, Transport } from '@modelcontextprotocol/server';
 
-/** Serves one client over standard input and output, or over `given`, until it has gone. */
+/**
+ * Serves one client over standard input and output, or over `given`, until it has gone. `onError` gets what is wrong with its messages, after which
+ * the connection may have ended.
+ */
 export async function serveOverStdio(
   makeServer: () => Server,
   given: Transport | undefined,
+  onError: (error: Error) => void,
 ): Promise<void> {
   /* Needs Node, unlike the rest of the gate. */
   const { serveStdio, StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
-  const { transport, closed } = watchTransport(given ?? new StdioServerTransport());
+  const { transport, closed } = watchTransport(given ?? new StdioServerTransport(), onError);
   const handle = serveStdio(makeServer, { transport });
   await closed;
   await handle.close();
 }
 
 /** The transport, and when it has closed: `serveStdio` does not say that. */
-function watchTransport(inner: Transport): { transport: Transport; closed: Promise<void> } {
+function watchTransport(
+  inner: Transport,
+  onError: (error: Error) => void,
+): { transport: Transport; closed: Promise<void> } {
   const closed = Promise.withResolvers<void>();
   const transport: Transport = {
     start: () => inner.start(),
@@ -23,7 +30,10 @@ function watchTransport(inner: Transport): { transport: Transport; closed: Promi
   };
   const onmessage: Transport['onmessage'] = (message, extra) =>
     transport.onmessage?.(message, extra);
-  const onerror = (error: Error): void => transport.onerror?.(error);
+  const onerror = (error: Error): void => {
+    onError(error);
+    transport.onerror?.(error);
+  };
   const onclose = (): void => {
     transport.onclose?.();
     closed.resolve();
