@@ -45,6 +45,8 @@ test('the source reads no environment variable but those of the screen, the edit
 
 test('a gate reads the file that whoever starts it names, the key beside its store, and what it passes on to servers', () => {
   expect(readFrom(globSync(gateFiles, { cwd: source }))).toEqual([
+    /* A server is another one in another folder. */
+    '? await makeCommandConfig(args, options.inheritEnv, process.cwd())',
     /* Named by --config. */
     "const file = parseGateFile(path, await readFile(path, 'utf8'));",
     /* Where the store is. */
