@@ -1,6 +1,6 @@
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pagesAt } from '../docs/markdown-page.ts';
+import { pagesAt } from './markdown-page.ts';
 import { AgentOffice, pay } from '../support/agent-office.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 
