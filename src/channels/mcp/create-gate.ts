@@ -162,10 +162,10 @@ export function createGate(options: GateOptions): Gate {
       await waitForTools(index, closing.signal);
       const thread = await agent.thread(threadId);
       const call = requireOwnCall(gate, thread);
-      if (isApproved(thread)) await requireServer(gate, call);
       if (closing.signal.aborted) {
         throw new HoldpointError('not-allowed', 'This gate is closed, and runs no call any more.');
       }
+      if (isApproved(thread)) await requireServer(gate, call);
       return here.track(agent.run([], thread, by));
     },
     close: async () => {
