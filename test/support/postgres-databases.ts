@@ -20,7 +20,8 @@ export class PostgresDatabases implements AsyncDisposable {
     const [database = '', schema] = place.split('/');
     const path = schema === undefined ? '' : `-c search_path=${schema} `;
     const own = { port: this.port, database, options: `${path}${options}` };
-    const pool = new Pool({ ...login, ...own, ...config });
+    /* Hundreds of cases in a row, each with pools of its own, would take all connections of the server. */
+    const pool = new Pool({ idleTimeoutMillis: 2_000, ...login, ...own, ...config });
     /* An idle connection that the server closes fails no test. */
     pool.on('error', () => {});
     this.#pools.push(pool);
