@@ -61,6 +61,7 @@ export function openGate({ servers, ...options }: Given) {
       Object.entries(servers).map(([name, { transport }]) => [name, { transport }]),
     ),
     onProblem: ({ problem }) => problems.push(problem),
+    pollMs: 25,
     ...options,
   });
   const about = gate.agents[1];

@@ -98,6 +98,7 @@ export function createGate(options: GateOptions): Gate {
     store,
     now: () => agent.now(),
     wait,
+    pollMs,
     report,
     elicitations: new Elicitations(() => agent),
     closing: closing.signal,

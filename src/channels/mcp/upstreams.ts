@@ -45,6 +45,8 @@ export interface Upstreams {
 interface UpstreamsOptions extends PinsOptions {
   now: () => number;
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** What a person has decided about a change of a tool is looked for at each second poll, while one is undecided. */
+  pollMs: number;
   upstreams: Readonly<Record<string, UpstreamOptions>>;
   report: (problem: GateProblem) => void;
   /** Asks people what servers ask during their calls. */
@@ -53,8 +55,6 @@ interface UpstreamsOptions extends PinsOptions {
   closing: AbortSignal;
 }
 
-/* What a person has decided about a change of a tool is looked for so often, while one is undecided. */
-const decisionsMs = 1_000;
 /* The longest result that is passed on, in characters of JSON. */
 const longestResult = 1_048_576;
 
@@ -72,6 +72,7 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
       prefix: isAlone ? '' : `${name}__`,
       now: options.now,
       wait: options.wait,
+      pollMs: options.pollMs,
       elicitations,
       closing,
       progress,
@@ -121,7 +122,7 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
 /** What an upstream is opened with. */
 interface UpstreamSetting extends Pick<
   UpstreamsOptions,
-  'now' | 'wait' | 'elicitations' | 'closing'
+  'now' | 'wait' | 'pollMs' | 'elicitations' | 'closing'
 > {
   pins: PinnedTools;
   progress: CallProgress;
@@ -134,13 +135,24 @@ interface UpstreamSetting extends Pick<
 function openUpstream(
   name: string,
   options: UpstreamOptions,
-  { pins, prefix, now, wait, elicitations, closing, progress, report, onChange }: UpstreamSetting,
+  {
+    pins,
+    prefix,
+    now,
+    wait,
+    pollMs,
+    elicitations,
+    closing,
+    progress,
+    report,
+    onChange,
+  }: UpstreamSetting,
 ) {
   let watching: ReturnType<typeof setInterval> | undefined;
   const watch = (): void => {
     if (pins.isUndecided === (watching !== undefined)) return;
     clearInterval(watching);
-    watching = pins.isUndecided ? setInterval(refresh, decisionsMs) : undefined;
+    watching = pins.isUndecided ? setInterval(refresh, 2 * pollMs) : undefined;
     watching?.unref();
   };
   let refreshing: Promise<void> | undefined;
