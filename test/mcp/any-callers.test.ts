@@ -12,7 +12,7 @@ test.each(storeKits)(
       using kept = keep();
       expect(await playCallers(moves, kept.open())).toEqual([]);
     });
-    await mustHold(property, { numRuns: 8 });
+    await mustHold(property, { numRuns: 3 });
   },
 );
 
