@@ -84,6 +84,18 @@ export async function waitForTimer(milliseconds: number, signal?: AbortSignal): 
   });
 }
 
+/** Begins a limit of time, which `wait` waits for. Its signal aborts when the time is over, or at `stop`. */
+export function startTimeLimit(
+  milliseconds: number,
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>,
+): { signal: AbortSignal; stop: () => void } {
+  const over = new AbortController();
+  const stopped = new AbortController();
+  const end = (): void => over.abort();
+  void wait(milliseconds, stopped.signal).then(end, end);
+  return { signal: over.signal, stop: () => stopped.abort() };
+}
+
 /** A wake-up for one waiter. A `wake` before `wait` is not lost. */
 export class WakeUp {
   #isWoken = false;

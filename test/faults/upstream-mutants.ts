@@ -76,8 +76,8 @@ export const upstreamMutants: readonly SourceMutant[] = [
   {
     promise: 'a call of a gate that can not be sent is told so in time',
     file: 'channels/mcp/upstream-connection.ts',
-    from: 'const end = (): void => late.abort();',
-    to: 'const end = (): void => {};',
+    from: 'AbortSignal.any([signal, limit.signal])',
+    to: 'signal',
     suite: [asking, 'a call that waits for its turn at a server .an older protocol, stdio'],
     sentence,
   },

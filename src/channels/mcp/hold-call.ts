@@ -1,5 +1,5 @@
 import { watchThread } from '../../agent/watch-thread.ts';
-import { awaitUntilAborted } from '../../content/waiting.ts';
+import { awaitUntilAborted, startTimeLimit } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { admitCall } from './admit-call.ts';
@@ -27,7 +27,8 @@ export interface HeldCall {
 
 /**
  * How holding a call ended. `over`: the call has an outcome, or one that is unknown; a known one counts as told from now on. `pending`: a person
- * has not decided yet. `unready`: a person has approved it, and its server can't be reached. `running`: it runs in another process, and this gate closes. `left`: the caller has gone.
+ * has not decided yet. `unready`: a person has approved it, and its server can't be reached. `running`: it runs in another process, and this gate
+ * closes. `left`: the caller has gone.
  */
 export type HoldEnd = KnownEnd | { status: 'left' };
 
@@ -55,12 +56,9 @@ const maximumAttempts = 50;
  */
 export async function holdCall(index: CallIndex, held: HeldCall): Promise<HoldEnd> {
   const { gate } = index;
-  const over = new AbortController();
-  const longEnough = new AbortController();
-  const end = (): void => longEnough.abort();
   /* To find out whose call it is takes some of it. */
-  void gate.wait(gate.holdMs, over.signal).then(end, end);
-  const timeIsUp = AbortSignal.any([longEnough.signal, gate.closing]);
+  const limit = startTimeLimit(gate.holdMs, gate.wait);
+  const timeIsUp = AbortSignal.any([limit.signal, gate.closing]);
   const until = gate.agent.now() + gate.holdMs + marginMs;
   try {
     return await holdFound(index, held, { timeIsUp, until });
@@ -68,7 +66,7 @@ export async function holdCall(index: CallIndex, held: HeldCall): Promise<HoldEn
     if (held.gone.aborted) return { status: 'left' };
     throw error;
   } finally {
-    over.abort();
+    limit.stop();
   }
 }
 

@@ -1,4 +1,4 @@
-import { awaitUntilAborted } from '../../content/waiting.ts';
+import { awaitUntilAborted, startTimeLimit } from '../../content/waiting.ts';
 import { quoteInertLine } from '../../content/inert-text.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
@@ -46,12 +46,9 @@ export async function requireServer(
   { upstreams, wait, closing }: GateContext,
   { tool, upstream }: Pick<ClientCall, 'tool' | 'upstream'>,
 ): Promise<void> {
-  const late = new AbortController();
-  const reached = new AbortController();
-  const end = (): void => late.abort();
-  void wait(patienceMs, reached.signal).then(end, end);
+  const limit = startTimeLimit(patienceMs, wait);
   try {
-    await awaitUntilAborted(upstreams.connect(tool), AbortSignal.any([late.signal, closing]));
+    await awaitUntilAborted(upstreams.connect(tool), AbortSignal.any([limit.signal, closing]));
   } catch (error) {
     throw new HoldpointError(
       'not-allowed',
@@ -59,6 +56,6 @@ export async function requireServer(
       { cause: error },
     );
   } finally {
-    reached.abort();
+    limit.stop();
   }
 }

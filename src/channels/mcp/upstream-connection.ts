@@ -12,7 +12,7 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { UnknownOutcomeError } from '../../agent/calls.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import { inertText } from '../../content/inert-text.ts';
-import { awaitUntilAborted, waitForTimer } from '../../content/waiting.ts';
+import { awaitUntilAborted, startTimeLimit, waitForTimer } from '../../content/waiting.ts';
 import { ElicitationRefused } from '../../tools/elicitation.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
@@ -174,14 +174,11 @@ export class UpstreamConnection {
 
   /** The client, once it may send a call. Rejects if that takes too long: nothing was sent. */
   async #reach(ask: AskPeople, signal: AbortSignal) {
-    const late = new AbortController();
-    const reached = new AbortController();
-    const end = (): void => late.abort();
-    void this.#events.wait(patienceMs, reached.signal).then(end, end);
-    const until = AbortSignal.any([signal, late.signal]);
+    const limit = startTimeLimit(patienceMs, this.#events.wait);
+    const until = AbortSignal.any([signal, limit.signal]);
     const awaitInTime = async <RESULT>(work: Promise<RESULT>, tooLate: string): Promise<RESULT> =>
       awaitUntilAborted(work, until).catch((error: unknown) => {
-        const reason = late.signal.aborted ? tooLate : this.#describe(error);
+        const reason = limit.signal.aborted ? tooLate : this.#describe(error);
         throw new Error(`Not called: ${reason}`, { cause: error });
       });
     const seconds = patienceMs / 1_000;
@@ -196,7 +193,7 @@ export class UpstreamConnection {
       );
       return { client, running };
     } finally {
-      reached.abort();
+      limit.stop();
     }
   }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { awaitUntilAborted } from '../../content/waiting.ts';
+import { awaitUntilAborted, startTimeLimit } from '../../content/waiting.ts';
 import { ElicitationRefused, type ElicitationResult } from '../../tools/elicitation.ts';
 
 /** Asks people what a server asks during one call. Rejects with `ElicitationRefused` for what can't be asked; `signal` aborts when the server no longer waits. */
@@ -69,14 +69,11 @@ export class ServerCalls {
   }
 
   async #findAsking(signal: AbortSignal): Promise<ServerCall> {
-    const late = new AbortController();
-    const done = new AbortController();
-    const end = (): void => late.abort();
-    void this.#wait(attributionMs, done.signal).then(end, end);
-    const until = AbortSignal.any([signal, late.signal]);
+    const limit = startTimeLimit(attributionMs, this.#wait);
+    const until = AbortSignal.any([signal, limit.signal]);
     while (this.#running.size > 1 && !until.aborted)
       await awaitUntilAborted(this.#change.promise, until).catch(() => {});
-    done.abort();
+    limit.stop();
     const [call, ...others] = this.#running;
     if (call === undefined) throw new ElicitationRefused('No call is running that could ask.');
     if (this.#wasGivenUp) {
