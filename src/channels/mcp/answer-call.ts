@@ -7,6 +7,7 @@ import {
   ProtocolErrorCode,
   type Server,
   type ServerContext,
+  type Tool,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { watchThread } from '../../agent/watch-thread.ts';
@@ -20,9 +21,9 @@ import {
   describeCallEnd,
   describePending,
   describeRunning,
-  markUnstructured,
   describeUnready,
   makeError,
+  markUnstructured,
 } from './call-result.ts';
 import type { CallIndex } from './find-call.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';
@@ -161,9 +162,7 @@ async function serveValidCall(
   if (end.status === 'left') return makeError('The client has gone.');
   if (end.status === 'running') return describeRunning(tool);
   if (end.status === 'pending' || end.status === 'unready') {
-    const isTyped = gate.upstreams.listed.some(
-      ({ name, outputSchema }) => name === tool && outputSchema !== undefined,
-    );
+    const isTyped = findOutputSchema(gate, tool) !== undefined;
     if (end.status === 'unready') return describeUnready(made, { isTyped });
     return (
       page.requirement ??
@@ -249,14 +248,18 @@ async function sayWaiting(
   }
 }
 
+/** The schema of the structured content that a tool declares, if it does. */
+function findOutputSchema({ upstreams }: GateContext, tool: string): Tool['outputSchema'] {
+  return upstreams.listed.find(({ name }) => name === tool)?.outputSchema;
+}
+
 /** The result as the client's protocol has it. */
 function project(
-  { upstreams }: GateContext,
+  gate: GateContext,
   { server, params }: ReceivedCall,
   result: CallToolResult,
 ): CallToolResult {
-  const definition = upstreams.listed.find(({ name }) => name === params.name);
-  const { outputSchema } = definition ?? {};
+  const outputSchema = findOutputSchema(gate, params.name);
   const told = outputSchema === undefined ? result : markUnstructured(result);
   return server.projectCallToolResult(told, outputSchema);
 }

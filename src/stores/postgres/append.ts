@@ -141,8 +141,8 @@ const insertThread = ({ condition }: AppendPart): string => {
 };
 
 /*
- * While a run goes on under one lease, nothing that an index has changes, so that its appends write to none (HOT): by the time of each append
- * they would, for an order among running threads that nobody needs.
+ * While a run goes on under one lease, the row keeps its time. No column of an index changes then, so that the append writes to none of them (HOT).
+ * Nobody orders running threads by their last append.
  */
 const updatedAt = `
       case when status = 'running' and $5 = 'running' and next_deadline is not distinct from $9
