@@ -4,25 +4,15 @@ import { Pause } from '../support/pause.ts';
 import {
   answerOnly,
   connect,
+  free,
   listOpen,
   makeBank,
+  makeCountingBank,
   makeWorld,
   onlyRequest,
   readTexts,
   text,
 } from './gate-world.ts';
-
-/* Every call runs at once. */
-const free = { toolApproval: () => 'approved' as const };
-
-/** A bank whose payments are told apart. */
-const makeCountingBank = () => {
-  let payments = 0;
-  return makeBank(() => {
-    payments += 1;
-    return text(`paid ${payments}`);
-  });
-};
 
 const withId = (id: string, euros = 100) => ({
   name: 'pay',

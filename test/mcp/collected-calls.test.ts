@@ -7,6 +7,7 @@ import { withSqliteStore } from '../support/with-sqlite-store.ts';
 import {
   answerOnly,
   connect,
+  free,
   listOpen,
   makeBank,
   makeWorld,
@@ -19,9 +20,6 @@ import {
 const pending =
   'Pending: a person has not decided yet whether "pay" may run. Nothing has happened yet. ' +
   'Call "pay" again with exactly the same arguments to wait for the decision and get the result; nobody is asked twice.';
-
-/* Every call runs at once. */
-const free = { toolApproval: () => 'approved' as const };
 
 /** A call with Claude Code's id of it. */
 const withId = (id: string) => ({

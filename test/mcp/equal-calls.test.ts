@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   answerOnly,
   connect,
+  free,
   listOpen,
   makeBank,
   makeWorld,
@@ -11,9 +12,6 @@ import {
   readTexts,
   text,
 } from './gate-world.ts';
-
-/* Every call runs at once. */
-const free = { toolApproval: () => 'approved' as const };
 
 test('a client that cancels a running call and calls again at once gets the result of the same call', async () => {
   const { promise: paid, resolve } = Promise.withResolvers<void>();

@@ -82,6 +82,18 @@ type WorldOptions = Partial<GateOptions> & {
   clock?: ReturnType<typeof virtualClock>;
 };
 
+/** The options of a gate whose calls all run at once. */
+export const free = { toolApproval: () => 'approved' as const };
+
+/** A bank whose payments are told apart. */
+export function makeCountingBank() {
+  let payments = 0;
+  return makeBank(() => {
+    payments += 1;
+    return text(`paid ${payments}`);
+  });
+}
+
 /** A gate in front of a bank, on a clock that the test moves. */
 export function makeWorld({
   bank = makeBank(),

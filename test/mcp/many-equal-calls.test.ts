@@ -5,27 +5,15 @@ import { virtualClock } from '../support/virtual-clock.ts';
 import {
   answerOnly,
   connect,
+  free,
   listOpen,
-  makeBank,
+  makeCountingBank,
   makeWorld,
   onlyRequest,
   payment,
   readTexts,
-  text,
 } from './gate-world.ts';
 import { authorize, connectHttp, type Fetch, fetchAs } from './http-clients.ts';
-
-/* Every call runs at once. */
-const free = { toolApproval: () => 'approved' as const };
-
-/** A bank whose payments are told apart. */
-const makeCountingBank = () => {
-  let payments = 0;
-  return makeBank(() => {
-    payments += 1;
-    return text(`paid ${payments}`);
-  });
-};
 
 /** Sends requests to a gate as Ada, who reads the results of calls once `until` resolves. */
 function fetchSlowly(gate: Gate, until: Promise<void>): Fetch {
