@@ -311,7 +311,7 @@ export const gateMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstream-connection.ts',
     from: '          toolDefinition: { name, inputSchema },\n',
     to: '',
-    suite: ['mcp/server-answers', 'left the structured content out'],
+    suite: ['mcp/server-answers', 'its server left out'],
     sentence: failed,
   },
   {
