@@ -17,6 +17,7 @@ const twice = { ...widest, uses: 2 };
 
 /** How Ada approves. */
 interface Answer {
+  reason?: string;
   input?: { to: string; euros: number };
   remember?: true;
 }
@@ -99,6 +100,18 @@ describe('an approval that is remembered later', () => {
     expect(await again()).toMatchObject({ status: 'completed' });
     expect(paid).toHaveLength(3);
     expect((await again()).approvalRequests).toHaveLength(1);
+  });
+
+  test('keeps the reason of the approval, which mayAnswer is asked about each time', async () => {
+    const mayAnswer: MayAnswer = ({ response }) =>
+      response.type === 'approval-response' && response.reason === 'Agreed by mail.';
+    const { agent, thread, requestId, again } = await answered(
+      { mayAnswer, rule: { requireReason: true } },
+      { reason: 'Agreed by mail.' },
+    );
+    await agent.remember(thread, requestId, widest, { principal: 'ada' });
+    expect(await agent.grants()).toMatchObject([{ reason: 'Agreed by mail.' }]);
+    expect(await again()).toMatchObject({ status: 'completed' });
   });
 
   test('is a row of the store in the same append as its event, and can be revoked', async () => {

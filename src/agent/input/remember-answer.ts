@@ -1,4 +1,4 @@
-import type { ApprovalRequest } from '../../content/approval.ts';
+import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import { type Remember, rememberSchema } from '../../content/approval-terms.ts';
 import { HoldpointError } from '../../errors.ts';
 import { findPrincipalName, isSamePrincipal } from '../../policy/same-person.ts';
@@ -36,13 +36,8 @@ export async function rememberAnswer(
     const why = error.issues.map(({ message, path }) => `${path.join('.')}: ${message}`).join('; ');
     throw new HoldpointError('invalid-input', `remember is not valid: ${why}`, { requestId });
   }
-  const { ended, request } = findOwnApproval(context, log.state, { requestId, by });
-  const response = {
-    type: 'approval-response',
-    requestId,
-    approved: true,
-    remember: data,
-  } as const;
+  const { ended, request, given } = findOwnApproval(context, log.state, { requestId, by });
+  const response = { ...given, remember: data };
   const { mayAnswer } = context;
   const answering = { open: ended, response, by, above: {}, mayAnswer };
   const { voter = {} } = await admitAnswer(context, log.state, answering);
@@ -59,7 +54,7 @@ function findOwnApproval(
   { principalId }: Pick<AnswerContext, 'principalId'>,
   { endedRequests, events, head }: Readonly<ThreadState>,
   { requestId, by }: Pick<Remembering, 'requestId' | 'by'>,
-): { ended: EndedRequest; request: ApprovalRequest } {
+): { ended: EndedRequest; request: ApprovalRequest; given: ApprovalResponseContent } {
   const ended = endedRequests.get(requestId);
   if (ended === undefined) {
     if (head.openRequests.every(({ request }) => request.requestId !== requestId))
@@ -85,5 +80,5 @@ function findOwnApproval(
     (event) => event.type === 'grant-created' && event.grant.requestId === requestId,
   );
   if (made !== -1) throw makeAlreadyRememberedError(requestId);
-  return { ended, request };
+  return { ended, request, given: response };
 }
