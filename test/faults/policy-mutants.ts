@@ -178,6 +178,14 @@ export const policyMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'the retry of a lost call is not approved by somebody whom mayAnswer refuses',
+    file: 'agent/input/accept-outcome.ts',
+    from: 'if (mayApprove !== true) return again;',
+    to: '',
+    suite: ['policy/settled-retry', 'mayAnswer refuses'],
+    sentence: failed,
+  },
+  {
     promise: 'the requester may not answer where the rule says so',
     file: 'agent/input/answer-voter.ts',
     from: 'if (notRequester === true) refuseRequesters(',

@@ -81,6 +81,9 @@ async function answered(settings: Settings = {}, options?: Answer | 'reject') {
   return { ...office, thread, requestId: request.requestId, again };
 }
 
+const isAgreedByMail: MayAnswer = ({ response }) =>
+  response.type === 'approval-response' && response.reason === 'Agreed by mail.';
+
 describe('an approval that is remembered later', () => {
   test('decides the calls after it, as often as it says, and names whose it is', async () => {
     const { agent, thread, requestId, again, paid } = await answered();
@@ -103,10 +106,8 @@ describe('an approval that is remembered later', () => {
   });
 
   test('keeps the reason of the approval, which mayAnswer is asked about each time', async () => {
-    const mayAnswer: MayAnswer = ({ response }) =>
-      response.type === 'approval-response' && response.reason === 'Agreed by mail.';
     const { agent, thread, requestId, again } = await answered(
-      { mayAnswer, rule: { requireReason: true } },
+      { mayAnswer: isAgreedByMail, rule: { requireReason: true } },
       { reason: 'Agreed by mail.' },
     );
     await agent.remember(thread, requestId, widest, { principal: 'ada' });

@@ -27,3 +27,29 @@ test.each([
     expect(await errorCode(agent.run(request.approve(), thread))).not.toBe('no error');
   },
 );
+
+test('a lost call is approved again by nobody whose approval mayAnswer refuses: others are asked', async () => {
+  const options = { mayAnswer: ({ principal }: { principal?: unknown }) => principal === 'ann' };
+  const { agent: make } = await lostCalls(['t'], options, memoryStore(), ['ann']);
+  const { agent, ran } = make();
+  const thread = await agent.thread('t');
+  await agent.settle(thread, 'c1', { status: 'retry' }, { principal: 'eve' });
+  await agent.run([], thread);
+  expect(ran).toHaveLength(0);
+  const [request] = thread.activeApprovalRequests;
+  if (request === undefined) throw new Error('Nobody was asked.');
+  expect(await errorCode(agent.run(request.approve(), thread, { principal: 'eve' }))).toBe(
+    'not-allowed',
+  );
+  await agent.run(request.approve(), thread, { principal: 'ann' });
+  expect(ran).toHaveLength(1);
+});
+
+test('who settles a lost call with retry is named in its approval', async () => {
+  const { agent: make } = await lostCalls(['t'], { mayAnswer: () => true });
+  const { agent } = make();
+  const thread = await agent.thread('t');
+  await agent.settle(thread, 'c1', { status: 'retry' }, { principal: 'eve', channel: 'inbox' });
+  const answered = thread.events.findLast(({ type }) => type === 'request-answered');
+  expect(answered).toMatchObject({ principal: 'eve', channel: 'inbox', person: 'eve' });
+});

@@ -24,7 +24,13 @@ import {
   makeOwnRunner,
 } from '../calls/make-request.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
-import { parseAnswerer, type RefuseEnding, type AnswerOptions } from './parse-input.ts';
+import { makeAskedAnswer } from './call-may-answer.ts';
+import {
+  parseAnswerer,
+  type RefuseEnding,
+  type AnswerOptions,
+  type MayAnswer,
+} from './parse-input.ts';
 
 /** The outcome of a call, delivered from outside. `output` must be JSON. */
 export type DeliveredOutcome = DeliveredSuccess | DeliveredFailure;
@@ -58,6 +64,7 @@ export interface EndingInput extends Omit<RequestMaking, 'threadId' | 'requested
   /** Appends what ends a call. */
   commitCancelled: Commit;
   principalId: PrincipalId;
+  mayAnswer: MayAnswer | undefined;
   /** Asks whether a person may end requests. */
   allowEndings: (ended: readonly OpenRequest[], by: AnswerOptions) => Promise<RefuseEnding>;
 }
@@ -131,8 +138,8 @@ async function endCall(
 
 /**
  * Gives up the attempt whose outcome is unknown, and records a new request for the same call together with its approval by the person who
- * settles it. The next run starts the call, after the usual last check. If the call's earlier request was not for anybody to approve, the new
- * one stays open, for the same people.
+ * settles it. The next run starts the call, after the usual last check. If the call's earlier request was not for anybody to approve, or this
+ * person may not approve it, the new one stays open, for those who may.
  */
 async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>): Promise<void> {
   const { log, now, tools, principalId } = input;
@@ -191,7 +198,12 @@ async function retryEvents(
     makeOpenedEvent(call, request),
   ];
   if (isAnswererLimited(kept) || kept.requireReason === true) return again;
-  return [...again, { type: 'request-answered', at, response, ...by }];
+  const asked = makeAskedAnswer(request, response, by);
+  /* Without types it may return anything. */
+  const mayApprove: unknown = making.mayAnswer === undefined || (await making.mayAnswer(asked()));
+  if (mayApprove !== true) return again;
+  const answeredBy = describeClosedBy(by, making.principalId);
+  return [...again, { type: 'request-answered', at, response, ...answeredBy }];
 }
 
 /** Whether the call already has this outcome. Throws `already-answered` if it has another. */
