@@ -8,14 +8,18 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
  * Serves a fetch handler with `node:http`, on this machine only. Resolves when it listens. Requests for another host or from a page of
- * another site are refused, as the demo has no sign-in that would stop them.
+ * another site are refused, as the demo has no sign-in that would stop them. Rejects if the port can't be had.
  */
 export async function serveFetch(handler: FetchHandler, port: number): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
     void respond(handler, incoming, outgoing);
   });
   server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new Error(`Can't listen on port ${port}. Set PORT to a free one.`, { cause });
+  }
   return server;
 }
 

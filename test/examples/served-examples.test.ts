@@ -44,6 +44,7 @@ test('serveFetch listens on 127.0.0.1 alone, and refuses pages of other sites an
   expect(handled).toEqual([]);
   expect(await send({ host: own, origin: `http://${own}` })).toBe(200);
   expect(handled).toEqual(['POST']);
+  await expect(serveFetch(async () => new Response(), port)).rejects.toThrow('Set PORT');
   server.closeAllConnections();
   server.close();
 });
