@@ -119,8 +119,8 @@ export interface Agent<
    * or `respond` like any other; `response.decisions` and `thread.decisions` say how it was decided.
    *
    * A second request with the same `key` returns the first one, open or decided, so that a stage that is repeated after a crash does not
-   * ask twice. The other fields are those of a rule's `user-approval`, such as `approvers` and `quorum`. Rejects with `invalid-input` for
-   * fields that are not valid.
+   * ask twice; also if its text is another one, so the key must say what is approved. The other fields are those of a rule's
+   * `user-approval`, such as `approvers` and `quorum`. Rejects with `invalid-input` for fields that are not valid.
    */
   requestApproval(
     thread: AgentThread,
