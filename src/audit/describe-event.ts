@@ -80,7 +80,7 @@ const descriptions: PerEvent<FindCall, EventText | EventText[]> = {
     place: event,
     details: pick(event, 'expiresAt', 'agent', 'resumeAt'),
   }),
-  'call-abandoned': (event) => ({ what: 'attempt given up', place: event }),
+  'call-abandoned': (event) => ({ what: 'attempt given up', by: event, place: event }),
   'call-lost': (event) => ({
     what: 'outcome unknown',
     place: event,

@@ -209,7 +209,8 @@ function compareTroubles({ state, events, head }: Appended): RequestChange[] {
   const settled = [...past].flatMap(([id, { row, mayEnd }]): RequestChange[] => {
     if (present.has(id)) return [];
     const end = events.find(mayEnd);
-    const decidedBy = makeStorable(namePrincipal(findSettler(end, events)));
+    const settler = end && 'principal' in end ? end.principal : undefined;
+    const decidedBy = makeStorable(namePrincipal(settler));
     const decidedAt = (end ?? events.at(-1))?.at ?? 0;
     return [{ type: 'closed', request: { ...row, state: 'settled', decidedBy, decidedAt } }];
   });
@@ -220,13 +221,6 @@ function compareTroubles({ state, events, head }: Appended): RequestChange[] {
     return isSame ? [] : [{ type: 'changed', request: row }];
   });
   return [...settled, ...open];
-}
-
-/** Who settled a lost call or retried a stuck thread. Who retries a lost call approves it anew in the same append. */
-function findSettler(end: ThreadEvent | undefined, events: readonly ThreadEvent[]): unknown {
-  const said =
-    end?.type === 'call-abandoned' ? events.find(({ type }) => type === 'request-answered') : end;
-  return said !== undefined && 'principal' in said ? said.principal : undefined;
 }
 
 function isTroubled(head: ThreadHead): boolean {

@@ -65,9 +65,9 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'who retries a lost call is in its row',
-    file: 'thread/stored-requests.ts',
-    from: "end?.type === 'call-abandoned' ?",
-    to: 'end === undefined ?',
+    file: 'agent/input/accept-outcome.ts',
+    from: "{ type: 'call-abandoned', at, step, index, ...by }",
+    to: "{ type: 'call-abandoned', at, step, index }",
     suite: ['thread/stored-requests', 'that a person retries'],
     sentence: failed,
   },

@@ -1,4 +1,5 @@
 import { memoryStore } from 'holdpoint';
+import { auditTrail } from 'holdpoint/audit';
 import { expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { lostCalls } from '../support/lost-call.ts';
@@ -45,11 +46,14 @@ test('a lost call is approved again by nobody whose approval mayAnswer refuses: 
   expect(ran).toHaveLength(1);
 });
 
-test('who settles a lost call with retry is named in its approval', async () => {
+test('who settles a lost call with retry is named in its approval, and in the audit trail', async () => {
   const { agent: make } = await lostCalls(['t'], { mayAnswer: () => true });
   const { agent } = make();
   const thread = await agent.thread('t');
   await agent.settle(thread, 'c1', { status: 'retry' }, { principal: 'eve', channel: 'inbox' });
   const answered = thread.events.findLast(({ type }) => type === 'request-answered');
   expect(answered).toMatchObject({ principal: 'eve', channel: 'inbox', person: 'eve' });
+  const { rows } = await auditTrail(thread);
+  const givenUp = rows.find(({ what }) => what === 'attempt given up');
+  expect(givenUp).toMatchObject({ who: 'eve', channel: 'inbox' });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tool } from 'ai';
-import { createAgent, memoryStore, type StoredRequest } from 'holdpoint';
+import { createAgent, type MayAnswer, memoryStore, type StoredRequest } from 'holdpoint';
 import { fillRequests } from 'holdpoint/worker';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -176,9 +176,13 @@ test('a lost call is a row until it is settled, with what a person needs to sett
   await expectRowsOf(store, thread);
 });
 
-test('a lost call that a person retries is settled by that person', async () => {
+test.each([
+  ['whose approval is enough', true],
+  ['whose approval mayAnswer refuses', false],
+])('a lost call that a person retries is settled by that person, %s', async (_whose, isEnough) => {
   const store = rowStore();
-  const { agent } = await lostCalls(['t'], {}, store, ['bob'], 'ann');
+  const mayApprove: MayAnswer = ({ principal }) => isEnough || principal === 'bob';
+  const { agent } = await lostCalls(['t'], { mayAnswer: mayApprove }, store, ['bob'], 'ann');
   const own = agent().agent;
   const thread = await own.thread('t');
   await own.settle(thread, 'c1', { status: 'retry' }, { principal: 'eve' });

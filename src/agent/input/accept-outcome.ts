@@ -194,7 +194,7 @@ async function retryEvents(
   const { requestId, digest, createdAt: at } = request;
   const response = { type: 'approval-response', requestId, approved: true, digest } as const;
   const again: ThreadEvent[] = [
-    { type: 'call-abandoned', at, step, index },
+    { type: 'call-abandoned', at, step, index, ...by },
     makeOpenedEvent(call, request),
   ];
   if (isAnswererLimited(kept) || kept.requireReason === true) return again;

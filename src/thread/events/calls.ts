@@ -116,11 +116,12 @@ export function applyRecoveryFailed(event: z.infer<typeof recoveryFailed>, draft
   call.recoverAt = event.recoverAt;
 }
 
-/** A person gave up an attempt whose outcome is unknown. A new approval is requested for the call. */
+/** A person gave up an attempt whose outcome is unknown. A new approval is requested for the call. Older logs do not say who. */
 const callAbandoned = z.strictObject({
   type: z.literal('call-abandoned'),
   ...always,
   ...placeFields,
+  ...by,
 });
 
 export function applyCallAbandoned(event: z.infer<typeof callAbandoned>, draft: HeadDraft): void {
