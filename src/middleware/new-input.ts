@@ -68,7 +68,7 @@ function listNewPromptMessages(
   if (authors.every((author) => author === undefined || isSender(author))) return own;
   throw new HoldpointError(
     'invalid-input',
-    `Thread ${thread.id} has the prompt’s last message already, from somebody else. Send providerOptions.holdpoint.messageId: the id of that message if it is sent again, an id of its own if it is said anew.`,
+    `Thread ${thread.id} already has the prompt’s last message, from somebody else. Send providerOptions.holdpoint.messageId: the id of that message if it is sent again, an id of its own if it is a new message.`,
   );
 }
 

@@ -26,8 +26,8 @@ export interface FilledRequests {
 
 /**
  * Adds the requests of threads that were written before the store kept any. Run it once, when all processes that use the store keep
- * requests; meanwhile agents and workers may go on. It changes no row that exists, apart from open ones whose request is decided, so it can be run again, such as after it was stopped. It
- * reads every log. Rejects with a `TypeError` for a store that keeps no requests, and with the store's errors.
+ * requests; agents and workers may keep running meanwhile. It changes no row that exists, apart from open ones whose request is decided, so it
+ * can be run again, for example after it was stopped. It reads every log. Rejects with a `TypeError` for a store that keeps no requests, and with the store's errors.
  *
  * @example
  * const { failed } = await fillRequests(store, { report: ({ threadId, error }) => error && console.error(threadId, error) });

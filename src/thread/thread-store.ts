@@ -114,7 +114,7 @@ export interface ClaimNotice {
   agent?: string;
   /** The id of the worker. */
   worker: string;
-  /** The thread that it has claimed, or has tried to claim. Absent when the worker begins or ends, or can or can't claim more by now. */
+  /** The thread that it has claimed, or has tried to claim. Absent when the worker begins or ends, or when only `isFree` has changed. */
   threadId?: string;
   /** Whether the worker can claim another thread now. */
   isFree: boolean;

@@ -36,7 +36,7 @@ export type TraceMessage =
 
 /** A run of an agent, from the call of `run` or `stream` to its end, including one that is refused or has nothing to do. */
 export interface InvokedMessage extends Partial<ModelName>, Enterable {
-  /** What the message tells of. */
+  /** What the message is about. */
   type: 'invoked';
   /** The thread that it is about. */
   threadId: string;
@@ -62,7 +62,7 @@ export interface InvokedMessage extends Partial<ModelName>, Enterable {
 
 /** One request to the model; a retry is another message. */
 export interface PromptedMessage extends ModelName, Enterable {
-  /** What the message tells of. */
+  /** What the message is about. */
   type: 'prompted';
   /** The thread that it is about. */
   threadId: string;
@@ -78,7 +78,7 @@ export interface PromptedMessage extends ModelName, Enterable {
 
 /** One step of a custom agent: a call of its function. A repeated step is another message. */
 export interface SteppedMessage extends Enterable {
-  /** What the message tells of. */
+  /** What the message is about. */
   type: 'stepped';
   /** The thread that it is about. */
   threadId: string;
@@ -94,13 +94,13 @@ export interface SteppedMessage extends Enterable {
 
 /** A request to a person was opened. */
 interface RequestedMessage extends RequestFacts, Traceable {
-  /** What the message tells of. */
+  /** What the message is about. */
   type: 'requested';
 }
 
 /** A person answered. The answer counts once it is durable. */
 export interface AnsweredMessage extends RequestFacts, Traceable {
-  /** What the message tells of. */
+  /** What the message is about. */
   type: 'answered';
   /** What the answer says. */
   decision: 'approved' | 'rejected' | 'answered' | 'dismissed';
@@ -118,7 +118,7 @@ export interface AnsweredMessage extends RequestFacts, Traceable {
 
 /** A request was closed without an answer, or, with `wasAnswered`, its answer no longer counts. */
 interface ClosedMessage extends RequestFacts {
-  /** What the message tells of. */
+  /** What the message is about. */
   type: 'closed';
   /** Why the request was closed. */
   cause: ThreadEventOf<'request-closed'>['cause'];
@@ -136,7 +136,7 @@ interface ClosedMessage extends RequestFacts {
 
 /** The execution of a tool. `start` is published once the start of the call is durable. */
 interface StartedMessage extends CallFacts, Enterable {
-  /** What the message tells of. */
+  /** What the message is about. */
   type: 'started';
   /** The tool's description; `undefined` if it is a function. */
   description: string | undefined;
@@ -150,7 +150,7 @@ interface StartedMessage extends CallFacts, Enterable {
 
 /** A call ended, wherever its outcome came from, including a call that was denied and never started. */
 interface FinishedMessage extends CallFacts {
-  /** What the message tells of. */
+  /** What the message is about. */
   type: 'finished';
   /** How it ended. */
   status: ToolCallOutcome['status'];
@@ -168,7 +168,7 @@ interface FinishedMessage extends CallFacts {
 
 /** An answer is sent to the tool that asked during its call. With an `error` at `asyncEnd`, the tool did not receive it. */
 interface DeliveredMessage extends RequestFacts, Enterable {
-  /** What the message tells of. */
+  /** What the message is about. */
   type: 'delivered';
   /** The `traceparent` that is stored with the answer. */
   follows: string | undefined;
@@ -176,7 +176,7 @@ interface DeliveredMessage extends RequestFacts, Enterable {
 
 /** A call was started, its run has ended or died, and its outcome is unknown. */
 interface IndeterminateMessage extends CallFacts {
-  /** What the message tells of. */
+  /** What the message is about. */
   type: 'indeterminate';
   /** The `traceparent` that is stored with the approval. */
   follows: string | undefined;
@@ -184,7 +184,7 @@ interface IndeterminateMessage extends CallFacts {
 
 /** A mistake in a setting of the app: see `SettingFailure`. It is published immediately, as it is not in the log. */
 interface SettingFailedMessage extends Conversation {
-  /** What the message tells of. */
+  /** What the message is about. */
   type: 'setting-failed';
   /** The thread that it is about. */
   threadId?: string | undefined;
