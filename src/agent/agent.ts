@@ -189,9 +189,9 @@ export interface Agent<
   /**
    * Settles a call whose outcome is unknown (`indeterminate`), after a person has found out what happened. `retry` is a new approval of
    * the same call; if the call was not for anybody to approve (`approvers`, `notRequester`, `quorum`, `requireReason`), or `mayAnswer` refuses
-   * the approval of this person, it is asked again on the same terms. `run([], thread)` resumes the thread. Rejects with `not-allowed` for a
-   * call in another state, which includes every call that the provider runs, with `already-answered` if the call already has a different
-   * outcome, or with `not-found`.
+   * the approval of this person, or the thread is a sub-agent's, it is asked again on the same terms. `run([], thread)` resumes the thread.
+   * Rejects with `not-allowed` for a call in another state, which includes every call that the provider runs, with `already-answered` if the
+   * call already has a different outcome, or with `not-found`.
    */
   settle(
     thread: AgentThread,

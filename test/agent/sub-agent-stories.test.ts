@@ -181,7 +181,7 @@ test('an inner call whose outcome is unknown is settled in its own thread, and n
   expect(starts).toBe(1);
 });
 
-test('an inner call that is settled with retry starts again, and nobody is asked', async () => {
+test('an inner call that is settled with retry starts again once both agents let somebody approve it', async () => {
   const office = new AgentOffice();
   let starts = 0;
   const flaky = tool({
@@ -198,17 +198,26 @@ test('an inner call that is settled with retry starts again, and nobody is asked
     timeout: { toolMs: 10 },
     abortGraceMs: 5,
   });
-  const manager = office.agent('manager', buys, { tools: { buy: office.tool(buyer) } });
+  const manager = office.agent('manager', buys, {
+    tools: { buy: office.tool(buyer) },
+    mayAnswer: ({ principal }) => principal === 'ann',
+  });
   const thread = await manager.thread('t');
-  const { approvalRequests } = await manager.run('Go.', thread);
-  await manager.run(
-    approvalRequests.map((request) => request.approve()),
-    thread,
-  );
+  const approve = async (principal: string) =>
+    manager.run(
+      thread.activeApprovalRequests.map((request) => request.approve()),
+      thread,
+      { principal },
+    );
+  await manager.run('Go.', thread);
+  await approve('ann');
   const inner = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
-  await buyer.settle(inner, 'x1', { status: 'retry' });
-  const response = await manager.run([], thread);
-  expect(response).toMatchObject({ status: 'completed', userInputRequests: [] });
+  await buyer.settle(inner, 'x1', { status: 'retry' }, { principal: 'eve' });
+  const asked = await manager.run([], thread);
+  expect(asked.approvalRequests).toMatchObject([{ path: [{ agent: 'buyer' }] }]);
+  expect(await errorCode(approve('eve'))).toBe('not-allowed');
+  expect(starts).toBe(1);
+  expect(await approve('ann')).toMatchObject({ status: 'completed', userInputRequests: [] });
   expect(starts).toBe(2);
 });
 

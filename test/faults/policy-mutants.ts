@@ -186,6 +186,14 @@ export const policyMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'the agents above a sub-agent have a say in the retry of its lost call',
+    file: 'agent/input/accept-outcome.ts',
+    from: 'if (head.parent !== undefined) return again;',
+    to: '',
+    suite: ['agent/sub-agent-stories', 'settled with retry'],
+    sentence: failed,
+  },
+  {
     promise: 'the requester may not answer where the rule says so',
     file: 'agent/input/answer-voter.ts',
     from: 'if (notRequester === true) refuseRequesters(',

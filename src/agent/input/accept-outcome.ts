@@ -139,7 +139,7 @@ async function endCall(
 /**
  * Gives up the attempt whose outcome is unknown, and records a new request for the same call together with its approval by the person who
  * settles it. The next run starts the call, after the usual last check. If the call's earlier request was not for anybody to approve, or this
- * person may not approve it, the new one stays open, for those who may.
+ * person may not approve it, or it is a call of a sub-agent, the new one stays open, for those who may.
  */
 async function retryCall(input: EndingInput, { toolCallId, by }: Ending<unknown>): Promise<void> {
   const { log, now, tools, principalId } = input;
@@ -198,6 +198,8 @@ async function retryEvents(
     makeOpenedEvent(call, request),
   ];
   if (isAnswererLimited(kept) || kept.requireReason === true) return again;
+  /* The agents above have a say, and can't be asked here. */
+  if (head.parent !== undefined) return again;
   const asked = makeAskedAnswer(request, response, by);
   /* Without types it may return anything. */
   const mayApprove: unknown = making.mayAnswer === undefined || (await making.mayAnswer(asked()));
