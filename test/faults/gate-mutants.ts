@@ -405,9 +405,17 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'no regular expression of a server stops a gate',
     file: 'channels/mcp/upstreams.ts',
-    from: 'jsonSchema(omitPatterns(tool.inputSchema))',
-    to: 'jsonSchema(tool.inputSchema)',
+    from: 'omitPatterns(tool.inputSchema)',
+    to: 'tool.inputSchema',
     suite: ['mcp/hostile-servers', 'no regular expression'],
+    sentence: failed,
+  },
+  {
+    promise: 'no server hides what people approve',
+    file: 'channels/mcp/upstreams.ts',
+    from: 'jsonSchema(omitFormats(omitPatterns(tool.inputSchema)))',
+    to: 'jsonSchema(omitPatterns(tool.inputSchema))',
+    suite: ['inbox/calls-of-a-gate', 'is shown as it is'],
     sentence: failed,
   },
   {

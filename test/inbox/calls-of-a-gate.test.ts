@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { inboxOf, no, only, yes } from './inbox-site.ts';
-import { connect, makeWorld, payment, readTexts } from '../mcp/gate-world.ts';
+import { connect, makeBank, makeWorld, payment, readTexts } from '../mcp/gate-world.ts';
 
 function openInbox({ gate }: ReturnType<typeof makeWorld>, mayRun = true) {
   return inboxOf(gate.agent, { maySee: () => true, ...(mayRun && { runNow: gate.runNow }) });
@@ -103,4 +103,25 @@ test('without runNow no call is run from the inbox', async () => {
   expect(mayRun).toBe(false);
   expect(await inbox.act('ben', entry, { type: 'run' })).toMatchObject({ status: 'refused' });
   expect(bank.calls).toEqual([]);
+});
+
+test.each<[string, object]>([
+  ['a password', { format: 'password' }],
+  ['only written', { writeOnly: true }],
+  ['a secret in words of the inbox', { 'x-holdpoint-format': { type: 'secret' } }],
+  [
+    'a hundredth of what it is',
+    { 'x-holdpoint-format': { type: 'money', currency: 'EUR', unit: 'minor' } },
+  ],
+])('an argument that a server calls %s is shown as it is', async (_what, declared) => {
+  const hidden = { type: 'string', ...declared };
+  const inputSchema = { type: 'object' as const, properties: { to: hidden, note: hidden } };
+  const world = makeWorld({ bank: makeBank(undefined, [{ name: 'pay', inputSchema }]) });
+  const client = await connect(world.gate);
+  const input = { to: '100', note: 'A key: s3cr3t' };
+  void client.callTool({ name: 'pay', arguments: input });
+  await world.clock.pass(1_000);
+  const entry = only((await openInbox(world).list('ben')).entries);
+  expect(entry.request?.toolCall?.input).toEqual(input);
+  expect(entry).toMatchObject({ masked: [], formats: [] });
 });

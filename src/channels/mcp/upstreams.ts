@@ -14,7 +14,7 @@ import { isReadOnly, type PinnedTool, readListing } from './tool-definitions.ts'
 import { UpstreamConnection } from './upstream-connection.ts';
 import { checkUpstreams, type UpstreamOptions } from './upstream-options.ts';
 import type { AskPeople } from './upstream-questions.ts';
-import { omitHeaders, omitPatterns } from './upstream-schemas.ts';
+import { omitFormats, omitHeaders, omitPatterns } from './upstream-schemas.ts';
 
 /** The servers behind a gate, as their tools were accepted. */
 export interface Upstreams {
@@ -219,7 +219,7 @@ function openUpstream(
       type: 'dynamic',
       title,
       ...(tool.description !== undefined && { description: tool.description }),
-      inputSchema: jsonSchema(omitPatterns(tool.inputSchema)),
+      inputSchema: jsonSchema(omitFormats(omitPatterns(tool.inputSchema))),
       metadata: {
         clientName: name,
         ...(tool.annotations && { annotations: tool.annotations }),
