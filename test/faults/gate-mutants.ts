@@ -411,6 +411,14 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'an argument that has its name twice is no way around rules',
+    file: 'channels/mcp/answer-call.ts',
+    from: "name.normalize('NFKC').toLowerCase()",
+    to: "name.normalize('NFKC')",
+    suite: ['mcp/threats', 'names an argument twice, once in another case'],
+    sentence: failed,
+  },
+  {
     promise: 'no server hides what people approve',
     file: 'channels/mcp/upstreams.ts',
     from: 'jsonSchema(omitFormats(omitPatterns(tool.inputSchema)))',

@@ -14,6 +14,7 @@ import { freePort } from '../support/free-port.ts';
 import {
   answerOnly,
   connect,
+  free,
   listOpen,
   makeBank,
   makeWorld,
@@ -205,6 +206,32 @@ test('a header that repeats an argument is made from the approved arguments, and
   const payees = bank.requests.map(({ headers }) => headers.get('mcp-param-payee'));
   expect(payees.filter((payee) => payee !== null)).toEqual(['ACME']);
   await client.close();
+});
+
+test.each([
+  ['in another case', 'Euros'],
+  ['in letters that fold to the same ones', 'euro\u{17f}'],
+])('a call that names an argument twice, once %s, does not run', async (_how, name) => {
+  const { gate, bank } = makeWorld(free);
+  const client = await connect(gate);
+  const result = await client.callTool({
+    name: 'pay',
+    arguments: { to: 'ACME', euros: 5, [name]: 5_000 },
+  });
+  expect(result.isError).toBe(true);
+  expect(readTexts(result)).toEqual([
+    `Not run: invalid arguments: "euros" and "${name}" differ in case alone, and servers may take either for the other.`,
+  ]);
+  expect(bank.calls).toEqual([]);
+});
+
+test('a tool may declare arguments that differ in case', async () => {
+  const properties = { t: { type: 'number' }, T: { type: 'number' } };
+  const heat: Tool = { name: 'heat', inputSchema: { type: 'object', properties } };
+  const bank = makeBank(undefined, [heat]);
+  const client = await connect(makeWorld({ bank, ...free }).gate);
+  const result = await client.callTool({ name: 'heat', arguments: { t: 1, T: 2 } });
+  expect(readTexts(result)).toEqual(['heat done']);
 });
 
 test('people are asked about a tool by its name and its server, whatever the server says about it', async () => {

@@ -112,7 +112,7 @@ export async function answerClientCall(
   if (upstream === undefined) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, describeUnknown(gate, tool));
   }
-  const fault = whyNotStrictJson(input);
+  const fault = whyNotStrictJson(input) ?? whyNotPlain(input, findTool(gate, tool)?.inputSchema);
   if (fault !== undefined) return makeError(`Not run: invalid arguments: ${fault}.`);
   try {
     return await index.here.track(serveValidCall(serving, received, { tool, upstream, input }));
@@ -126,6 +126,23 @@ export async function answerClientCall(
       'The gate failed, and could not find out what became of this call. Call again with exactly the same arguments to get its outcome.',
     );
   }
+}
+
+/*
+ * Libraries of some languages, such as Go's, take an argument by its name in any case, and of two the last one: the call could run with another
+ * value than the one that rules and standing approvals looked at.
+ */
+function whyNotPlain(input: object, schema: Tool['inputSchema'] | undefined): string | undefined {
+  const names = new Map<string, string>();
+  for (const name of Object.keys(input)) {
+    const folded = name.normalize('NFKC').toLowerCase();
+    const other = names.get(folded) ?? name;
+    const isDeclared = [name, other].every((each) => Object.hasOwn(schema?.properties ?? {}, each));
+    if (other !== name && !isDeclared)
+      return `${quoteInertLine(other)} and ${quoteInertLine(name)} differ in case alone, and servers may take either for the other`;
+    names.set(folded, name);
+  }
+  return undefined;
 }
 
 function describeUnknown({ upstreams: { unlisted } }: GateContext, tool: string): string {
@@ -162,7 +179,7 @@ async function serveValidCall(
   if (end.status === 'left') return makeError('The client has gone.');
   if (end.status === 'running') return describeRunning(tool);
   if (end.status === 'pending' || end.status === 'unready') {
-    const isTyped = findOutputSchema(gate, tool) !== undefined;
+    const isTyped = findTool(gate, tool)?.outputSchema !== undefined;
     if (end.status === 'unready') return describeUnready(made, { isTyped });
     return (
       page.requirement ??
@@ -248,9 +265,9 @@ async function sayWaiting(
   }
 }
 
-/** The schema of the structured content that a tool declares, if it does. */
-function findOutputSchema({ upstreams }: GateContext, tool: string): Tool['outputSchema'] {
-  return upstreams.listed.find(({ name }) => name === tool)?.outputSchema;
+/** A tool as it is listed. */
+function findTool({ upstreams }: GateContext, tool: string): Tool | undefined {
+  return upstreams.listed.find(({ name }) => name === tool);
 }
 
 /** The result as the client's protocol has it. */
@@ -259,7 +276,7 @@ function project(
   { server, params }: ReceivedCall,
   result: CallToolResult,
 ): CallToolResult {
-  const outputSchema = findOutputSchema(gate, params.name);
+  const { outputSchema } = findTool(gate, params.name) ?? {};
   const told = outputSchema === undefined ? result : markUnstructured(result);
   return server.projectCallToolResult(told, outputSchema);
 }
