@@ -419,6 +419,22 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a result that no program may be able to write is left out',
+    file: 'channels/mcp/tool-results.ts',
+    from: 'isDeeper(result, deepestResult)',
+    to: 'isDeeper(result, longestResult)',
+    suite: ['mcp/threats', 'a result that no reader may take'],
+    sentence: failed,
+  },
+  {
+    promise: 'a number in a result that may be another one is named',
+    file: 'channels/mcp/tool-results.ts',
+    from: 'Math.abs(value)',
+    to: 'value',
+    suite: ['mcp/threats', 'of the number'],
+    sentence: failed,
+  },
+  {
     promise: 'no server hides what people approve',
     file: 'channels/mcp/upstreams.ts',
     from: 'jsonSchema(omitFormats(omitPatterns(tool.inputSchema)))',

@@ -2,11 +2,13 @@ import { request as requestHttp } from 'node:http';
 import {
   createMcpHandler,
   type CallToolRequest,
+  type CallToolResult,
   Server,
   type Tool,
 } from '@modelcontextprotocol/server';
 import { createGate, type GateOptions } from 'holdpoint/mcp';
 import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { openGatePage } from '../../src/command/gate-page.ts';
 import { makeLocalKey } from '../../src/command/local-key.ts';
 import { serveLocally } from '../../src/command/local-server.ts';
@@ -253,15 +255,44 @@ test('people are asked about a tool by its name and its server, whatever the ser
   await gate.close();
 });
 
-test('a result that would flood the model is left out, and the client is told so', async () => {
-  const bank = makeBank(() => ({ ...text('x'.repeat(1_048_576)), isError: true }));
-  const { gate } = makeWorld({ bank, toolApproval: () => 'approved' });
-  const client = await connect(gate);
-  const result = await client.callTool({ name: 'pay', arguments: { to: 'ACME', euros: 1 } });
-  expect(readTexts(result)).toEqual([expect.stringContaining('so the result was left out')]);
-  expect(result.isError).toBe(true);
-  await client.close();
+const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+
+test.each<[string, CallToolResult, string]>([
+  ['would flood the model', text('x'.repeat(1_048_576)), 'has returned 10486'],
+  ['no reader may take', { ...text('Paid.'), structuredContent: { deep } }, 'nested more than'],
+])('a result that %s is left out, and the client is told so', async (_which, result, told) => {
+  for (const isError of [true, false]) {
+    const bank = makeBank(() => ({ ...result, isError }));
+    const { gate } = makeWorld({ bank, ...free });
+    const client = await connect(gate);
+    const shown = await client.callTool({ name: 'pay', arguments: { to: 'ACME', euros: 1 } });
+    expect(readTexts(shown)).toEqual([expect.stringContaining('so the result was left out')]);
+    expect(readTexts(shown)[0]).toContain(told);
+    expect(shown.isError === true).toBe(isError);
+  }
 });
+
+test.each([
+  ['-9007199254740993', true],
+  ['1e400', true],
+  ['9007199254740991', false],
+  ['0.1', false],
+])(
+  'of the number %s in a result, it is said that it may be another one: %s',
+  async (id, isTold) => {
+    const structuredContent: unknown = JSON.parse(`{"rows":[{"id":${id}}]}`);
+    const bank = makeBank(() =>
+      z.custom<CallToolResult>().parse({ ...text('Found.'), structuredContent }),
+    );
+    const { gate } = makeWorld({ bank, ...free });
+    const client = await connect(gate);
+    const found = readTexts(
+      await client.callTool({ name: 'pay', arguments: { to: 'ACME', euros: 1 } }),
+    );
+    const words = expect.stringMatching(/^Numbers beyond .* may have been rounded/);
+    expect(found).toEqual(isTold ? [words, 'Found.'] : ['Found.']);
+  },
+);
 
 test('a yes opens one call: the next one of the same tool asks again, and so does that of somebody else', async () => {
   const { gate, bank, clock } = makeWorld({ bank: makeBank() });

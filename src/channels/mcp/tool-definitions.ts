@@ -61,7 +61,8 @@ export function readListing(listed: readonly Tool[]): { tools: PinnedTool[]; pro
   return { tools, problems };
 }
 
-function isDeeper(value: unknown, depth: number): boolean {
+/** Whether a JSON value has more levels than this. */
+export function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return depth === 0 || Object.values(value).some((each) => isDeeper(each, depth - 1));
 }

@@ -11,6 +11,7 @@ import { nameClient, readCallMessage } from './call-record.ts';
 import type { GateProblem } from './gate-problem.ts';
 import { makePinsAgent, PinnedTools, type PinsOptions } from './pinned-tools.ts';
 import { isReadOnly, type PinnedTool, readListing } from './tool-definitions.ts';
+import { boundResult } from './tool-results.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 import { checkUpstreams, type UpstreamOptions } from './upstream-options.ts';
 import type { AskPeople } from './upstream-questions.ts';
@@ -54,9 +55,6 @@ interface UpstreamsOptions extends PinsOptions {
   /** Aborts when the gate closes: nobody is asked any longer. */
   closing: AbortSignal;
 }
-
-/* The longest result that is passed on, in characters of JSON. */
-const longestResult = 1_048_576;
 
 /** Connects to upstreams, in the background: their tools are there at once where they were pinned before. */
 export function openUpstreams({ upstreams, report, ...options }: UpstreamsOptions): Upstreams {
@@ -306,13 +304,4 @@ function askInCall(
       throw error;
     }
   };
-}
-
-/** The result, or what is said instead of one that is too long. */
-function boundResult<RESULT extends { isError?: boolean | undefined }>(result: RESULT) {
-  const { length } = JSON.stringify(result);
-  if (length <= longestResult) return result;
-  const { isError } = result;
-  const text = `The tool has returned ${length} characters of JSON. The gate passes on ${longestResult} at most, so the result was left out.`;
-  return { content: [{ type: 'text', text }], ...(isError === true && { isError }) };
 }
