@@ -223,10 +223,19 @@ async function describeGate(options: GateCommandOptions, world: CommandWorld): P
           headers: { Authorization: `Bearer ${await makeGateToken(key, config.name)}` },
         };
   const { text, note } = makeClientConfig(options.printConfig, nameEntry(config), entry);
-  const isTemporary = 'args' in entry && entry.args.some((word) => /[/\\]_npx[/\\]/.test(word));
-  const warning = isTemporary ? `${note}\n${temporary}` : note;
-  return { status: 0, inert: text, warning };
+  const words = 'args' in entry ? entry.args : [];
+  const isTemporary = words.some((word) => /[/\\]_npx[/\\]/.test(word));
+  const notes = [
+    note,
+    ...(isTemporary ? [temporary] : []),
+    ...(options.postgres !== undefined && 'args' in entry ? [needsUrl] : []),
+  ];
+  return { status: 0, inert: text, warning: notes.join('\n') };
 }
+
+/* It may have a password, and configurations are often checked in. */
+const needsUrl =
+  'The URL of the database is not in it: set DATABASE_URL for this server in the client. One that the client has already is used.';
 
 const temporary =
   'It names a copy of holdpoint in the cache of npx, which may be deleted: install holdpoint, and print it again.';

@@ -3,7 +3,7 @@ import { makeRandomId } from '../content/crypto.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
 import { guardLocalPage, type LocalPage, type PageSessions } from './local-guard.ts';
 import type { LocalKey } from './local-key.ts';
-import { type LocalServer, serveLocally } from './local-server.ts';
+import { type LocalServer, PortTaken, serveLocally } from './local-server.ts';
 
 /** The port of the page by default. */
 export const defaultPagePort = 4646;
@@ -166,7 +166,7 @@ class SharedPage implements GatePage {
       this.#server = await serveLocally(port, (host) => this.#makeHandler(host));
       return true;
     } catch (error) {
-      if (Reflect.get(Object(error), 'code') === 'EADDRINUSE') return false;
+      if (error instanceof PortTaken) return false;
       throw error;
     }
   }

@@ -116,7 +116,8 @@ function matchCondition(condition: GateCondition, value: unknown): Match {
 
 function matchValues(values: readonly unknown[], value: unknown): Match {
   if (values.includes(value)) return 'yes';
-  return values.every((each) => typeof each === typeof value) ? 'no' : 'unclear';
+  /* The type of null is that of objects. */
+  return values.every((each) => each !== null && typeof each === typeof value) ? 'no' : 'unclear';
 }
 
 function matchNumber(value: unknown, holds: (given: number) => boolean): Match {

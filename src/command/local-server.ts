@@ -17,7 +17,10 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('It must be a port, from 0 to 65535.');
 }
 
-/** Serves on 127.0.0.1, which no other machine reaches. `makeHandler` is told the address. Port 0: one that is free. */
+/** Another program has the port. */
+export class PortTaken extends Error {}
+
+/** Serves on 127.0.0.1, which no other machine reaches. `makeHandler` is told the address. Port 0: one that is free. Throws `PortTaken`. */
 export async function serveLocally(
   port: number,
   makeHandler: (host: string) => (request: Request) => Promise<Response>,
@@ -41,7 +44,12 @@ export async function serveLocally(
 
 async function listen(server: Server, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+    const fail = (cause: Error): void => {
+      const isTaken = Reflect.get(cause, 'code') === 'EADDRINUSE';
+      const what = `Port ${port} is in use: another program has it, or this command runs elsewhere. Choose another port.`;
+      reject(isTaken ? new PortTaken(what, { cause }) : cause);
+    };
+    server.once('error', fail).listen(port, '127.0.0.1', resolve);
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The server has no port.');

@@ -158,6 +158,12 @@ test.each<[string, object[], Record<string, unknown>, string]>([
     'A rule denied this call: Not to Eve. Nothing was done.',
   ],
   ['that is not denied', [noEve, all], acme, 'ran'],
+  [
+    'with a list where null is denied',
+    [{ ...noEve, when: { to: { equals: null } } }, all],
+    { ...acme, to: [] },
+    'waits',
+  ],
   ['of which nobody knows whether it is denied', [noEve, all], { to: ['Eve'], euros: 1 }, 'waits'],
   ['without the argument by which it is denied', [noEve, all], { euros: 1 }, 'waits'],
   ['that an earlier rule lets run', [all, noEve], { to: 'Eve', euros: 1 }, 'ran'],
@@ -536,6 +542,14 @@ test('a configuration is printed without the variables that its file names', asy
   const args = ['gate', '--print-config', 'claude-code', '--config', path];
   const printed = await runCommand(args, { env: { HOME: folder } });
   expect(printed).toMatchObject({ status: 0, output: expect.stringContaining('"mcpServers"') });
+});
+
+test('a configuration is printed without the URL of its database, and says that it needs it', async () => {
+  const url = 'postgres://gate:s3cret@db/gate';
+  const args = ['gate', '--postgres', url, '--print-config', 'claude-code', '--', 'x'];
+  const printed = await runCommand(args, { env: { HOME: folder } });
+  expect(printed.output).not.toContain('s3cret');
+  expect(printed.error).toContain('set DATABASE_URL for this server in the client');
 });
 
 const code = (more: string): string =>

@@ -213,7 +213,7 @@ test('the port may be chosen, and one that is taken is named', async () => {
   ]);
   expect(taken.status).toBe(2);
   expect(JSON.parse(taken.output)).toMatchObject({
-    error: { message: expect.stringContaining('EADDRINUSE') },
+    error: { message: expect.stringContaining('is in use: another program has it') },
   });
   await inbox.end();
   await using again = await startInbox('--port', port);
