@@ -179,9 +179,9 @@ export function renderNamedPerson(principal: unknown): string | undefined {
   return id === undefined || id === name ? shown : `${shown} (${inertLine(id)})`;
 }
 
-/** Who a principal is, as text, where the app's `principalId` is not known: a text as it is, an object's id, or its JSON; `undefined` for nobody. */
+/** Who a principal is, as text, where the app's `principalId` is not known: a text or a number as it is, an object's id, or its JSON; `undefined` for nobody. */
 export function namePrincipal(principal: unknown): string | undefined {
-  const name = readName(principal) ?? readFirstField(principal, idFields, readIdText);
+  const name = readIdText(principal) ?? readFirstField(principal, idFields, readIdText);
   const isOther = name === undefined && typeof principal === 'object' && principal !== null;
   return isOther ? JSON.stringify(principal) : name;
 }

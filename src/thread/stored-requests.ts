@@ -302,7 +302,8 @@ function describeRequested(requested: Requested): Pick<StoredRequest, 'tenant' |
   };
 }
 
-function readTenant(principal: unknown): string | null {
+/** The tenant of a person, as rows have it. */
+export function readTenant(principal: unknown): string | null {
   if (typeof principal !== 'object' || principal === null || !Object.hasOwn(principal, 'tenant'))
     return null;
   const tenant: unknown = Reflect.get(principal, 'tenant');

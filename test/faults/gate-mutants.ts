@@ -435,6 +435,14 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'waiting calls of one tenant keep nobody of another one from calling',
+    file: 'channels/mcp/admit-call.ts',
+    from: 'tenant !== null && { tenant }',
+    to: 'tenant === requester && { tenant }',
+    suite: ['mcp/held-calls', 'the calls of people that have the same id'],
+    sentence: failed,
+  },
+  {
     promise: 'no server hides what people approve',
     file: 'channels/mcp/upstreams.ts',
     from: 'jsonSchema(omitFormats(omitPatterns(tool.inputSchema)))',

@@ -245,6 +245,24 @@ test('while as many calls of one person wait as may, their further calls are ref
   expect(await listOpen(gate)).toHaveLength(3);
 });
 
+test.each<[string, unknown, unknown]>([
+  ['are numbers', 1, 2],
+  ['have the same id in two tenants', { id: 'ada', tenant: 'a' }, { id: 'ada', tenant: 'b' }],
+])('the calls of people that %s are counted apart', async (_how, one, other) => {
+  const { gate, clock } = makeWorld({ maximumWaiting: 1 });
+  const [first, second] = await Promise.all(
+    [one, other].map(async (principal) => connect(gate, { principal })),
+  );
+  void first?.callTool(payEuros(1));
+  await clock.pass(1_000);
+  void second?.callTool(payEuros(2));
+  await clock.pass(1_000);
+  const refused = second?.callTool(payEuros(3));
+  await clock.pass(1_000);
+  expect(readTexts(await refused)[0]).toMatch(/^Not called: 1 calls of yours/);
+  expect(await listOpen(gate)).toHaveLength(2);
+});
+
 test('of calls of one person that come at once, people are asked about as many as may wait', async () => {
   const { gate, clock } = makeWorld({ maximumWaiting: 3 });
   const client = await connect(gate);

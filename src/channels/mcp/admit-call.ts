@@ -1,6 +1,7 @@
 import { namePrincipal } from '../../content/request-text.ts';
 import { awaitUntilAborted } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
+import { readTenant } from '../../thread/stored-requests.ts';
 import type { CallIndex } from './find-call.ts';
 import type { ClientCall } from './gate-context.ts';
 
@@ -14,13 +15,15 @@ export async function admitCall(
   signal: AbortSignal,
 ): Promise<() => void> {
   const requester = namePrincipal(principal);
-  const person = requester ?? '';
+  const tenant = readTenant(principal);
+  const person = JSON.stringify([tenant, requester]);
   const admit = async (): Promise<(() => void) | undefined> => {
     const waiting = await store.requests?.count({
       state: 'open',
       kind: 'approval',
       at: agent.now(),
       agent: agent.name ?? null,
+      ...(tenant !== null && { tenant }),
       ...(requester !== undefined && { requester }),
     });
     /* At once: others are admitted beside it. */
