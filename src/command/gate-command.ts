@@ -1,5 +1,7 @@
 import { userInfo } from 'node:os';
-import type { Gate, GateOptions } from '../channels/mcp.ts';
+import type { Gate, GateOptions, GateProblem } from '../channels/mcp.ts';
+import { readErrorText } from '../content/app-errors.ts';
+import { inertLine } from '../content/inert-text.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import { refuseNobody } from './answering-agent.ts';
 import { withStore } from './command-store.ts';
@@ -31,7 +33,7 @@ export const addGateCommand = planCommand({
   addOptions: addGateOptions,
   statuses: [
     'the client has gone, or ended by Ctrl+C',
-    'not used',
+    'the store is damaged, or another version wrote it; nothing was served',
     'the arguments, the file or the store are wrong; nothing was served',
   ],
   schema: gateOptionsSchema,
@@ -124,8 +126,7 @@ async function openGate(run: GateRun, store: ThreadStore): Promise<{ gate: Gate;
       const link = shownTo === 'model' ? page?.address : (await page?.makeLink())?.url;
       return link && `${link}#request=${requestId}`;
     },
-    onProblem: ({ upstream, problem }) =>
-      report(upstream === undefined ? problem : `${upstream}: ${problem}`),
+    onProblem: (problem) => report(describeProblem(problem)),
   } satisfies GateOptions);
   page = await openGatePage({
     key,
@@ -146,6 +147,16 @@ async function openGate(run: GateRun, store: ThreadStore): Promise<{ gate: Gate;
   });
   await reportPage(run, page);
   return { gate, page };
+}
+
+/* Of an error, in characters. */
+const longestError = 500;
+
+function describeProblem({ upstream, problem, error }: GateProblem): string {
+  const where = upstream === undefined ? '' : `${upstream}: `;
+  const why =
+    error === undefined ? '' : ` ${inertLine(readErrorText(error).slice(0, longestError))}`;
+  return `${where}${problem}${why}`;
 }
 
 async function importGate(): Promise<typeof import('../channels/mcp.ts')> {

@@ -1,4 +1,5 @@
 import { request as requestHttp } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -111,6 +112,21 @@ test('clients of both eras of the protocol share a gate over HTTP, with the toke
   ]);
   expect(folder.countPayments()).toBe(2);
   await Promise.all([client.close(), old.close()]);
+});
+
+test('the standard error says why a call failed in the gate', async () => {
+  const { folder, entry, url, error } = await serveGate();
+  const client = new Client({ name: 'new', version: '1' });
+  const requestInit = { headers: entry.headers };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  const database = new DatabaseSync(folder.store);
+  database.exec('ALTER TABLE holdpoint_requests RENAME TO lost');
+  const result = await client.callTool({ name: 'pay', arguments: { euros: 5 } });
+  expect(result.isError).toBe(true);
+  expect(error()).toContain('A call of "pay" failed in the gate. no such table: ');
+  database.exec('ALTER TABLE lost RENAME TO holdpoint_requests');
+  database.close();
+  await client.close();
 });
 
 test.each<

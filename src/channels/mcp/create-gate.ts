@@ -4,7 +4,7 @@ import type { Agent } from '../../agent/agent.ts';
 import type { AgentResponse } from '../../agent/agent-response.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { readStore } from '../../agent/watch-thread.ts';
-import { callGuarded, readErrorText } from '../../content/app-errors.ts';
+import { callGuarded } from '../../content/app-errors.ts';
 import { checkLimit, checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { makeRandomId } from '../../content/crypto.ts';
 import { quoteInertLine } from '../../content/inert-text.ts';
@@ -152,10 +152,7 @@ export function createGate(options: GateOptions): Gate {
       await serveOverStdio(
         () => makeServer(local),
         transport,
-        (error) => {
-          const why = quoteInertLine(readErrorText(error).slice(0, 200));
-          report({ problem: `What the client sent could not be read: ${why}`, error });
-        },
+        (error) => report({ problem: 'What the client sent could not be read.', error }),
       );
     },
     handler: async (request) => http.handle(request),
