@@ -32,7 +32,7 @@ export interface Upstreams {
   /** Connects to the upstream that has a tool, by the gate's name for the tool. Rejects if that fails. */
   connect: (tool: string) => Promise<void>;
   /** Why a tool can't be called now, by the gate's name for it; `undefined` if it can. */
-  whyNot: (name: string) => string | undefined;
+  whyNot: (tool: string) => string | undefined;
   /** The names of those of which no tool is known, as they have never listed any. */
   readonly unlisted: readonly string[];
   /** What they say of their running calls. */
@@ -82,6 +82,7 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
       },
     }),
   );
+  const find = (tool: string) => opened.find(({ prefix }) => tool.startsWith(prefix));
   let tools: ToolSet | undefined;
   const readTools = (): ToolSet =>
     (tools ??= Object.fromEntries(opened.flatMap((each) => each.makeTools())));
@@ -99,13 +100,9 @@ export function openUpstreams({ upstreams, report, ...options }: UpstreamsOption
       return () => listeners.delete(listener);
     },
     whenListed: async () => void (await listing),
-    findUpstream: (tool) =>
-      Object.hasOwn(readTools(), tool)
-        ? opened.find(({ prefix }) => tool.startsWith(prefix))?.name
-        : undefined,
-    connect: async (tool) => opened.find(({ prefix }) => tool.startsWith(prefix))?.connect(),
-    whyNot: (name) =>
-      opened.map((each) => each.whyNot(name)).find((reason) => reason !== undefined),
+    findUpstream: (tool) => (Object.hasOwn(readTools(), tool) ? find(tool)?.name : undefined),
+    connect: async (tool) => find(tool)?.connect(),
+    whyNot: (tool) => find(tool)?.whyNot(tool),
     get unlisted() {
       return opened.filter((each) => each.isUnlisted()).map((each) => each.name);
     },
@@ -260,7 +257,6 @@ function openUpstream(
     makeTools: (): [string, Tool][] =>
       pins.tools.map((tool) => [`${prefix}${tool.name}`, makeTool(tool)]),
     whyNot: (toolName: string): string | undefined => {
-      if (!toolName.startsWith(prefix)) return undefined;
       const reason = pins.whyNot(toolName.slice(prefix.length));
       /* Its tools are listed again, if the last listing is old: the reason may be none any more. */
       if (reason !== undefined) connection.connect().catch(() => {});
