@@ -222,7 +222,7 @@ test.each([
   });
   expect(result.isError).toBe(true);
   expect(readTexts(result)).toEqual([
-    `Not run: invalid arguments: "euros" and "${name}" differ in case alone, and servers may take either for the other.`,
+    `Not run: invalid arguments: "euros" and "${name}" may be the same argument to the server, so send one of them.`,
   ]);
   expect(bank.calls).toEqual([]);
 });

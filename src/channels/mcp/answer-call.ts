@@ -139,7 +139,7 @@ function whyNotPlain(input: object, schema: Tool['inputSchema'] | undefined): st
     const other = names.get(folded) ?? name;
     const isDeclared = [name, other].every((each) => Object.hasOwn(schema?.properties ?? {}, each));
     if (other !== name && !isDeclared)
-      return `${quoteInertLine(other)} and ${quoteInertLine(name)} differ in case alone, and servers may take either for the other`;
+      return `${quoteInertLine(other)} and ${quoteInertLine(name)} may be the same argument to the server, so send one of them`;
     names.set(folded, name);
   }
   return undefined;
