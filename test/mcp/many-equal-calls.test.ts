@@ -1,5 +1,6 @@
 import { memoryStore } from 'holdpoint';
 import type { Gate } from 'holdpoint/mcp';
+import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { expect, test } from 'vitest';
 import { virtualClock } from '../support/virtual-clock.ts';
 import {
@@ -55,6 +56,19 @@ test('of ten equal calls that were told to call again, each is taken up once, al
   const told = (await Promise.all(again)).flatMap((result) => readTexts(result));
   expect(new Set(told).size).toBe(10);
   expect(bank.calls).toHaveLength(10);
+});
+
+test('without a limit of waiting calls, a call runs that was made ten times before', async () => {
+  const store = sqliteStore(':memory:');
+  const bank = makeCountingBank();
+  const { gate, clock } = makeWorld({ maximumWaiting: Infinity, store, bank, ...free });
+  const client = await connect(gate);
+  for (const index of ten) {
+    expect(readTexts(await client.callTool(payment))).toEqual([`paid ${index + 1}`]);
+    await clock.pass(0);
+  }
+  await gate.close();
+  store.close();
 });
 
 test('a call beside ten equal ones that another gate holds is asked about within seconds', async () => {

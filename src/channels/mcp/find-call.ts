@@ -26,12 +26,14 @@ export interface CallIndex {
 const foundMs = 28 * 24 * 3_600_000;
 /* For so long after its result was sent a call is repeated by its id. A model whose answers are cached sends the same id again, days later. */
 const repeatedMs = 3_600_000;
-/* How many earlier calls of the same caller with the same arguments are looked at, whatever has become of them. */
+/* How many of the earlier equal calls of a caller are read in any state; beyond them, only those that are not over. */
 const maximumLooks = 8;
+/* How many of those beyond them are listed at most: `maximumWaiting` may be infinite. */
+const mostListed = 1_000;
 const fingerprintLength = 22;
 /* Equal calls count down from here, so that a store, which lists threads by id, lists the latest one first. */
 const firstNumber = 999_999_999;
-/* After this time without a change, in milliseconds, whoever may work on a call that no run holds is asked. */
+/* If a call that no run holds has not changed for this long, in milliseconds, its caller is asked whether it is still there. */
 const silenceMs = 2_000;
 
 /**
@@ -68,11 +70,11 @@ export async function findCall(
     if (found === 'over') isOver = true;
     if (found === 'over' || found === 'other') continue;
     if (isOver && open[position]?.caller?.state !== 'pending') continue;
-    /* Taken here just now: others may be left. */
+    /* Another caller here has just taken it; look for another one. */
     if (here.isHeld(found.id)) return findCall(index, call, { gone, signal });
     return { threadId: found.id, thread: found, release: hold(found.id) };
   }
-  /* The same for all gates that look now: one of them begins the call, and the others look again. */
+  /* All gates that look now choose the same id: one of them begins the call, and the others look again. */
   const threadId = here.findFree({ prefix, from: latest - 1, clientCallId });
   return { threadId, release: hold(threadId) };
 }
@@ -84,7 +86,7 @@ async function openEarlier(
   signal: AbortSignal,
 ): Promise<{ latest: number; threads: AgentThread[] }> {
   const earlier: ThreadSummary[] = [];
-  for (const limit of [maximumLooks, maximumWaiting]) {
+  for (const limit of [maximumLooks, Math.min(maximumWaiting, mostListed)]) {
     const after = earlier.at(-1) ?? { threadId: prefix, updatedAt: 0 };
     const listed = await store.list({ after, limit });
     const own = listed.filter(({ threadId }) => threadId.startsWith(prefix));
@@ -112,7 +114,7 @@ function isRepeated(
 ): boolean {
   const { caller } = thread;
   if (clientCallId === undefined) return false;
-  /* Of a call that another one has collected, the result was told to that one. */
+  /* The id of the caller that collected it last, as that one got the result. */
   const latest = readClientCallId(caller) ?? readCallRecord(thread)?.clientCallId;
   if (latest !== clientCallId) return false;
   return caller?.state !== 'informed' || agent.now() < caller.at + repeatedMs;
