@@ -47,7 +47,7 @@ const sessionMs = 7 * 24 * 3_600_000;
 const handshakePath = '/holdpoint-gate';
 const longestMessage = 4_096;
 
-/** The command that prints a link to the page at this address. It looks at the port of the options, where a page on a free port is not. */
+/** The command that prints a link to the page at this address. It names the port unless that is the one in the gate's options. */
 function makeLinkCommand(host: string, port: number): string {
   const command = 'npx holdpoint gate --page';
   return host.endsWith(`:${port}`) ? command : `${command} --port ${host.replace(/^.*:/, '')}`;
@@ -264,7 +264,7 @@ async function askOwner(
   return data?.url.startsWith(`http://${host}/`) === true ? data : undefined;
 }
 
-/** What whoever has the port answers, if it is JSON. */
+/** The answer of the program that has the port, if it is JSON. */
 async function sendMessage(port: number, message: object): Promise<unknown> {
   const url = `http://127.0.0.1:${port}${handshakePath}`;
   const headers = { 'content-type': 'application/json' };

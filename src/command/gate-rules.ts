@@ -49,7 +49,7 @@ const unclear = 'is missing, of another type, or a path that is not written plai
 
 type AskingRule = Exclude<GateRule, { approval: 'approved' }>;
 
-/** What a rule demands that asks, or may deny. Nothing is remembered of a call of which it is not known whether the rule is meant for it. */
+/** What a rule demands that asks, or may deny. If it is not clear whether the rule applies to a call, its answer is not remembered. */
 function applyAsking(rule: AskingRule, match: Match, number: number) {
   const type = 'user-approval' as const;
   if (rule.approval === 'denied') {
@@ -165,7 +165,7 @@ export function makeMayAnswer(people: Readonly<Record<string, readonly string[]>
     request.approvers.some((name) => isOneOf(name, principal));
 }
 
-/** What of a file's rules can't be kept to by the people that it names: the first of it, as the end of a sentence. */
+/** Why the people in a file can't satisfy one of its rules, for the first such rule; `undefined` if they can satisfy all. */
 export function findUnkeepable({
   rules = [],
   people = {},

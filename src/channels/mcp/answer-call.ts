@@ -68,7 +68,7 @@ export interface ReceivedCall {
 /* How long a client waits for the first definitions of servers that the gate has never seen, in milliseconds. */
 const listingMs = 10_000;
 
-/* The end of an id that was surely drawn at random: a UUID, or many letters and digits of which many differ. */
+/* How an id ends that was surely drawn at random: with a UUID, or with many letters and digits, of which many differ. */
 const drawnEnd = /(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-z]{20,})$/i;
 const leastDifferent = 8;
 

@@ -68,7 +68,7 @@ export class CallsHere {
     this.#told.add(threadId);
   }
 
-  /** The log says by now whether the caller got the result. */
+  /** The log now says whether the caller got the result. */
   forget(threadId: string): void {
     this.#told.delete(threadId);
   }
@@ -77,7 +77,7 @@ export class CallsHere {
     return this.#told.has(threadId);
   }
 
-  /** Keeps the gate open for work that goes on without its caller. Returns the same promise. */
+  /** Keeps the gate open for work that continues without its caller. Returns the same promise. */
   track<RESULT>(work: Promise<RESULT>): Promise<RESULT> {
     this.#work.add(work);
     const end = (): void => void this.#work.delete(work);
@@ -85,7 +85,7 @@ export class CallsHere {
     return work;
   }
 
-  /** Resolves when nothing is at work any more, and results have been written. */
+  /** Resolves when all tracked work has ended, and results have been written. */
   async settle(): Promise<void> {
     do {
       await Promise.allSettled(this.#work);

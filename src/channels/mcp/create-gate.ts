@@ -65,7 +65,7 @@ export interface Gate {
 
 const defaultHoldMs = 45_000;
 const defaultWaiting = 100;
-/* A gate looks at the calls that it holds each 1.5 seconds. */
+/* A gate reads each call that it holds every 1.5 seconds. */
 const leastPatienceMs = 5_000;
 
 /**

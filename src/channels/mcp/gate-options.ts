@@ -79,7 +79,7 @@ export interface GateOptions
   maximumBodyBytes?: number;
   /** How many sessions of older clients may be open over HTTP. The one that was idle for the longest is closed for a new one. Default 1,000. */
   maximumSessions?: number;
-  /** How many of them one person may have open, who then loses the one that was idle for the longest. Default 100. */
+  /** How many of these sessions one person may have open. The one that was idle for the longest is closed for a new one. Default 100. */
   maximumSessionsPerPerson?: number;
   /** How long such a session may be idle, in milliseconds. Default four hours. */
   sessionIdleMs?: number;

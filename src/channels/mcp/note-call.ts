@@ -91,14 +91,14 @@ export async function noteInformed(agent: Agent, thread: AgentThread, id: string
   );
 }
 
-/** Notes that nobody holds the call any more, whose outcome is unknown. */
+/** Notes that nobody holds a call whose outcome is unknown. */
 export async function noteUnknown(agent: Agent, thread: AgentThread, id: string): Promise<void> {
   await noteCaller(agent, thread, (before) =>
     before?.state === 'left' ? undefined : { callerId: id, state: 'left' },
   );
 }
 
-/** Notes that the caller has gone, unless the call has another caller by now. */
+/** Notes that the caller has gone, unless the call has another caller. */
 export async function noteLeft(agent: Agent, thread: AgentThread, id: string): Promise<void> {
   await noteCaller(agent, thread, (before) => {
     /* A call that was not recorded has nothing to be collected. */

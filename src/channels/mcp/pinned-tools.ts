@@ -20,7 +20,7 @@ import {
   pinnedToolSchema,
 } from './tool-definitions.ts';
 
-/* Definitions of tools as they were accepted, and what people decide about changes of them. An upstream is not trusted to keep to what it said. */
+/* Definitions of tools as they were accepted, and what people decide about changes of them. An upstream may change what it says at any time. */
 
 const offerSchema = z.object({
   /** What was offered, or is allowed since the offer was accepted: names and digests of definitions. */

@@ -30,7 +30,7 @@ export async function reachServer(
         await upstreams.connect(tool);
         return ready.abort();
       } catch {
-        /* It was reported. */
+        /* The connection has reported it. */
         await wait(pauseMs, over).catch(() => {});
         if (over.aborted) return;
       }

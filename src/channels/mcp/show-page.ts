@@ -28,7 +28,7 @@ interface ShownCall {
   shownPages: Set<string>;
 }
 
-/* How many of them are remembered. */
+/* How many ids of such requests are remembered. */
 const maximumShown = 10_000;
 
 /** The page where a person decides about a call. What the user of a client says to a page that it shows decides nothing. */

@@ -6,7 +6,7 @@ import { isDeeper } from './tool-definitions.ts';
 const longestResult = 1_048_576;
 const deepestResult = 400;
 
-/** A result of a server as it is passed on: one that is too long or too deep is left out, and what was read otherwise than it was written is named. */
+/** Leaves out a result that is too long or too deep to pass on, and says of one with large numbers that these may have been rounded. */
 export function boundResult(result: CallToolResult): CallToolResult {
   if (isDeeper(result, deepestResult))
     return leaveOut(result, `JSON that is nested more than ${deepestResult} deep`);

@@ -1,7 +1,7 @@
 /** The calls of a person that have begun here, and of which the store does not know yet whether somebody has to decide. */
 interface BegunCalls {
   count: number;
-  /** Resolves when the store knows it of one of them. */
+  /** Resolves when the store knows it for one of them. */
   decided: PromiseWithResolvers<void>;
   /** Resolves when no other call of the person waits to be admitted. */
   admitted: Promise<unknown>;

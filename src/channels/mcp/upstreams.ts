@@ -33,7 +33,7 @@ export interface Upstreams {
   connect: (tool: string) => Promise<void>;
   /** Why a tool can't be called now, by the gate's name for it; `undefined` if it can. */
   whyNot: (tool: string) => string | undefined;
-  /** The names of those of which no tool is known, as they have never listed any. */
+  /** The names of upstreams that have never listed their tools. */
   readonly unlisted: readonly string[];
   /** What they say of their running calls. */
   readonly progress: CallProgress;
@@ -258,7 +258,7 @@ function openUpstream(
       pins.tools.map((tool) => [`${prefix}${tool.name}`, makeTool(tool)]),
     whyNot: (toolName: string): string | undefined => {
       const reason = pins.whyNot(toolName.slice(prefix.length));
-      /* Its tools are listed again, if the last listing is old: the reason may be none any more. */
+      /* If the last listing is old, this lists the tools again: the reason may be gone. */
       if (reason !== undefined) connection.connect().catch(() => {});
       return reason;
     },
