@@ -276,9 +276,17 @@ export const upstreamMutants: readonly SourceMutant[] = [
   {
     promise: 'a server of a gate that is down fills no log',
     file: 'channels/mcp/upstream-connection.ts',
-    from: 'problem !== this.#problem',
-    to: "problem !== ''",
+    from: '!this.#problems.includes(problem)',
+    to: 'this.#problems.length < 10',
     suite: ['mcp/upstreams', 'can not be reached is reported once'],
+    sentence,
+  },
+  {
+    promise: 'a server of a gate that fails in two ways fills no log',
+    file: 'channels/mcp/upstream-connection.ts',
+    from: '[problem, ...this.#problems].slice(0, 2)',
+    to: '[problem]',
+    suite: ['mcp/upstreams', 'each way in which'],
     sentence,
   },
   {

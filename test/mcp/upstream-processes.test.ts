@@ -8,6 +8,7 @@ import { memoryStore } from 'holdpoint';
 import { createGate, type GateOptions } from 'holdpoint/mcp';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { freePort } from '../support/free-port.ts';
 import { connect, readTexts } from './gate-world.ts';
 
 function openGate(file: string, options: Partial<GateOptions> = {}, more: object = {}) {
@@ -67,6 +68,28 @@ test('a server gets the variables that it is given, and no other of the gate', a
   expect(names).toEqual(expect.arrayContaining(['BANK_TOKEN', 'NODE_ENV', 'PATH']));
   expect(names).not.toContain('VITEST');
   expect(process.env['VITEST']).toBeDefined();
+  await gate.close();
+});
+
+test('what is reported of a server that can not be reached says why', async () => {
+  const problems: string[] = [];
+  const gate = createGate({
+    upstreams: {
+      web: { url: `http://127.0.0.1:${await freePort()}/mcp` },
+      program: { command: 'no-such-program' },
+      folder: { command: process.execPath, cwd: '/no/such/folder' },
+    },
+    onProblem: ({ problem }) => problems.push(problem),
+  });
+  await expect
+    .poll(() => problems.toSorted())
+    .toEqual([
+      expect.stringMatching(
+        /folder can't be reached: .* ENOENT. Is \/no\/such\/folder a folder\?$/,
+      ),
+      expect.stringMatching(/program can't be reached: spawn no-such-program ENOENT$/),
+      expect.stringMatching(/web can't be reached: .*fetch failed \(ECONNREFUSED\)$/),
+    ]);
   await gate.close();
 });
 

@@ -280,6 +280,31 @@ test('why a server can not be reached is reported once, and again after it was r
   await gate.close();
 });
 
+test('each way in which a server can not be reached is reported once, while they take turns', async () => {
+  const store = memoryStore();
+  const first = openGate({ servers: { bank: makeServer([pay]) }, store });
+  await (await connect(first.gate)).listTools();
+  await first.gate.close();
+  let tries = 0;
+  const transport = () => {
+    tries += 1;
+    throw new Error(tries % 2 === 1 ? 'It has another protocol.' : 'It is down.');
+  };
+  const { gate, problems } = openGate({
+    servers: { bank: { ...makeServer([pay]), transport } },
+    store,
+    toolApproval: () => 'approved',
+  });
+  const client = await connect(gate);
+  for (let turn = 0; turn < 5; turn += 1) await client.callTool({ name: 'pay' });
+  expect(tries).toBeGreaterThan(4);
+  expect(problems).toEqual([
+    "The upstream bank can't be reached: It has another protocol.",
+    "The upstream bank can't be reached: It is down.",
+  ]);
+  await gate.close();
+});
+
 test('a rule for a tool of a server that was never reached is not reported before it is', async () => {
   const [bank, shop] = [makeServer([pay]), makeServer([pay])];
   shop.at.isDown = true;

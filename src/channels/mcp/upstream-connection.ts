@@ -9,6 +9,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { z } from 'zod';
 import { UnknownOutcomeError } from '../../agent/calls.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import { inertText } from '../../content/inert-text.ts';
@@ -82,8 +83,8 @@ export class UpstreamConnection {
   #listingAt = -Infinity;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
-  /** Why it can't be reached, once that was reported. */
-  #problem: string | undefined;
+  /** Why it could not be reached the last two times, as it is tried in two ways in turn: these were reported. */
+  #problems: readonly string[] = [];
   #isClosed = false;
 
   constructor(name: string, options: UpstreamOptions, events: ConnectionEvents) {
@@ -218,13 +219,13 @@ export class UpstreamConnection {
       await client.connect(this.#makeTransport(), { timeout: connectMs });
       await this.#list(client);
       this.#failures = 0;
-      this.#problem = undefined;
+      this.#problems = [];
       return client;
     } catch (error) {
       this.#failures += 1;
       const problem = `The upstream ${this.#name} can't be reached: ${this.#describe(error)}`;
-      if (!this.#isClosed && problem !== this.#problem) this.#events.onProblem(problem);
-      this.#problem = problem;
+      if (!this.#isClosed && !this.#problems.includes(problem)) this.#events.onProblem(problem);
+      this.#problems = [problem, ...this.#problems].slice(0, 2);
       await this.#drop(client);
       throw error;
     }
@@ -325,10 +326,36 @@ export class UpstreamConnection {
 
   /** An error as text that shows no secret of the upstream. */
   #describe(error: unknown): string {
-    const text = this.#mask(readErrorText(error));
-    return inertText(text.slice(0, 1_000));
+    const { cwd } = 'command' in this.#options ? this.#options : {};
+    const isMissing = Reflect.get(Object(error), 'code') === 'ENOENT';
+    const hint = cwd !== undefined && isMissing ? `. Is ${cwd} a folder?` : '';
+    const reason = findReason(error);
+    const texts = [readErrorText(error), ...(reason === undefined ? [] : [` (${reason})`]), hint];
+    return inertText(texts.map((each) => this.#mask(each).slice(0, 1_000)).join(''));
   }
 }
+
+const mostCauses = 10;
+
+/** What is at the bottom of an error that has causes, such as `ECONNREFUSED` of "fetch failed": its code, without the address in its text. */
+function findReason(error: unknown): string | undefined {
+  let found = error;
+  for (let depth = 0; depth < mostCauses; depth += 1) {
+    const { cause, data } = causeSchema.safeParse(found).data ?? {};
+    const next = cause ?? data?.cause;
+    if (next === undefined) break;
+    found = next;
+  }
+  if (found === error) return undefined;
+  const code: unknown = Reflect.get(Object(found), 'code');
+  return typeof code === 'string' ? code : readErrorText(found);
+}
+
+/* The protocol's library has the cause of some of its errors in their data. */
+const causeSchema = z.object({
+  cause: z.unknown(),
+  data: z.object({ cause: z.unknown() }).optional().catch(undefined),
+});
 
 /** Why a call was not sent. */
 class RefusedHere extends Error {}
