@@ -443,6 +443,14 @@ export const gateMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'no store is asked for an infinite number of rows',
+    file: 'channels/mcp/find-call.ts',
+    from: 'Math.min(maximumWaiting, mostListed)',
+    to: 'Math.max(maximumWaiting, mostListed)',
+    suite: [many, 'without a limit of waiting calls'],
+    sentence: failed,
+  },
+  {
     promise: 'no server hides what people approve',
     file: 'channels/mcp/upstreams.ts',
     from: 'jsonSchema(omitFormats(omitPatterns(tool.inputSchema)))',
@@ -605,7 +613,7 @@ export const gateMutants: readonly SourceMutant[] = [
   {
     promise: 'nobody is asked again about one of many equal calls',
     file: 'channels/mcp/find-call.ts',
-    from: '[maximumLooks, maximumWaiting]',
+    from: '[maximumLooks, Math.min(maximumWaiting, mostListed)]',
     to: '[maximumLooks]',
     suite: [many, 'of ten equal calls'],
     sentence: failed,
