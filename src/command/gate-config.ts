@@ -23,7 +23,7 @@ const isObject = (value: unknown): boolean => typeof value === 'object' && value
 
 /* Strict: a misspelt rule would be none. What upstreams are, `createGate` checks. */
 const codeSchema = z.strictObject({
-  name: z.string().min(1).max(100),
+  name: z.string().min(1).max(90),
   upstreams: z.custom<GateOptions['upstreams']>(isObject, 'must be an object'),
   toolApproval: z
     .custom<NonNullable<GateOptions['toolApproval']>>(

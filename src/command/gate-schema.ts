@@ -82,7 +82,7 @@ export const gateFileSchema = z.strictObject({
   name: z
     .string()
     .min(1)
-    .max(100)
+    .max(90)
     .describe(
       'The name of the gate. Its requests and standing approvals are kept under it, so give different names to gates with different rules.',
     ),

@@ -386,6 +386,7 @@ test.each<[string, object | string, RegExp]>([
     { ...valid, name: 'x-observed' },
     /can't be named 'x-observed'/,
   ],
+  ['with too long a name', { ...valid, name: 'x'.repeat(91) }, /<=90 characters[^]*→ at name/],
   ['with an unknown setting', { ...valid, rule: [] }, /Unrecognized key: "rule"/],
   [
     'with an unknown setting of a server',

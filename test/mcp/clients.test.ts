@@ -193,6 +193,7 @@ test.each([
   ['a time that is none', { holdMs: Number.NaN }, 'holdMs must be'],
   ['an origin that is none', { allowedOrigins: ['x'] }, 'allowedOrigins has "x"'],
   ['rules that are no object', { toolApproval: 'approved' }, 'toolApproval must be'],
+  ['a name that is too long', { name: 'x'.repeat(91) }, 'has at most 90 characters; got 91'],
 ])('%s is a TypeError', (_name, options: object, message) => {
   expect(() => makeWorld({ ...options })).toThrow(message);
 });

@@ -115,9 +115,16 @@ export const gateSettings = {
 
 /* The gate `x` has the agents `x-upstreams` and, of the command, `x-observed`: a gate of that name would have their threads and requests. */
 const takenEndings = ['-upstreams', '-observed'];
+/* These agents have names of at most 100 characters. */
+const longestName = 90;
 
-/** Throws a `TypeError` for a name that the agents of another gate may have. */
+/** Throws a `TypeError` for a name that the agents of another gate may have, or from which none can be made. */
 export function checkGateName({ name = '' }: Pick<GateOptions, 'name'>): void {
+  if (name.length > longestName) {
+    throw new TypeError(
+      `The name of a gate has at most ${longestName} characters; got ${name.length}.`,
+    );
+  }
   const ending = takenEndings.find((each) => name.endsWith(each));
   if (ending === undefined) return;
   throw new TypeError(
