@@ -1,7 +1,27 @@
+import type { Tool } from 'ai';
 import { z } from 'zod';
 
 /** What `@ai-sdk/mcp` puts in the metadata of a tool, by which a tool of an MCP client is recognised. */
 export const mcpMetadataSchema = z.object({ clientName: z.string() });
+
+/** Whether `@ai-sdk/mcp`, or a gate, made a tool from what its server says. */
+export function isFromMcpServer({ type, metadata }: Tool): boolean {
+  return type === 'dynamic' && mcpMetadataSchema.safeParse(metadata).success;
+}
+
+/**
+ * A JSON Schema of a server without what says how arguments are shown: one that people don't see, or see as another amount, may carry off what the
+ * model was made to write there.
+ */
+export function omitFormats(schema: unknown): unknown {
+  return JSON.parse(JSON.stringify(schema), (key: string, value: unknown) => {
+    const isFormat =
+      key === 'x-holdpoint-format' ||
+      (key === 'writeOnly' && value === true) ||
+      (key === 'format' && value === 'password');
+    return isFormat ? undefined : value;
+  });
+}
 
 /** A result that says that the call failed. A part that isn't text counts as an empty one. */
 const failureSchema = z.object({

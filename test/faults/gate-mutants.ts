@@ -452,9 +452,9 @@ export const gateMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'no server hides what people approve',
-    file: 'channels/mcp/upstreams.ts',
-    from: 'jsonSchema(omitFormats(omitPatterns(tool.inputSchema)))',
-    to: 'jsonSchema(omitPatterns(tool.inputSchema))',
+    file: 'agent/calls/input-validation.ts',
+    from: 'isFromMcpServer(tool) ? omitFormats(made) : made',
+    to: 'made',
     suite: ['inbox/calls-of-a-gate', 'is shown as it is'],
     sentence: failed,
   },

@@ -1,4 +1,4 @@
-import { tool } from 'ai';
+import { dynamicTool, jsonSchema, tool } from 'ai';
 import { createAgent, memoryStore } from 'holdpoint';
 import type { InboxHandlerOptions } from 'holdpoint/inbox';
 import { agentTool } from 'holdpoint/tools';
@@ -159,6 +159,30 @@ describe('formats', () => {
       { path: ['key'], format: { type: 'secret' } },
     ]);
     expect(input).toMatchObject({ key: '••••••' });
+  });
+
+  test('of a tool of an MCP server hide nothing, also where a request carries its schema', async () => {
+    const hidden = { type: 'string', format: 'password', writeOnly: true } as const;
+    const note = { type: 'string', 'x-holdpoint-format': { type: 'secret' } } as const;
+    const act = {
+      ...dynamicTool({
+        inputSchema: jsonSchema({ type: 'object', properties: { to: hidden, note } }),
+        execute: () => 'Done.',
+      }),
+      metadata: { clientName: 'bank' },
+    };
+    const input = { to: 'ACME', note: 'A key: s3cr3t' };
+    const agent = createAgent({
+      model: scriptedModel([{ calls: [{ id: 'c1', name: 'act', input }] }]).model,
+      tools: { act },
+      toolApproval: { act: { type: 'user-approval', editable: ['to'] } },
+    });
+    await agent.run('Act.', await agent.thread('t1'), { principal: 'eve' });
+    const entry = only((await inboxOf(agent, {}).list('ben')).entries);
+    expect(entry.request?.toolCall?.input).toEqual(input);
+    expect(entry).toMatchObject({ masked: [], formats: [] });
+    const [request] = (await agent.thread('t1')).activeApprovalRequests;
+    expect(readSchemaFormats(request?.inputSchema)).toEqual([]);
   });
 
   test('of a tool with the name of a property of every object are none', async () => {

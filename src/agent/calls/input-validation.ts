@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
 import { type FieldFault, readSchemaFault } from '../../content/field-fault.ts';
 import { copyPlain } from '../../content/json-value.ts';
+import { isFromMcpServer, omitFormats } from '../../content/mcp-tool.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import { makeOnce } from '../../content/once.ts';
 import { isEqualJson, toCanonicalText } from '../../policy/digest.ts';
@@ -35,7 +36,7 @@ export function makeInputValidation(
   const { validate } = asSchema(tool.inputSchema);
   if (validate !== undefined) return { call: validate, edit: validate };
   const read = makeOnce((): Checks => {
-    const checks = readChecks(schemaText, isFromMcpClient(tool));
+    const checks = readChecks(schemaText, isFromMcpServer(tool));
     if ('unreadable' in checks) report(describeUnreadableSchema(name, checks.unreadable));
     return checks;
   });
@@ -119,11 +120,6 @@ function openClosedSchema(schemaText: string): unknown {
 
 const closedSchema = z.looseObject({ additionalProperties: z.literal(false) });
 
-/** Whether `@ai-sdk/mcp` made a tool from what its server says. */
-function isFromMcpClient({ type, metadata }: Tool): boolean {
-  return type === 'dynamic' && typeof metadata?.['clientName'] === 'string';
-}
-
 function toValidationResult(
   value: unknown,
   fault: SchemaFault | undefined,
@@ -154,13 +150,15 @@ interface SchemaTexts {
 const known = new WeakMap<object, SchemaTexts>();
 
 /** The JSON Schema of a tool's input. It is made once for a schema that does not change. */
-export async function readSchemaJson(inputSchema: Tool['inputSchema']): Promise<SchemaJson> {
+export async function readSchemaJson(tool: Tool): Promise<SchemaJson> {
+  const { inputSchema } = tool;
   const isFixed = isStandardSchema(inputSchema);
   const texts = isFixed ? known.get(inputSchema) : undefined;
   if (texts !== undefined) {
     return { schema: JSON.parse(texts.plain), canonical: texts.canonical };
   }
-  const schema: unknown = await asSchema(inputSchema).jsonSchema;
+  const made: unknown = await asSchema(inputSchema).jsonSchema;
+  const schema = isFromMcpServer(tool) ? omitFormats(made) : made;
   const canonical = toCanonicalText(schema);
   if (isFixed) known.set(inputSchema, { plain: JSON.stringify(schema), canonical });
   return { schema, canonical };

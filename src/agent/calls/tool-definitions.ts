@@ -95,7 +95,7 @@ async function defineTool(
   const context = await validateToolContext(name, tool, given);
   const description =
     typeof tool.description === 'function' ? tool.description({ context }) : tool.description;
-  const { schema: inputSchema, canonical } = await readSchemaJson(tool.inputSchema);
+  const { schema: inputSchema, canonical } = await readSchemaJson(tool);
   const validation = makeInputValidation(name, tool, { schemaText: canonical, report });
   const ready = jsonSchema(inputSchema, { validate: validation.call });
   const { version, annotations } = tool.metadata ?? {};

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isObject } from '../../content/json-value.ts';
-import { fieldFormatSchema } from '../../view/field-format.ts';
 
 const schemaSchema = z.record(z.string(), z.json());
 
@@ -13,14 +12,6 @@ type Schema = z.infer<typeof schemaSchema>;
  */
 export function omitPatterns(schema: Schema): Schema {
   return replaceParts(schema, omitPatternsOfPart);
-}
-
-/**
- * A JSON Schema of a server without what says how arguments are shown: one that people don't see, or see as another amount, may carry off what the
- * model was made to write there.
- */
-export function omitFormats(schema: Schema): Schema {
-  return replaceParts(schema, omitFormat);
 }
 
 /**
@@ -49,12 +40,4 @@ const byPattern = ['patternProperties', 'additionalProperties', 'unevaluatedProp
 /* A property of this name has a schema. */
 function omitHeader(key: string, value: unknown): unknown {
   return key === 'x-mcp-header' && typeof value === 'string' ? undefined : value;
-}
-
-function omitFormat(key: string, value: unknown): unknown {
-  const isFormat =
-    (key === 'writeOnly' && value === true) ||
-    (key === 'format' && value === 'password') ||
-    (key === 'x-holdpoint-format' && fieldFormatSchema.safeParse(value).success);
-  return isFormat ? undefined : value;
 }

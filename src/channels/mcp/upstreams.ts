@@ -15,7 +15,7 @@ import { boundResult } from './tool-results.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 import { checkUpstreams, type UpstreamOptions } from './upstream-options.ts';
 import type { AskPeople } from './upstream-questions.ts';
-import { omitFormats, omitHeaders, omitPatterns } from './upstream-schemas.ts';
+import { omitHeaders, omitPatterns } from './upstream-schemas.ts';
 
 /** The servers behind a gate, as their tools were accepted. */
 export interface Upstreams {
@@ -214,7 +214,7 @@ function openUpstream(
       type: 'dynamic',
       title,
       ...(tool.description !== undefined && { description: tool.description }),
-      inputSchema: jsonSchema(omitFormats(omitPatterns(tool.inputSchema))),
+      inputSchema: jsonSchema(omitPatterns(tool.inputSchema)),
       metadata: {
         clientName: name,
         ...(tool.annotations && { annotations: tool.annotations }),
