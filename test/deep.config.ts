@@ -54,6 +54,8 @@ export default defineConfig({
     testTimeout: 1_800_000,
     /* To remove the copies of a whole project takes a while on a busy machine. */
     hookTimeout: 120_000,
+    /* The default of a second is too short where several browsers and databases run. */
+    expect: { poll: { timeout: 20_000 } },
     maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -8,6 +8,7 @@ import {
   readToEnd,
   reject,
   spoken,
+  stoppable,
   waitForApproval,
   watchPosted,
 } from './page-steps.ts';
@@ -57,6 +58,8 @@ export function playAnswering(stage: () => OfficeStage): void {
       await page.keyboard.down(key);
       await page.waitForTimeout(30);
     }
+    await waitForApproval(page, 'to y?');
+    await waitUntil(async () => (await office.readLog()).size > 0);
     expect([...(await office.readLog()).keys()]).toEqual(['x']);
     await page.keyboard.up(key);
     await page.keyboard.press('a');
@@ -66,14 +69,17 @@ export function playAnswering(stage: () => OfficeStage): void {
   test('a pressed three times as fast as a finger can answers one request', async () => {
     const office = await stage().openOffice();
     for (const to of ['x', 'y', 'z']) await office.ask({ to, topic: to });
-    const page = await stage().open(office);
+    const page = await stage().open(office, { script: stoppable });
     await page.keyboard.press('j');
     await waitForApproval(page, 'to x?');
-    for (let times = 0; times < 3; times += 1) {
-      await page.keyboard.press('a');
-      await page.waitForTimeout(80);
-    }
+    await page.evaluate('stopClock()');
+    await page.keyboard.press('a');
+    await page.locator('#answer-why', { hasText: 'It has only just been shown.' }).waitFor();
+    await page.keyboard.press('a');
+    await page.keyboard.press('a');
+    await page.evaluate('startClock()');
     await waitForApproval(page, 'to y?');
+    await waitUntil(async () => (await office.readLog()).size > 0);
     expect([...(await office.readLog()).keys()]).toEqual(['x']);
   });
 
@@ -234,10 +240,9 @@ export function playAnswering(stage: () => OfficeStage): void {
     await page.waitForTimeout(300);
     expect(posted).toEqual([]);
     await page.unroute('**/api/**');
-    await waitUntil(async () => {
-      await page.keyboard.press('a');
-      return (await office.readLog()).size === 1;
-    });
+    await waitForApproval(page, 'to x?');
+    await page.keyboard.press('a');
+    await waitUntil(async () => (await office.readLog()).size === 1);
   });
 
   test('an answer whose response is lost is sent again, and is recorded and shown once', async () => {
@@ -261,15 +266,19 @@ export function playAnswering(stage: () => OfficeStage): void {
   test('a critical request takes a second step, on which no button has the focus', async () => {
     const office = await stage().openOffice();
     await office.ask({ to: 'x', risk: 'critical' });
-    const page = await stage().open(office);
+    const page = await stage().open(office, { script: stoppable });
     const posted = watchPosted(page);
     await page.keyboard.press('j');
     await waitForApproval(page, 'to x?');
+    await page.evaluate('stopClock()');
     await page.keyboard.press('a');
     await page.keyboard.press('a');
     await page.locator('h3:focus', { hasText: 'critical' }).waitFor();
+    await page.keyboard.press('a');
+    await spoken(page, 'It has only just been shown.').waitFor();
     expect(posted).toEqual([]);
-    await page.waitForTimeout(600);
+    await page.evaluate('startClock()');
+    await waitForApproval(page, 'to x?');
     await page.keyboard.press('a');
     await waitUntil(async () => (await office.readLog()).size === 1);
   });

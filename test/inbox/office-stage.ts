@@ -86,7 +86,10 @@ export class OfficeStage implements AsyncDisposable {
     const viewport = { width: 1280, height: 800 };
     const context = await this.browser.newContext({ viewport, ...options });
     context.setDefaultTimeout(20_000);
-    onTestFinished(async () => context.close());
+    onTestFinished(async ({ task }) => {
+      if (task.result?.state === 'fail') await tellPages(context);
+      await context.close();
+    });
     return context;
   }
 
@@ -104,6 +107,12 @@ export class OfficeStage implements AsyncDisposable {
     this.#process.disconnect();
     await gone;
   }
+}
+
+/* What a person would have read, which says more of a scene that failed than what it waited for. */
+async function tellPages(context: BrowserContext): Promise<void> {
+  for (const page of context.pages())
+    console.log(page.url(), await page.locator('body').innerText().catch(String));
 }
 
 let lastId = 0;

@@ -8,6 +8,15 @@ export const hurry = `
   window.setInterval = (run, ms = 0) => each(run, ms / 10);
 `;
 
+/** In the page, the clock can be stopped: what happens then takes no time, however busy the machine is. */
+export const stoppable = `
+  const readClock = Date.now;
+  let stoppedAt;
+  Date.now = () => stoppedAt ?? readClock();
+  window.stopClock = () => (stoppedAt = readClock());
+  window.startClock = () => (stoppedAt = undefined);
+`;
+
 /** A page on an inbox, with its list read. */
 export async function openInbox(context: BrowserContext, url: string): Promise<Page> {
   const page = await context.newPage();
@@ -65,11 +74,13 @@ export async function keepFromReading(page: Page): Promise<void> {
   );
 }
 
-/** What the page has posted, in order; it grows. */
+/** What the page has posted, in order; it grows. Without claims: the page makes them by itself of what is open for some seconds. */
 export function watchPosted(page: Page): unknown[] {
   const posted: unknown[] = [];
   page.on('request', (request) => {
-    if (request.method() === 'POST') posted.push(request.postDataJSON());
+    if (request.method() !== 'POST') return;
+    const body = request.postDataJSON();
+    if (body.action?.type !== 'claim') posted.push(body);
   });
   return posted;
 }
