@@ -263,6 +263,23 @@ export function playAnswering(stage: () => OfficeStage): void {
     expect([...(await office.readLog()).keys()]).toEqual(['x']);
   });
 
+  test('an answer that gets no response is sent again as soon as the server responds to something else', async () => {
+    const office = await stage().openOffice();
+    await office.ask({ to: 'x' });
+    const page = await stage().open(office, { script: `${hurry}${stoppable}` });
+    const posted = watchPosted(page);
+    await page.keyboard.press('j');
+    await waitForApproval(page, 'to x?');
+    await page.route('**/api/answers', async (route) =>
+      posted.length === 1 ? new Promise(() => {}) : route.continue(),
+    );
+    await page.keyboard.press('a');
+    /* The poll of each minute never comes. */
+    await page.evaluate('stopClock()');
+    await spoken(page, 'Approved by ada: Send a mail to x?').waitFor();
+    expect(posted).toHaveLength(2);
+  });
+
   test('a critical request takes a second step, on which no button has the focus', async () => {
     const office = await stage().openOffice();
     await office.ask({ to: 'x', risk: 'critical' });

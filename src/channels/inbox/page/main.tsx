@@ -103,7 +103,11 @@ setInterval(() => {
   if (!isFresh && !document.hidden) void inbox.refresh();
   else if (!document.hidden) inbox.changed();
 }, 10_000);
-connection.subscribe(() => inbox.changed(), never);
+connection.subscribe((isReachable) => {
+  inbox.changed();
+  /* Reads are repeated until there is a response. Then what hangs is sent again, too. */
+  if (!isReachable) void inbox.refresh();
+}, never);
 window.addEventListener('offline', () => connection.report(false));
 window.addEventListener('online', () => {
   connection.retryNow();
