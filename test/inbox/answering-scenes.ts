@@ -280,6 +280,28 @@ export function playAnswering(stage: () => OfficeStage): void {
     expect(posted).toHaveLength(2);
   });
 
+  test('after somebody else has signed in, an answer is not recorded, and the page says so without asking first', async () => {
+    const office = await stage().openOffice();
+    for (const to of ['x', 'y']) await office.ask({ to, topic: to });
+    const page = await stage().open(office);
+    const asked: string[] = [];
+    page.on('dialog', async (dialog) => {
+      asked.push(dialog.type());
+      await dialog.accept();
+    });
+    await page.keyboard.press('j');
+    await waitForApproval(page, 'to x?');
+    await page.context().addCookies([{ name: 'person', value: 'bo', url: office.url }]);
+    await page.keyboard.press('a');
+    await page.getByRole('alert').getByText('The sign-in has changed.').waitFor();
+    await page.locator('#request-title', { hasText: 'to y?' }).waitFor();
+    expect(asked).toEqual([]);
+    expect(await office.readLog()).toEqual(new Map());
+    await page.reload();
+    await page.locator('#request-title', { hasText: 'to y?' }).waitFor();
+    expect(await page.getByRole('alert').textContent()).toBe('');
+  });
+
   test('a critical request takes a second step, on which no button has the focus', async () => {
     const office = await stage().openOffice();
     await office.ask({ to: 'x', risk: 'critical' });

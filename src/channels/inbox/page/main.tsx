@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { Connection } from '../../../browser/connection.ts';
 import { fetchWithRetries } from '../../../browser/lost-connection.ts';
+import { isObject } from '../../../content/json-value.ts';
 import { App } from './app.tsx';
 import { claimOpened } from './claim-opened.ts';
 import { Inbox } from './inbox.ts';
@@ -30,7 +31,7 @@ const client = new InboxClient({
     signal: () => never,
   }),
   now,
-  onOtherViewer: () => location.reload(),
+  onOtherViewer: () => leave(),
 });
 const inbox = new Inbox(client, now);
 const letters = new StoredSetting('letters', true);
@@ -60,12 +61,29 @@ const changes = new SharedChanges({
   readCount: async () => (await client.readCounts()).mine.count,
 });
 
+/* Somebody else has signed in, who gets a page of their own. What was on its way is told there, as this page can't wait for it. */
+let isLeaving = false;
+const leave = (): void => {
+  if (isLeaving) return;
+  isLeaving = true;
+  history.replaceState({ isUnsure: inbox.answering.sendingIds.length > 0 }, '');
+  location.reload();
+};
+const takeUnsure = (): boolean => {
+  const state: unknown = history.state;
+  history.replaceState(null, '');
+  return isObject(state) && state['isUnsure'] === true;
+};
+const unsureWords =
+  'The sign-in has changed. An answer that was on its way may not be recorded: look for its request under Decided.';
+
 /* The address keeps what is shown; a fragment is never sent to a server. */
 const readAddress = (): { list: string; request: string } => {
   const search = new URLSearchParams(location.hash.slice(1));
   return { list: search.get('list') ?? 'mine', request: search.get('request') ?? '' };
 };
 const writeAddress = (): void => {
+  if (isLeaving) return;
   const { row } = inbox.opened ?? {};
   const search = new URLSearchParams({
     list: inbox.query.list,
@@ -86,6 +104,10 @@ const start = async (): Promise<void> => {
   if (known !== undefined && known !== 'mine') takePreloaded();
   await inbox.setQuery({ list: known ?? 'mine' });
   if (request !== '') await inbox.openById(request);
+  if (takeUnsure()) {
+    inbox.answering.alert = unsureWords;
+    inbox.changed();
+  }
   inbox.subscribe(writeAddress);
   claimOpened(inbox);
   changes.start();
@@ -114,7 +136,7 @@ window.addEventListener('online', () => {
   void inbox.refresh();
 });
 window.addEventListener('beforeunload', (event) => {
-  if (inbox.answering.sendingIds.length > 0) event.preventDefault();
+  if (!isLeaving && inbox.answering.sendingIds.length > 0) event.preventDefault();
 });
 
 const root = document.querySelector('#root');
