@@ -76,6 +76,31 @@ export function playLists(stage: () => OfficeStage): void {
     await waitUntil(async () => (await pages[0]?.title()) === 'Inbox');
   });
 
+  test('side by side in 900 px the filter is inside the page, and titles have the most room', async () => {
+    const office = await stage().openOffice();
+    await office.ask({ to: 'x', topic: 'x' });
+    const page = await stage().open(office, { viewport: { width: 900, height: 700 } });
+    await page.getByText('Filter').click();
+    const fields = await page.locator('.filter-fields').boundingBox();
+    expect((fields?.x ?? 0) + (fields?.width ?? 0)).toBeLessThanOrEqual(900);
+    const [row, what] = ['.list-row', '.list-row .what'].map((each) => page.locator(each));
+    const widths = [(await row?.boundingBox())?.width, (await what?.boundingBox())?.width];
+    expect((widths[1] ?? 0) / (widths[0] ?? 0)).toBeGreaterThan(0.5);
+  });
+
+  test('what keeps an approval from counting is shown in two whole lines where there is little room', async () => {
+    const office = await stage().openOffice();
+    await office.ask({ to: 'x', topic: 'x', body: 'A line.\n'.repeat(60) });
+    const page = await stage().open(office, { viewport: { width: 390, height: 700 } });
+    await page.getByRole('row').click();
+    await page.locator('#answer-why', { hasText: 'Left: ' }).waitFor();
+    const lines = `(() => {
+      const why = document.querySelector('#answer-why');
+      return why.getBoundingClientRect().height / parseFloat(getComputedStyle(why).lineHeight);
+    })()`;
+    expect(await page.evaluate(lines)).toBeGreaterThanOrEqual(2);
+  });
+
   test.each(['light', 'dark'] as const)('axe finds nothing on the %s page', async (colorScheme) => {
     const office = await stage().openOffice();
     for (const to of ['x', 'y']) await office.ask({ to, topic: to, risk: 'critical' });
