@@ -275,3 +275,18 @@ test('what arrives while several that are alike are answered is opened by itself
   resolve();
   await settle(inbox);
 });
+
+test('whoever loses the right to see requests while they are shown reads that there is nothing to answer', async () => {
+  const route = new FakeRoute(other('x'), other('y'));
+  const inbox = await route.open();
+  inbox.open(rowOf(inbox, 'x'));
+  readWhole(inbox, route);
+  route.entries = [];
+  await inbox.refresh();
+  expect(inbox.list.entries.filter(inbox.needsPerson)).toEqual([]);
+  expect(inbox.answering.whyNotApprove).toBe('There is nothing to answer.');
+  expect(inbox.answering.alert).toBeUndefined();
+  route.entries = [other('x')];
+  await inbox.refresh();
+  expect(inbox.answering.whyNotApprove).toBeUndefined();
+});

@@ -56,7 +56,7 @@ export class FakeRoute {
       return Response.json({ entries: open.map(this.listed), position: 0, ...read });
     }
     const entry = this.entries.find(({ requestId }) => pathname.endsWith(`/${requestId}`));
-    const error = { code: 'unknown-request', message: 'There is no such request.' };
+    const error = { code: 'not-found', message: 'There is no such request.' };
     if (entry === undefined) return Response.json({ error }, { status: 404 });
     return Response.json({ entry, earlier: [], ...read });
   }

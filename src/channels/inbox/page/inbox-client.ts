@@ -47,6 +47,11 @@ export class RefusedError extends Error {
     super(refusal.message);
     this.refusal = refusal;
   }
+
+  /** Whether a request is gone, or is one that the person may not see. */
+  get isNotFound(): boolean {
+    return this.refusal.code === 'not-found';
+  }
 }
 
 interface ClientOptions {

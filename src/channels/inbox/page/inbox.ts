@@ -172,7 +172,8 @@ export class Inbox {
       this.#replace(loaded.entry);
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
-      this.answering.alert = error.message;
+      if (error.isNotFound && this.list.find(entry.requestId)) this.list.close(entry);
+      else this.answering.alert = error.message;
     }
   }
 
@@ -183,9 +184,12 @@ export class Inbox {
     const gone = this.list.entries.filter(
       (entry) => isWaiting(entry) && !there.has(entry.requestId),
     );
-    for (const { requestId } of gone.slice(0, 20)) {
-      const read = await this.client.readRequest(requestId).catch(() => undefined);
-      if (read !== undefined) this.#replace(read.entry);
+    for (const entry of gone.slice(0, 20)) {
+      try {
+        this.#replace((await this.client.readRequest(entry.requestId)).entry);
+      } catch (error) {
+        if (error instanceof RefusedError && error.isNotFound) this.list.close(entry);
+      }
     }
   }
 

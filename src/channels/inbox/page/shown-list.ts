@@ -14,6 +14,16 @@ export function isWaiting(entry: InboxEntry): boolean {
   return entry.state === 'open' && (entry.maySettle || entry.rights.mayAnswer);
 }
 
+const noRights = {
+  mayAnswer: false,
+  refusal: 'no-request',
+  mayApprove: false,
+  mayReject: false,
+  mayEdit: false,
+  mayWithdraw: false,
+  mayReassign: false,
+} as const;
+
 /** Whether an entry may be put into a row with others: what the person may approve as it is. */
 function isGroupable(entry: InboxEntry): entry is InboxEntry & { request: ApprovalRequest } {
   const { request, state, rights } = entry;
@@ -88,6 +98,12 @@ export class ShownList {
       return entries === row.entries ? row : { ...row, entries };
     });
     this.#latest = put(this.#latest);
+  }
+
+  /** An entry is gone, or the person may not see it any more: until it is read again, there is nothing to answer. */
+  close(entry: InboxEntry): void {
+    const { requestId, threadId } = entry;
+    this.replace({ ...entry, rights: { requestId, threadId, ...noRights }, maySettle: false });
   }
 
   /**
