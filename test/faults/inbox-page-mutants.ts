@@ -156,4 +156,20 @@ export const inboxPageMutants: readonly SourceMutant[] = [
     suite: ['inbox/page-mistakes', 'after somebody has taken their approval back'],
     sentence: failed,
   },
+  {
+    promise: 'requests that a person may not see any more are not offered for an answer',
+    file: 'channels/inbox/page/shown-list.ts',
+    from: 'rights: { requestId, threadId, ...noRights }',
+    to: '...{}',
+    suite: ['inbox/page-mistakes', 'whoever loses the right to see requests'],
+    sentence: failed,
+  },
+  {
+    promise: 'an answer that hangs is sent again as soon as the server can be reached',
+    file: 'channels/inbox/page/main.tsx',
+    from: 'if (!isReachable) void inbox.refresh();',
+    to: '',
+    suite: ['inbox/page.deep', 'an answer that gets no response is sent again'],
+    sentence: /TimeoutError/,
+  },
 ];
