@@ -92,4 +92,28 @@ export const readingMutants: readonly SourceMutant[] = [
     suite: ['inbox/reading.deep', 'whose data is damaged'],
     sentence: failed,
   },
+  {
+    promise: 'amounts in several currencies are not called the same in all rows',
+    file: 'channels/inbox/page/arguments.tsx',
+    from: '.every((each) => same.includes(each))',
+    to: '.every(() => true)',
+    suite: ['inbox/reading.deep', 'an amount is the same in all rows'],
+    sentence: failed,
+  },
+  {
+    promise: 'amounts in several currencies are not called the same in all requests',
+    file: 'channels/inbox/page/differing-fields.ts',
+    from: 'apart.length === 0 ? compared',
+    to: 'apart.length >= 0 ? compared',
+    suite: ['inbox/compare-inputs', 'with amounts in'],
+    sentence: failed,
+  },
+  {
+    promise: 'each secret in a table is counted',
+    file: 'channels/inbox/page/arguments.tsx',
+    from: 'isSame(column) && !hasMasked(declared, [...item, column])',
+    to: 'isSame(column)',
+    suite: ['inbox/reading.deep', 'secrets of the rows of a table'],
+    sentence: failed,
+  },
 ];

@@ -68,6 +68,52 @@ describe('alike calls', () => {
     });
   });
 
+  test.each<[string, string[], string[], unknown[], { shared: unknown; differing: string[] }]>([
+    [
+      'currencies that differ',
+      ['amount'],
+      ['currency'],
+      [
+        { to: 'a', amount: 5, currency: 'EUR' },
+        { to: 'a', amount: 5, currency: 'JPY' },
+      ],
+      { shared: { to: 'a' }, differing: ['currency', 'amount'] },
+    ],
+    [
+      'one currency',
+      ['amount'],
+      ['currency'],
+      [
+        { to: 'a', amount: 5, currency: 'EUR' },
+        { to: 'b', amount: 5, currency: 'EUR' },
+      ],
+      { shared: { amount: 5, currency: 'EUR' }, differing: ['to'] },
+    ],
+    [
+      'currencies that differ elsewhere, in a list',
+      ['order', 'items', '*', 'price'],
+      ['order', 'in'],
+      [
+        { order: { in: 'EUR', items: [{ price: 5 }], note: {} }, more: {} },
+        { order: { in: 'JPY', items: [{ price: 5 }], note: {} }, more: {} },
+      ],
+      { shared: { order: { note: {} }, more: {} }, differing: ['order.in', 'order.items'] },
+    ],
+    [
+      'a currency that one has alone, and no amount',
+      ['order', 'price'],
+      ['currency'],
+      [{ order: {}, currency: 'EUR' }, { order: {} }],
+      { shared: { order: {} }, differing: ['currency'] },
+    ],
+  ])('with amounts in %s', (_what, path, currencyPath, inputs, { shared, differing }) => {
+    const format = { type: 'money', currency: { path: currencyPath }, unit: 'major' } as const;
+    const compared = compareInputs(inputs, [{ path, format }]);
+    expect(compared.shared).toEqual({ value: shared });
+    const places = compared.differing.map((field) => renderArgumentPath(field.path));
+    expect(places.toSorted()).toEqual(differing.toSorted());
+  });
+
   test('of different forms are shown whole', () => {
     const { shared, differing } = compareInputs([{ a: { b: 1 } }, { a: [1] }]);
     expect(shared).toBe(undefined);

@@ -85,6 +85,12 @@ const nthLetter = (index: number): string =>
 const letterBy = (month: string): string =>
   `Dear Ada,\n\nplease pay it by ${month}, as we have agreed.\n\nBest,\nMia`;
 
+/** Says of an amount where its currency is. */
+const money = (path: string[], currency: string[]): InboxEntry['formats'][number] => ({
+  path,
+  format: { type: 'money', currency: { path: currency }, unit: 'major' },
+});
+
 /* A PNG image of one pixel. Its data begins at the 41st byte. */
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
@@ -302,6 +308,50 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
         '2026-12-24text',
         '90071992547409931234text',
       ]);
+    });
+
+    test('an amount is the same in all rows, and in all requests, only in the same currency', async () => {
+      await using at = await open();
+      const rows = [
+        { amount: 5, currency: 'EUR', by: 'post' },
+        { amount: 5, currency: 'JPY', by: 'post' },
+      ];
+      const formats = [money(['rows', '*', 'amount'], ['rows', '*', 'currency'])];
+      await show(at.page, makeEntry({ rows }, { formats }));
+      const cells = await at.page.locator('td[role=cell] > div').allInnerTexts();
+      expect(cells.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
+        'EUR 5.00 exactly 5',
+        'EUR',
+        'JPY 5 exactly 5',
+        'JPY',
+      ]);
+      const entries = rows.map((row, index) =>
+        makeEntry(row, { requestId: `r${index}`, formats: [money(['amount'], ['currency'])] }),
+      );
+      await showTogether(at.page, entries);
+      expect(await valueOf(at.page, 'by')).toBe('post');
+      const text = (await readText(at.page)).replaceAll(/\s+/g, ' ');
+      expect(text).toContain('EUR 5.00');
+      expect(text).toContain('JPY 5');
+      expect(text).not.toContain('not known');
+    });
+
+    test('secrets of the rows of a table are counted, and are not called the same', async () => {
+      await using at = await open();
+      const rows = ['a', 'b'].map((to) => ({
+        to,
+        key: '(secret)',
+        login: { pin: '(secret)' },
+        by: 'post',
+      }));
+      const formats: InboxEntry['formats'] = [
+        { path: ['rows', '*', 'key'], format: { type: 'secret' } },
+        { path: ['rows', '*', 'login', 'pin'], format: { type: 'secret' } },
+      ];
+      await show(at.page, makeEntry({ rows }, { formats }));
+      expect(await waitForShown(at.page, [])).toMatchObject({ hidden: 4 });
+      const columns = await at.page.locator('[role=columnheader]').allTextContents();
+      expect(columns).toEqual(['to', 'key', 'login']);
     });
 
     test('of a lost call is beside why it counts as lost; of a stuck thread there is none', async () => {

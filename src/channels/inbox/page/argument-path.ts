@@ -36,11 +36,19 @@ export function findFormat(
 
 /** Whether the value at a path must not be shown: it, or what it is part of, was masked or is declared a secret. */
 export function isMasked(declared: Declared, path: ArgumentPath): boolean {
-  const secrets = declared.formats.filter(({ format }) => format.type === 'secret');
-  const paths = [...declared.masked, ...secrets.map((each) => each.path)];
-  return paths.some(
+  return listMasked(declared).some(
     (each) => each.length <= path.length && isSamePath(each, path.slice(0, each.length)),
   );
+}
+
+/** Whether the value at a path, or something in it, must not be shown. */
+export function hasMasked(declared: Declared, path: ArgumentPath): boolean {
+  return isMasked(declared, path) || listMasked(declared).some((each) => leadsThrough(each, path));
+}
+
+function listMasked({ formats, masked }: Declared): string[][] {
+  const secrets = formats.filter(({ format }) => format.type === 'secret');
+  return [...masked, ...secrets.map((each) => each.path)];
 }
 
 function isSamePath(declared: readonly string[], path: ArgumentPath): boolean {
@@ -51,6 +59,17 @@ function isSamePath(declared: readonly string[], path: ArgumentPath): boolean {
       return name === String(part) || (name === '*' && typeof part === 'number');
     })
   );
+}
+
+/** Where the currency of a declared amount is; `undefined` if no argument has it. */
+export function findCurrencyPath(format: FieldFormat): readonly string[] | undefined {
+  const { currency } = format.type === 'money' ? format : {};
+  return typeof currency === 'object' ? currency.path : undefined;
+}
+
+/** Whether a declared path leads to a place or through it. */
+export function leadsThrough(declared: readonly string[], place: ArgumentPath): boolean {
+  return isSamePath(declared.slice(0, place.length), place);
 }
 
 /** The value at a declared path, whose `*` stand for these positions, the first for the first; `undefined` if there is none. */

@@ -6,12 +6,16 @@ import type { FieldFormat } from '../inbox-api.ts';
 import {
   type ArgumentPath,
   type Declared,
+  findCurrencyPath,
   findFormat,
+  hasMasked,
   isMasked,
   isNamed,
+  leadsThrough,
   renderArgumentPath,
 } from './argument-path.ts';
 import { isSameJson, readOwn } from './compare-values.ts';
+import { DataTable } from './data-table.tsx';
 import { FileValue } from './file-value.tsx';
 import { formatValue } from './format-value.ts';
 import { Literal, NotShown, Tag } from './literal.tsx';
@@ -285,6 +289,16 @@ function listColumns(rows: readonly TableRow[]): string[] {
   return [...new Set(rows.flatMap((row) => Object.keys(row)))];
 }
 
+/** The columns that have the currencies of a column's amounts: it is the same in all rows only if they are. */
+function listCurrencyColumns({ formats }: Declared, item: ArgumentPath, column: string): string[] {
+  return formats.flatMap(({ path, format }) => {
+    const currency = findCurrencyPath(format) ?? [];
+    const isOfItem = leadsThrough(path, [...item, column]) && leadsThrough(currency, item);
+    const name = currency[item.length];
+    return isOfItem && name !== undefined ? [name] : [];
+  });
+}
+
 interface TableProps {
   rows: readonly TableRow[];
   path: ArgumentPath;
@@ -294,13 +308,21 @@ interface TableProps {
 
 /** A list of objects. What is the same in all of them is said once, before. */
 function Table({ rows, path, start }: TableProps) {
+  const { declared } = useContext(Source);
   const label = renderArgumentPath(path);
   const columns = listColumns(rows);
   const first = rows[0] ?? {};
-  const isConstant = (column: string): boolean =>
+  const isSame = (column: string): boolean =>
     Object.hasOwn(first, column) &&
     rows.every((row) => Object.hasOwn(row, column) && isSameJson(row[column], first[column]));
-  const constant = columns.filter(isConstant);
+  const item = [...path, start];
+  /* Of what is not shown nobody knows whether it is the same. */
+  const same = columns.filter(
+    (column) => isSame(column) && !hasMasked(declared, [...item, column]),
+  );
+  const constant = same.filter((column) =>
+    listCurrencyColumns(declared, item, column).every((each) => same.includes(each)),
+  );
   const others = columns.filter((column) => !constant.includes(column));
   return (
     <>
@@ -338,50 +360,4 @@ function Table({ rows, path, start }: TableProps) {
       )}
     </>
   );
-}
-
-/* More columns get too little room each. */
-const mostBeside = 6;
-
-interface DataTableProps {
-  /** What it is, for who does not see it. */
-  label: string;
-  columns: readonly string[];
-  rows: readonly { name: ComponentChildren; cells: readonly ComponentChildren[] }[];
-}
-
-/** A table that becomes one block for each row where there is little room for its columns, each value with the name of its column. */
-export function DataTable({ label, columns, rows }: DataTableProps) {
-  const table = (
-    <table role="table" aria-label={label}>
-      <thead role="rowgroup">
-        <tr role="row">
-          <td role="cell" />
-          {columns.map((column) => (
-            <th key={column} role="columnheader" scope="col">
-              {column}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {rows.map(({ name, cells }, index) => (
-          <tr key={index} role="row">
-            <th role="rowheader" scope="row">
-              {name}
-            </th>
-            {cells.map((cell, place) => (
-              <td key={place} role="cell">
-                <span className="cell-name" aria-hidden="true">
-                  {columns[place]}
-                </span>
-                <div>{cell}</div>
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-  return columns.length > mostBeside ? <div className="narrow">{table}</div> : table;
 }

@@ -4,7 +4,8 @@ import type { ApprovalRequest } from '../../../content/approval.ts';
 import { inertLine, inertText } from '../../../content/inert-text.ts';
 import type { InboxDetail, InboxEntry } from '../inbox-api.ts';
 import { findFormat, isMasked, renderArgumentPath } from './argument-path.ts';
-import { Arguments, DataTable, Value, ValuesOf } from './arguments.tsx';
+import { Arguments, Value, ValuesOf } from './arguments.tsx';
+import { DataTable } from './data-table.tsx';
 import { Detail } from './details.tsx';
 import { compareInputs, findUsual, type DifferingField } from './differing-fields.ts';
 import { Escaped, Inert } from './inert.tsx';
@@ -127,7 +128,7 @@ function listColumns(entries: readonly InboxEntry[]): {
   const inputs = entries.map(
     ({ request, lostCall }) => lostCall?.input ?? request?.toolCall?.input,
   );
-  const { shared, differing } = compareInputs(inputs);
+  const { shared, differing } = compareInputs(inputs, entries[0]?.formats);
   const renderArgument = (field: DifferingField): Column => ({
     name: renderArgumentPath(field.path) || 'input',
     render: (index) => (

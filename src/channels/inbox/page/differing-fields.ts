@@ -1,4 +1,11 @@
-import { isNamed, type ArgumentPath } from './argument-path.ts';
+import { isObject } from '../../../content/json-value.ts';
+import {
+  type ArgumentPath,
+  type Declared,
+  findCurrencyPath,
+  isNamed,
+  leadsThrough,
+} from './argument-path.ts';
 import { isSameJson, readOwn } from './compare-values.ts';
 
 /** A place at which inputs differ, and what each has there; `undefined` where it has nothing. */
@@ -17,22 +24,39 @@ export interface ComparedInputs {
 /* What is deeper is shown whole. */
 const deepest = 8;
 
-/** Finds out what is the same in all of these inputs and what differs, each at the innermost path at which all of them are objects. */
-export function compareInputs(inputs: readonly unknown[]): ComparedInputs {
-  return compareCells(
-    inputs.map((value) => ({ value })),
-    [],
-  );
+/**
+ * Finds out what is the same in all of these inputs and what differs, each at the innermost path at which all of them are objects. Amounts in
+ * currencies that differ do so too.
+ */
+export function compareInputs(
+  inputs: readonly unknown[],
+  formats: Declared['formats'] = [],
+): ComparedInputs {
+  const cells = inputs.map((value) => ({ value }));
+  const compared = compareCells(cells, [], []);
+  const apart = formats.filter(({ format }) => {
+    const currency = findCurrencyPath(format);
+    return currency && compared.differing.some(({ path }) => leadsThrough(currency, path));
+  });
+  return apart.length === 0 ? compared : compareCells(cells, [], apart);
 }
 
-function compareCells(cells: DifferingField['cells'], path: ArgumentPath): ComparedInputs {
+/** `apart`: what counts as different although it is the same. */
+function compareCells(
+  cells: DifferingField['cells'],
+  path: ArgumentPath,
+  apart: Declared['formats'],
+): ComparedInputs {
   const [first] = cells;
   const isSame = cells.every((cell) =>
     cell === undefined || first === undefined
       ? cell === first
       : isSameJson(cell.value, first.value),
   );
-  if (isSame) return { ...(first && { shared: first }), differing: [] };
+  const inside = apart.filter((each) => leadsThrough(each.path, path));
+  const isEmpty = isObject(first?.value) && Object.keys(first.value).length === 0;
+  if (isSame && (inside.length === 0 || isEmpty))
+    return { ...(first && { shared: first }), differing: [] };
   const objects = cells.map((cell) => cell?.value).filter(isNamed);
   if (objects.length < cells.length || path.length === deepest)
     return { differing: [{ path, cells }] };
@@ -42,6 +66,7 @@ function compareCells(cells: DifferingField['cells'], path: ArgumentPath): Compa
     ...compareCells(
       objects.map((object) => readOwn(object, name)),
       [...path, name],
+      inside,
     ),
   }));
   const same = fields.flatMap(({ name, shared }): [string, unknown][] =>
