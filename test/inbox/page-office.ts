@@ -41,7 +41,7 @@ interface Asked {
 }
 
 export interface OfficeOptions {
-  /** Where its clock stands, in milliseconds since 1970. Default: it goes. */
+  /** Where its clock stands, in milliseconds since 1970, until something was asked: each time it goes on by a second. Default: it goes. */
   now?: number | undefined;
 }
 
@@ -84,9 +84,10 @@ export interface Office {
 const leaseMs = 1_000;
 
 /** An office whose agent asks before each mail, and its inbox, on a real server. Calls are not run: a worker elsewhere would go on. */
-export async function openOffice({ now }: OfficeOptions = {}): Promise<
+export async function openOffice({ now: startsAt }: OfficeOptions = {}): Promise<
   Office & { close: () => void }
 > {
+  let now = startsAt;
   const readClock = (): number => now ?? Date.now();
   const script: ScriptedCall[] = [];
   const topics = new Map<string, Asked>();
@@ -173,6 +174,7 @@ export async function openOffice({ now }: OfficeOptions = {}): Promise<
       const threadId = plan(asked);
       const { requester: principal = 'eve' } = asked;
       await agent.run('Write.', await agent.thread(threadId), { principal });
+      if (now !== undefined) now += 1_000;
     },
     loseCall: async (asked) => {
       const threadId = plan(asked);
