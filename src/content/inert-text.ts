@@ -81,6 +81,11 @@ export function omitHidden(text: string): string {
   return text.replace(inAnyText(), '');
 }
 
+/** An untrusted name, such as that of an argument: in quotation marks if it is not a plain word, so that it can't imitate anything else. */
+export function inertName(name: string): string {
+  return /^[\w$-]+$/.test(name) ? name : quoteInertLine(name);
+}
+
 /** An untrusted value as `inertLine` makes it, in quotation marks that it can't end. */
 export function quoteInertLine(text: string): string {
   return quoteInert(inertLine(text));

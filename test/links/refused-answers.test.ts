@@ -587,3 +587,10 @@ test('links are for several agents, each with threads of its own', async () => {
   expect(await one.answers()).toEqual([]);
   expect(await two.answers()).toHaveLength(1);
 });
+
+test('the name of an argument imitates nothing, and none is without a name', async () => {
+  const input = { to: 'ACME', euros: 1, '': 'a', 'to ': 'b', 'note (text)': 'c' };
+  const { invite } = await openDesk({ calls: [{ id: 'c1', name: 'pay', input }] });
+  const { text } = await (await invite('ada')).send();
+  expect(text).toContain('to "ACME" euros 1 "" "a" "to " "b" "note (text)" "c"');
+});

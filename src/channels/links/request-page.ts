@@ -1,5 +1,5 @@
 import { describeDeadline, type TimeReader } from '../../content/deadline-words.ts';
-import { inertLine, inertText } from '../../content/inert-text.ts';
+import { inertLine, inertName, inertText } from '../../content/inert-text.ts';
 import { isObject } from '../../content/json-value.ts';
 import { lookAlikeWarnings } from '../../content/look-alikes.ts';
 import { findInputMode } from '../../content/field-schema.ts';
@@ -128,7 +128,7 @@ function renderInput(input: unknown): Html {
     ${fields.map(
       ([name, value]) =>
         html`<dt>
-            ${inertLine(name)}${typeof value === 'string' && value.includes('\n') ? ' (text)' : ''}
+            ${inertName(name)}${typeof value === 'string' && value.includes('\n') ? ' (text)' : ''}
           </dt>
           <dd>${renderValue(value)}</dd>`,
     )}

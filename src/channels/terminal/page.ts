@@ -1,4 +1,4 @@
-import { inertLine, quoteInertLine } from '../../content/inert-text.ts';
+import { inertLine, inertName, quoteInertLine } from '../../content/inert-text.ts';
 import { lookAlikeWarnings } from '../../content/look-alikes.ts';
 import { renderAsker } from '../../content/request-text.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
@@ -114,7 +114,7 @@ export function showCall(
 
 function makeEntryParts(page: Page, group: object, indent: number): Part[] {
   return Object.entries(group).map(([name, value]) => {
-    const label = Array.isArray(group) ? `[${name}]` : nameText(name);
+    const label = Array.isArray(group) ? `[${name}]` : inertName(name);
     return makeValuePart(page, `${label}: `, value, indent);
   });
 }
@@ -180,7 +180,7 @@ type Ahead = string | { value: unknown };
 function listInside(group: object): Ahead[] {
   const isList = Array.isArray(group);
   const items = Object.entries(group).flatMap(([name, value], index): Ahead[] => [
-    `${index === 0 ? '' : ', '}${isList ? '' : `${nameText(name)}: `}`,
+    `${index === 0 ? '' : ', '}${isList ? '' : `${inertName(name)}: `}`,
     { value },
   ]);
   return isList ? ['[', ...items, ']'] : ['{', ...items, '}'];
@@ -188,11 +188,6 @@ function listInside(group: object): Ahead[] {
 
 function renderLeaf(value: unknown): string {
   return typeof value === 'string' ? quoteInertLine(value) : (JSON.stringify(value) ?? 'undefined');
-}
-
-/* A name that is not a plain word is quoted, so that it can't imitate a value. */
-export function nameText(name: string): string {
-  return /^[\w$-]+$/.test(name) ? name : quoteInertLine(name);
 }
 
 /** Lines, or a group of parts, of which the middle may be hidden. Blank lines may be dropped. */

@@ -1,4 +1,4 @@
-import { inertLine } from '../../content/inert-text.ts';
+import { inertLine, inertName } from '../../content/inert-text.ts';
 import {
   describeText,
   type QuestionField,
@@ -9,7 +9,7 @@ import type { UserInputRequest } from '../../content/user-input.ts';
 import { showApproval } from './ask-approval.ts';
 import type { AskOptions } from './ask-in-terminal.ts';
 import { showField } from './ask-question.ts';
-import { type Content, nameText, Page, showCall } from './page.ts';
+import { type Content, Page, showCall } from './page.ts';
 import { unstyled } from './styled-text.ts';
 
 /**
@@ -43,7 +43,7 @@ function renderPage(content: Content): string {
 function showQuestion(page: Page, request: QuestionRequestContent): void {
   for (const [at, field] of request.fields.entries()) {
     showField(page, { request, field, at, position: undefined });
-    if (request.fields.length > 1) page.add(`  ${nameText(field.key)}`);
+    if (request.fields.length > 1) page.add(`  ${inertName(field.key)}`);
     page.add(...listAnswers(field), '');
   }
 }
@@ -53,7 +53,7 @@ function listAnswers(field: QuestionField): string[] {
   const picks = options.map(({ id, label, description }) => {
     const more = description === undefined ? '' : ` (${inertLine(description)})`;
     const note = preselected.includes(id) ? ', preselected' : '';
-    return `    ${nameText(id)}: ${inertLine(label)}${more}${note}`;
+    return `    ${inertName(id)}: ${inertLine(label)}${more}${note}`;
   });
   const several = max > 1 ? [`    at most ${max} of them`] : [];
   return [

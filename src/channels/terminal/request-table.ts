@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
-import { inertLine, quoteInertLine } from '../../content/inert-text.ts';
-import { longestOnOneLine, nameText, type Page, renderCompact, showCall } from './page.ts';
+import { inertLine, inertName, quoteInertLine } from '../../content/inert-text.ts';
+import { longestOnOneLine, type Page, renderCompact, showCall } from './page.ts';
 import { wrap } from './styled-text.ts';
 
 /** A field in which requests differ: its name, and its value in each of them. */
@@ -19,7 +19,7 @@ export function addDifferences(page: Page, requests: readonly ApprovalRequest[])
   if (first?.toolCall === undefined || !inputs.every((input) => input !== undefined)) return false;
   const names = [...new Set(inputs.flatMap((input) => [...input.keys()]))];
   const fields = names.map((name) => ({
-    name: nameText(name),
+    name: inertName(name),
     cells: inputs.map((input) => (input.has(name) ? renderCompact(input.get(name)) : '(absent)')),
     hasLines: inputs.some((input) => hasSeveralLines(input.get(name))),
   }));

@@ -1,4 +1,4 @@
-import { quoteInertLine } from '../../../content/inert-text.ts';
+import { inertName } from '../../../content/inert-text.ts';
 import { isObject } from '../../../content/json-value.ts';
 import type { FieldFormat, InboxEntry } from '../inbox-api.ts';
 
@@ -13,14 +13,9 @@ export function renderArgumentPath(path: ArgumentPath): string {
   return path
     .map((part, index) => {
       if (typeof part === 'number') return `[${part}]`;
-      return `${index === 0 ? '' : '.'}${renderArgumentName(part)}`;
+      return `${index === 0 ? '' : '.'}${inertName(part)}`;
     })
     .join('');
-}
-
-/** The name of one field, as one that is safe to show. */
-export function renderArgumentName(name: string): string {
-  return /^[\w$-]+$/.test(name) ? name : quoteInertLine(name);
 }
 
 /** The format that is declared for the value at a path, and the positions in lists that lead there. */

@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { describeDeadlineAction } from '../../../content/deadline-action.ts';
-import { inertLine } from '../../../content/inert-text.ts';
+import { inertLine, inertName } from '../../../content/inert-text.ts';
 import type { RequestPath } from '../../../content/tool-call.ts';
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import type { InboxEntry } from '../inbox-api.ts';
 import { Address } from './address.tsx';
-import { renderArgumentName } from './argument-path.ts';
 import { Value, ValuesOf } from './arguments.tsx';
 import { isSameJson } from './compare-values.ts';
 import { Inert } from './inert.tsx';
@@ -154,7 +153,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 
 /** The agents that lead to the one that asks, outermost first. */
 function renderAgents(path: RequestPath): string {
-  return path.map(({ agent }) => renderArgumentName(agent)).join(' > ');
+  return path.map(({ agent }) => inertName(agent)).join(' > ');
 }
 
 function Votes({ request: { votes = [], reassignments = [] } }: { request: ApprovalRequest }) {

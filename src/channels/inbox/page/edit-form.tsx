@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
-import { inertLine, inertText } from '../../../content/inert-text.ts';
+import { inertLine, inertName, inertText } from '../../../content/inert-text.ts';
 import type { InboxEntry } from '../inbox-api.ts';
-import { renderArgumentName, renderArgumentPath } from './argument-path.ts';
+import { renderArgumentPath } from './argument-path.ts';
 import { Changes } from './changes.tsx';
 import {
   type EditDraft,
@@ -83,7 +83,7 @@ interface EditedFieldProps {
 function EditedField({ field, entered, fault, onEnter }: EditedFieldProps) {
   const id = useId();
   const { name, description, mayBe, kind } = field;
-  const label = name === '' ? 'input' : renderArgumentName(name);
+  const label = name === '' ? 'input' : inertName(name);
   const shown = inertText(entered.text);
   const isHidden = kind === 'text' && shown.includes('\\u{');
   const notes = [
