@@ -30,7 +30,7 @@ import { type PageSettings, preparePage, servePageFile } from './serve-page.ts';
  * - `GET <path>/api/counts` counts the lists.
  * - `GET <path>/api/changes?after=` streams what changes, as server-sent events.
  * - `POST <path>/api/answers` takes `{ viewer, answers: [{ requestId, threadId, digest, answer }] }`, and responds with one outcome for each.
- * - `POST <path>/api/actions` withdraws, reassigns, settles a lost call, retries a stuck thread, claims and releases.
+ * - `POST <path>/api/actions` withdraws, reassigns, settles a lost call, retries a stuck thread, runs a call of a gate, claims and releases.
  *
  * Answers are recorded, and a worker runs the calls. Each is refused (`answer-mismatch`) if what its `digest` says was shown is not what the log has.
  * Refusals are JSON, `{ error: { code, message } }`: 400, 403 (also `foreign-origin` and `other-viewer`), 404, 405, 413, 415, 500.
