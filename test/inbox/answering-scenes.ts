@@ -329,7 +329,7 @@ export function playAnswering(stage: () => OfficeStage): void {
     const edit = async (text: string): Promise<void> => {
       await page.locator('.edit-form textarea').first().fill(text);
       await page.getByRole('button', { name: 'Check the edit' }).click();
-      await page.locator('#request-title:focus').waitFor();
+      await page.locator('#request-title:focus', { hasText: /^Before the edit: Send/ }).waitFor();
       await readToEnd(page);
       await page.keyboard.press('a');
     };

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
+import { previewEdit } from '../../src/channels/inbox/page/answers.ts';
 import { enterValue, readEditDraft } from '../../src/channels/inbox/page/edit-draft.ts';
 import type { Inbox } from '../../src/channels/inbox/page/inbox.ts';
 import { decide, makeEntry } from './page-entries.ts';
@@ -289,4 +290,10 @@ test('whoever loses the right to see requests while they are shown reads that th
   route.entries = [other('x')];
   await inbox.refresh();
   expect(inbox.answering.whyNotApprove).toBeUndefined();
+});
+
+test('what the app said of a call is not shown as said of its edit', () => {
+  const details = [{ type: 'text', label: 'Balance of x', text: '100 EUR' } as const];
+  const edited = previewEdit(other('x', { details }), { to: 'y' }, 2_000);
+  expect(edited.details).toEqual([{ ...details[0], label: 'Balance of x (before the edit)' }]);
 });

@@ -61,7 +61,7 @@ export function makeAnswer(
   return { requestId, threadId, digest, answer };
 }
 
-/** The entry as it will run with an edited input: for the check before the answer. */
+/** The entry as it will run with an edited input: for the check before the answer. What the app said of the call, it said before the edit. */
 export function previewEdit(entry: InboxEntry, input: unknown, now: number): InboxEntry {
   const { request } = entry;
   if (request?.type !== 'approval-request' || request.toolCall === undefined) return entry;
@@ -72,7 +72,11 @@ export function previewEdit(entry: InboxEntry, input: unknown, now: number): Inb
     toolCall: { ...toolCall, input },
     edit: { original, patches: [], at: now },
   };
-  return { ...entry, request: edited };
+  const details = entry.details.map((detail) => ({
+    ...detail,
+    label: `${detail.label} (before the edit)`,
+  }));
+  return { ...entry, request: edited, details };
 }
 
 /** Whether an approval takes a second, separate step. */

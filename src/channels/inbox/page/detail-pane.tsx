@@ -78,6 +78,7 @@ export function DetailPane({ inbox, detail, onHandle }: DetailPaneProps) {
       </header>
       <div class="detail-scroll">
         <h2 id="request-title" tabIndex={-1}>
+          {inbox.answering.step === 'check' && 'Before the edit: '}
           {describeRow(opened.row)}
         </h2>
         <Notice inbox={inbox} opened={opened} />
