@@ -88,6 +88,9 @@ test.skipIf(whyNot !== undefined)(
     await page.waitForTimeout(1_500);
     await send.click();
     await page.getByText('Seats must be an integer from 1 to 10.').waitFor();
+    /* A screen reader that comes to the field says why. */
+    const described = page.getByRole('group', { description: /^Seats must be an integer/ });
+    await described.and(page.locator(':focus')).waitFor();
     expect(await field.inputValue()).toBe('eleven');
     expect(await readAnswer()).toBeUndefined();
     await field.fill('7');

@@ -8,7 +8,7 @@ import {
   visitedAddress,
   whyNotAnswer,
 } from '../../../content/question.ts';
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { InboxEntry } from '../inbox-api.ts';
 import { Address } from './address.tsx';
 import type { Draft } from './answers.ts';
@@ -103,12 +103,17 @@ function Field({ field, isOnly, picked, fault, onPick }: FieldProps) {
   const { key, label, options, max, freeText, preselected = [] } = field;
   const isMany = max > 1;
   const hint = describeText(field);
+  const faultId = useId();
   const set = (id: string, isPicked: boolean): void => {
     const others = isMany ? picked.optionIds.filter((each) => each !== id) : [];
     onPick({ ...picked, optionIds: isPicked ? [...others, id] : others });
   };
   return (
-    <fieldset id={fieldId(key)} tabIndex={-1}>
+    <fieldset
+      id={fieldId(key)}
+      tabIndex={-1}
+      aria-describedby={fault === undefined ? undefined : faultId}
+    >
       <legend class={isOnly ? 'unseen' : undefined}>{inertLine(label)}</legend>
       {options.map(({ id, label: name, description }) => (
         <label key={id} class="check">
@@ -140,7 +145,7 @@ function Field({ field, isOnly, picked, fault, onPick }: FieldProps) {
         </label>
       )}
       {fault !== undefined && (
-        <p class="refusal">
+        <p class="refusal" id={faultId}>
           {inertLine(label)} {fault}.
         </p>
       )}
