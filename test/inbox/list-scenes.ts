@@ -89,6 +89,17 @@ export function playLists(stage: () => OfficeStage): void {
     expect((widths[1] ?? 0) / (widths[0] ?? 0)).toBeGreaterThan(0.5);
   });
 
+  test('enlarged four times, the title of what is opened is in the window', async () => {
+    const office = await stage().openOffice();
+    await office.ask({ to: 'x', topic: 'x' });
+    const page = await stage().open(office, { viewport: { width: 320, height: 200 } });
+    await page.getByRole('row').press('Enter');
+    await page.locator('#request-title:focus').waitFor();
+    const { y = -1, height = 0 } = (await page.locator('#request-title').boundingBox()) ?? {};
+    expect(y).toBeGreaterThanOrEqual(0);
+    expect(Math.floor(y + height)).toBeLessThanOrEqual(200);
+  });
+
   test('what keeps an approval from counting is shown in two whole lines where there is little room', async () => {
     const office = await stage().openOffice();
     await office.ask({ to: 'x', topic: 'x', body: 'A line.\n'.repeat(60) });

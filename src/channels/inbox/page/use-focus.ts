@@ -30,7 +30,10 @@ function moveFocus(at: FocusPlace['at'], inbox: Inbox): void {
   const startReading = (): void => {
     title?.focus({ preventScroll: true });
     title?.closest('.detail-scroll')?.scrollTo(0, 0);
-    if (!inbox.isWide) window.scrollTo(0, 0);
+    if (inbox.isWide) return;
+    window.scrollTo(0, 0);
+    /* What is above it may fill a small window. */
+    title?.scrollIntoView({ block: 'nearest' });
   };
   switch (at) {
     case 'heading':
