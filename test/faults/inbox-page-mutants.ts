@@ -79,8 +79,8 @@ export const inboxPageMutants: readonly SourceMutant[] = [
   {
     promise: 'a rule ticked for one request is not made of another',
     file: 'channels/inbox/page/page-answers.ts',
-    from: 'isRemembered === true && this.#isAlone',
-    to: 'isRemembered === true',
+    from: 'rememberedFor === entry.digest && this.#isAlone',
+    to: 'rememberedFor !== undefined',
     suite: ['inbox/page-mistakes', 'what was ticked for one request'],
     sentence: failed,
   },
@@ -171,5 +171,13 @@ export const inboxPageMutants: readonly SourceMutant[] = [
     to: '',
     suite: ['inbox/page.deep', 'an answer that gets no response is sent again'],
     sentence: /TimeoutError/,
+  },
+  {
+    promise: 'what was ticked for a request makes no rule of it after it has changed',
+    file: 'channels/inbox/page/page-answers.ts',
+    from: 'rememberedFor === entry.digest',
+    to: 'rememberedFor !== undefined',
+    suite: ['inbox/page-mistakes', 'what was ticked for a request makes'],
+    sentence: failed,
   },
 ];

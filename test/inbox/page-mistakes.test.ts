@@ -30,7 +30,7 @@ const settle = async (inbox: Inbox): Promise<void> =>
 const openOneOfTwo = async (route: FakeRoute): Promise<Inbox> => {
   const inbox = await route.open();
   inbox.answering.setDraft('a', {
-    isRemembered: true,
+    rememberedFor: 'shown a',
     edit: { entered: new Map(), input: { to: 'what a is to be' }, faults: [] },
   });
   inbox.open(rowOf(inbox, 'a'));
@@ -64,6 +64,21 @@ test('what was ticked for one request makes no rule of another, also where it is
   inbox.answering.approve();
   await settle(inbox);
   expect(route.posted).toMatchObject([{ requestId: 'b', answer: { approved: true } }]);
+  expect(route.posted[0]?.['answer']).not.toHaveProperty('remember');
+});
+
+test('what was ticked for a request makes no rule of it as it has become, until it is ticked again', async () => {
+  const rights = { mayRemember: { scope: 'everyone', match: 'any' } } as const;
+  const route = new FakeRoute(makeEntry('x', { rights }));
+  const inbox = await route.open();
+  inbox.answering.setDraft('x', { rememberedFor: 'shown x' });
+  route.replace(makeEntry('x', { rights, digest: 'edited x' }));
+  await inbox.refresh();
+  inbox.open(rowOf(inbox, 'x'));
+  readWhole(inbox, route);
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted).toMatchObject([{ digest: 'edited x', answer: { approved: true } }]);
   expect(route.posted[0]?.['answer']).not.toHaveProperty('remember');
 });
 

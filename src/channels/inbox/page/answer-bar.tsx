@@ -132,9 +132,11 @@ function RememberField({ inbox, opened: { row } }: { inbox: Inbox; opened: Pick<
     <label class="check">
       <input
         type="checkbox"
-        checked={answering.draft(entry.requestId).isRemembered === true}
+        checked={answering.draft(entry.requestId).rememberedFor === entry.digest}
         onChange={({ currentTarget }) =>
-          answering.setDraft(entry.requestId, { isRemembered: currentTarget.checked })
+          answering.setDraft(entry.requestId, {
+            rememberedFor: currentTarget.checked ? entry.digest : undefined,
+          })
         }
       />
       Approving also approves later calls: {renderRemember(mayRemember)}

@@ -30,8 +30,8 @@ export interface AnswerDetails {
 /** What somebody has filled in for a request, kept until it is answered. */
 export interface Draft {
   reason?: string;
-  /** Whether later calls are decided too. */
-  isRemembered?: boolean;
+  /** If later calls are decided too: the digest of what was shown when that was ticked. After a change it might cover others. */
+  rememberedFor?: string | undefined;
   /** What was typed into the form of an edit. */
   edit?: unknown;
   /** Who is to answer instead. */

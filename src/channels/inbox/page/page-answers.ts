@@ -215,11 +215,11 @@ export class PageAnswers {
     const entries = this.answerable;
     const isEdited = this.#step === 'check';
     this.#send('Approving', entries, (entry) => {
-      const { reason, isRemembered, edit } = this.#openedDraft;
+      const { reason, rememberedFor, edit } = this.#openedDraft;
       const { mayRemember } = entry.rights;
       return makeAnswer(entry, true, {
         reason,
-        ...(isRemembered === true && this.#isAlone ? { remember: mayRemember } : {}),
+        ...(rememberedFor === entry.digest && this.#isAlone ? { remember: mayRemember } : {}),
         ...(isEdited ? { input: readEditDraft(edit)?.input } : {}),
       });
     });
