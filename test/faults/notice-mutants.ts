@@ -67,6 +67,22 @@ export const noticeMutants: readonly SourceMutant[] = [
     sentence: late,
   },
   {
+    promise: 'a store hears nothing of other schemas of its database',
+    file: 'stores/postgres/listening.ts',
+    from: 'return own === undefined || own === schema;',
+    to: 'return true;',
+    suite: [notices, 'of stores in other schemas'],
+    sentence: late,
+  },
+  {
+    promise: 'a notice says in which schema its thread is',
+    file: sender,
+    from: 'to_json((${selectSchema}))',
+    to: 'to_json(null::text)',
+    suite: [notices, 'of stores in other schemas'],
+    sentence: late,
+  },
+  {
     promise: 'one of many idle workers claims a due thread',
     file: 'agent/claim-turns.ts',
     from: 'if (ahead === 0) return this.#claim(threadId);',

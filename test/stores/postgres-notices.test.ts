@@ -199,3 +199,29 @@ describe('notices of claims', () => {
     await stop();
   });
 });
+
+test('notices of stores in other schemas of the database are not heard (regression: their workers took turns for a thread that they do not have)', async () => {
+  const own = postgresStore(server.pool(await server.createSchema()));
+  const other = postgresStore(server.pool(await server.createSchema()));
+  const { heard, stop } = listening(own);
+  const claims: string[] = [];
+  const stopClaims = own.claims.subscribe(({ worker }) => claims.push(worker));
+  const knows = (id: string): boolean => heard.some((notice) => notice?.threadId === id);
+  let round = 0;
+  /** Notices of both, the other's first; resolves with what the own store has heard of the other's. */
+  const hearRound = async (): Promise<boolean> => {
+    const id = `t${(round += 1)}`;
+    other.claims.send({ worker: `other-${id}`, isFree: true });
+    await appendPlain(other, `other-${id}`, due);
+    own.claims.send({ worker: id, isFree: true });
+    await appendPlain(own, id, due);
+    await waitUntil(() => knows(id) && claims.includes(id), { interval: 5 });
+    return knows(`other-${id}`) || claims.includes(`other-${id}`);
+  };
+  await waitUntil(() => heard.length > 0);
+  /* It reads the name of its schema when it hears the first one. */
+  await waitUntil(async () => !(await hearRound()), { interval: 5 });
+  expect(await hearRound()).toBe(false);
+  await stopClaims();
+  await stop();
+});

@@ -1,8 +1,32 @@
+import { z } from 'zod';
 import { waitForTimer } from '../../content/waiting.ts';
 import type { ClaimNotice, ThreadNotice } from '../../thread/thread-store.ts';
 import { Notices } from '../sql/notices.ts';
-import { channels, parseClaimNotice, parseNotice } from './notice-payloads.ts';
+import { runOnce } from '../sql/thread-rows.ts';
+import { channels, type Heard, parseClaimNotice, parseNotice } from './notice-payloads.ts';
 import type { PostgresConnection, PostgresPool } from './pool.ts';
+import type { RunQuery } from './statement-runner.ts';
+import { readSchema } from './statements.ts';
+
+/** Says whether a notice is about the tables of a store. */
+type IsOwn = (heard: Pick<Heard<unknown>, 'schema'>) => boolean;
+
+/**
+ * Tells the notices about a store's own tables from those of stores in other schemas of the database. It reads the name of its schema when a
+ * notice names one; until then each may be its own.
+ */
+export function makeSchemaFilter(run: RunQuery): IsOwn {
+  let own: string | undefined;
+  const learn = runOnce(async () => {
+    const [row] = (await run(readSchema)).rows;
+    own = z.string().parse(row?.['nspname']);
+  });
+  return ({ schema }) => {
+    if (schema === undefined) return true;
+    if (own === undefined) void learn().catch(() => {});
+    return own === undefined || own === schema;
+  };
+}
 
 const listenings = new WeakMap<PostgresPool, SharedListening>();
 
@@ -16,8 +40,8 @@ export function shareListening(pool: PostgresPool): SharedListening {
 /** A listening connection that is open while there are subscribers. */
 class SharedListening {
   readonly #pool: PostgresPool;
-  readonly #threads = new Notices();
-  readonly #claims = new Notices<[notice: ClaimNotice]>();
+  readonly #threads = new Notices<[heard?: Heard<ThreadNotice>]>();
+  readonly #claims = new Notices<[heard: Heard<ClaimNotice>]>();
   #ending = new AbortController();
   #ended: Promise<void> = Promise.resolve();
 
@@ -26,13 +50,21 @@ class SharedListening {
   }
 
   /** Returns a function that ends the subscription; for the last one of any kind, it resolves after the connection is closed. */
-  addListener(listener: (notice?: ThreadNotice) => void): () => Promise<void> {
-    return this.#add(() => this.#threads.subscribe(listener));
+  addListener(isOwn: IsOwn, listener: (notice?: ThreadNotice) => void): () => Promise<void> {
+    return this.#add(() =>
+      this.#threads.subscribe((heard) => {
+        if (heard === undefined || isOwn(heard)) listener(heard?.notice);
+      }),
+    );
   }
 
   /** The same for notices of claims. */
-  addClaimListener(listener: (notice: ClaimNotice) => void): () => Promise<void> {
-    return this.#add(() => this.#claims.subscribe(listener));
+  addClaimListener(isOwn: IsOwn, listener: (notice: ClaimNotice) => void): () => Promise<void> {
+    return this.#add(() =>
+      this.#claims.subscribe((heard) => {
+        if (isOwn(heard)) listener(heard.notice);
+      }),
+    );
   }
 
   get #hasSubscribers(): boolean {
@@ -56,8 +88,8 @@ class SharedListening {
       onConnect: () => this.#threads.notify(),
       onNotification: (channel, payload) => {
         if (channel !== channels.claims) return this.#threads.notify(parseNotice(payload));
-        const notice = this.#claims.hasSubscribers ? parseClaimNotice(payload) : undefined;
-        if (notice !== undefined) this.#claims.notify(notice);
+        const heard = this.#claims.hasSubscribers ? parseClaimNotice(payload) : undefined;
+        if (heard !== undefined) this.#claims.notify(heard);
       },
     };
     this.#ended = keepListening(this.#pool, listener, this.#ending.signal);

@@ -4,14 +4,22 @@ import type { ClaimNotice, ThreadNotice } from '../../thread/thread-store.ts';
 /** The channels of NOTIFY. Versions without notices of claims listen to the first one alone. */
 export const channels = { threads: 'holdpoint', claims: 'holdpoint_claims' } as const;
 
-/* Postgres rejects a payload of 8000 bytes or more. */
-const maximumBytes = 7999;
+/* Postgres rejects a payload of 8000 bytes or more, and the name of the schema comes on top. */
+const maximumBytes = 7_500;
 
 function fits(payload: string): boolean {
   return new TextEncoder().encode(payload).length <= maximumBytes;
 }
 
+/** A notice that was received. */
+export interface Heard<NOTICE> {
+  notice: NOTICE;
+  /** The schema of the tables that the notice is about; absent in those of an older version. */
+  schema: string | undefined;
+}
+
 const noticeSchema = z.object({
+  schema: z.string().optional(),
   threadId: z.string(),
   agent: z.string().optional(),
   nextDeadline: z.number().optional(),
@@ -25,19 +33,21 @@ export function stringifyNotice(notice: ThreadNotice): string {
 }
 
 /** The notice in a payload; `undefined` for any other text. */
-export function parseNotice(payload: string | undefined): ThreadNotice | undefined {
+export function parseNotice(payload: string | undefined): Heard<ThreadNotice> | undefined {
   const parsed = parsePayload(noticeSchema, payload);
   if (parsed === undefined) return undefined;
-  const { threadId, agent, nextDeadline, requestIds } = parsed;
-  return {
+  const { schema, threadId, agent, nextDeadline, requestIds } = parsed;
+  const notice = {
     threadId,
     ...(agent === undefined ? {} : { agent }),
     ...(nextDeadline === undefined ? {} : { nextDeadline }),
     ...(requestIds === undefined ? {} : { requestIds }),
   };
+  return { schema, notice };
 }
 
 const claimSchema = z.object({
+  schema: z.string().optional(),
   agent: z.string().optional(),
   worker: z.string(),
   threadId: z.string().optional(),
@@ -51,16 +61,17 @@ export function stringifyClaimNotice(notice: ClaimNotice): string | undefined {
 }
 
 /** The notice of a claim in a payload; `undefined` for any other text. */
-export function parseClaimNotice(payload: string | undefined): ClaimNotice | undefined {
+export function parseClaimNotice(payload: string | undefined): Heard<ClaimNotice> | undefined {
   const parsed = parsePayload(claimSchema, payload);
   if (parsed === undefined) return undefined;
-  const { agent, worker, threadId, isFree } = parsed;
-  return {
+  const { schema, agent, worker, threadId, isFree } = parsed;
+  const notice = {
     worker,
     isFree,
     ...(agent === undefined ? {} : { agent }),
     ...(threadId === undefined ? {} : { threadId }),
   };
+  return { schema, notice };
 }
 
 function parsePayload<PARSED>(

@@ -1,6 +1,7 @@
 import { waitForTimer } from '../../content/waiting.ts';
 import { channels } from './notice-payloads.ts';
 import type { PostgresPool, PostgresQuery, PostgresResult } from './pool.ts';
+import { selectSchema } from './statements.ts';
 
 type Channel = (typeof channels)[keyof typeof channels];
 
@@ -67,5 +68,10 @@ async function settleWithin(milliseconds: number, work: Promise<unknown>): Promi
   await waitForTimer(milliseconds, ended.signal);
 }
 
-const sendNotices =
-  'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as notices (channel, payload)';
+/*
+ * A notice tells in which schema its tables are, as all schemas of a database share its channels. An empty payload is no JSON afterwards, and means
+ * the same.
+ */
+const sendNotices = `
+  select pg_notify(channel, coalesce('{"schema":' || to_json((${selectSchema})) || ',' || substr(payload, 2), payload))
+  from unnest($1::text[], $2::text[]) as notices (channel, payload)`;

@@ -81,6 +81,13 @@ export const readClock: PostgresQuery = {
   text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now',
 };
 
+/** Selects the name of the schema in which the tables are. */
+export const selectSchema = `
+  select nspname::text from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+  where pg_class.oid = to_regclass('holdpoint_threads')`;
+
+export const readSchema: PostgresQuery = { name: 'holdpoint-schema', text: selectSchema };
+
 /* Never prepared, as the best index depends on the values. */
 export function listThreads(query: ThreadQuery): PostgresQuery {
   const { status, order = 'id' } = query;
