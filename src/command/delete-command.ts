@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { deleteThreads } from '../thread/delete-threads.ts';
@@ -85,14 +85,27 @@ function parseLimit(text: string): number {
   throw new InvalidArgumentError('It must be a whole number of 1 or more.');
 }
 
-/* For its owner alone, as it has all that was said. A batch is on the disk before it is deleted. */
+/*
+ * For its owner alone, as it has all that was said. A batch is on the disk before it is deleted. A line that was cut off, such as by a full disk,
+ * is ended first: it would spoil the next one, whose thread is then deleted.
+ */
 async function openArchive(path: string) {
-  const file = await open(path, 'a', 0o600);
+  const file = await open(path, 'a+', 0o600);
+  let start = (await lacksLineEnd(file)) ? '\n' : '';
   return {
     write: async (lines: readonly string[]): Promise<void> => {
-      await file.appendFile(lines.map((line) => `${line}\n`).join(''));
+      await file.appendFile(start + lines.map((line) => `${line}\n`).join(''));
+      start = '';
       await file.sync();
     },
     close: async () => file.close(),
   };
+}
+
+/** Whether the last line of a file has no end. */
+async function lacksLineEnd(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  if (size === 0) return false;
+  const { buffer } = await file.read({ buffer: Buffer.alloc(1), position: size - 1 });
+  return buffer.toString() !== '\n';
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAgent } from 'holdpoint';
@@ -69,6 +69,17 @@ test('an archive has each thread before, for its owner alone, and is verified as
   expect(await runCommand(['verify', '--file', archive])).toMatchObject({
     status: 0,
     output: expect.stringContaining('2 sound, 0 with a fault'),
+  });
+});
+
+test('a line of an archive that was cut off does not spoil the next one (regression: its thread was deleted)', async () => {
+  const archive = join(folder, 'old.jsonl');
+  const { output: line } = await runCommand(['export', 'of nobody', '--store', file]);
+  writeFileSync(archive, line.slice(0, line.length / 2));
+  await holdpoint(['--days', '90', '--agent', 'talker', '--archive', archive]);
+  expect(await runCommand(['verify', 'of talker', '--file', archive])).toMatchObject({
+    status: 0,
+    output: expect.stringContaining('1 sound, 0 with a fault'),
   });
 });
 

@@ -73,9 +73,17 @@ export const deletionMutants: readonly SourceMutant[] = [
   {
     promise: 'an archive of the command is for its owner alone',
     file: 'command/delete-command.ts',
-    from: "open(path, 'a', 0o600)",
-    to: "open(path, 'a', 0o644)",
+    from: "open(path, 'a+', 0o600)",
+    to: "open(path, 'a+', 0o644)",
     suite: ['command/delete', 'for its owner alone'],
+    sentence: failed,
+  },
+  {
+    promise: 'a line of an archive that was cut off does not spoil the next one',
+    file: 'command/delete-command.ts',
+    from: "(await lacksLineEnd(file)) ? '\\n' : ''",
+    to: "(await lacksLineEnd(file)) ? '' : ''",
+    suite: ['command/delete', 'does not spoil the next one'],
     sentence: failed,
   },
 ];
