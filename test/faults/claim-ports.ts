@@ -1,6 +1,8 @@
-import type { ThreadClaim, ThreadStore } from 'holdpoint';
+import type { Agent, ThreadClaim, ThreadStore } from 'holdpoint';
+import { vi } from 'vitest';
 import { pause } from './claim-agents.ts';
-import type { ClaimDraws } from './claim-draws.ts';
+import { type ClaimDraws, worldTime } from './claim-draws.ts';
+import type { ClaimGround } from './claim-grounds.ts';
 import type { ClaimWaits } from './claim-waits.ts';
 import type { MortalProcess } from './mortal-process.ts';
 import type { WorkerRoom } from './worker-room.ts';
@@ -103,4 +105,37 @@ export function watchWorker(
 /** Whether a claim is over at once. */
 function isGivenBack({ until }: ThreadClaim, { skewMs }: WorkerRoom): boolean {
   return until <= Date.now() + skewMs;
+}
+
+/** The agent of a worker, by thread, whose runs are noted in its room. */
+export function watchRuns(
+  name: string,
+  room: WorkerRoom,
+  agentOf: (threadId: string) => Agent,
+): Pick<Agent, 'name' | 'now' | 'thread' | 'run'> {
+  return {
+    name,
+    now: () => Date.now() + room.skewMs,
+    thread: async (...given) => agentOf(given[0] ?? '').thread(...given),
+    run: async (input, thread, options) => {
+      try {
+        const ended = await agentOf(thread.id).run(input, thread, options);
+        room.end(thread.id);
+        return ended;
+      } finally {
+        room.release();
+      }
+    },
+  };
+}
+
+/** Lets all happen on a ground that happens until then by itself. */
+export async function passTime(ground: ClaimGround, until: number): Promise<void> {
+  const end = new AbortController();
+  setTimeout(() => end.abort(), until - worldTime());
+  await ground.settle();
+  while (!end.signal.aborted) {
+    vi.advanceTimersToNextTimer();
+    await ground.settle();
+  }
 }

@@ -3,13 +3,14 @@ import { runWorker } from 'holdpoint/worker';
 import { vi } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
 import { audit } from './auditor.ts';
+import { BusyPlan, type Stopping } from './busy-plan.ts';
 import { agentName, type ClaimedThread, gated, makeClaimAgent } from './claim-agents.ts';
-import { ClaimDraws, isQuiet, worldTime } from './claim-draws.ts';
+import { type ClaimDraws, worldTime } from './claim-draws.ts';
 import type { ClaimGround } from './claim-grounds.ts';
-import { portsOf, watchWorker } from './claim-ports.ts';
+import { passTime, portsOf, watchRuns, watchWorker } from './claim-ports.ts';
 import { claimMs, type ClaimSchedule, pollMs, type WorkerPlan } from './claim-schedules.ts';
 import { ClaimWaits } from './claim-waits.ts';
-import { FaultPlan, MortalProcess } from './mortal-process.ts';
+import { MortalProcess } from './mortal-process.ts';
 import { WorkerRoom } from './worker-room.ts';
 
 /* More than four turns of 50 ms, and the way of the notices. */
@@ -60,13 +61,7 @@ export class ClaimWorld {
 
   /** Lets all happen that happens until then by itself. */
   async pass(until: number): Promise<void> {
-    const end = new AbortController();
-    setTimeout(() => end.abort(), until - worldTime());
-    await this.#ground.settle();
-    while (!end.signal.aborted) {
-      vi.advanceTimersToNextTimer();
-      await this.#ground.settle();
-    }
+    await passTime(this.#ground, until);
     this.#waits.judge();
   }
 
@@ -91,20 +86,7 @@ export class ClaimWorld {
     const onNamedClaim = (): void => void (this.namedClaims += 1);
     const store = watchWorker(ports, room, { ...this.#onlookers, onNamedClaim });
     const agentOf = this.#connect(process, { skewMs, store });
-    const agent: Pick<Agent, 'name' | 'now' | 'thread' | 'run'> = {
-      name: agentName,
-      now: () => Date.now() + skewMs,
-      thread: async (...given) => agentOf(given[0] ?? '').thread(...given),
-      run: async (input, thread, options) => {
-        try {
-          const ended = await agentOf(thread.id).run(input, thread, options);
-          room.end(thread.id);
-          return ended;
-        } finally {
-          room.release();
-        }
-      },
-    };
+    const agent = watchRuns(agentName, room, agentOf);
     void this.#dies(process).then(leave);
     this.alive += 1;
     room.open();
@@ -236,28 +218,5 @@ export class ClaimWorld {
       await this.#ground.settle();
     }
     await over;
-  }
-}
-
-/** At which point a process is told to stop. */
-interface Stopping {
-  stopsAt: number | undefined;
-  stop: () => void;
-}
-
-/** A process dies at one of its points, and is told to stop at another, unless all is quiet by then. */
-class BusyPlan extends FaultPlan {
-  readonly #stopping: Stopping | undefined;
-
-  constructor(diesAt: number | undefined, stopping: Stopping | undefined) {
-    super(diesAt === undefined ? [] : [diesAt]);
-    this.#stopping = stopping;
-  }
-
-  override pass(): boolean {
-    const isDeadly = super.pass();
-    if (isQuiet()) return false;
-    if (this.points === this.#stopping?.stopsAt) this.#stopping.stop();
-    return isDeadly;
   }
 }

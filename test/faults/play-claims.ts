@@ -7,7 +7,7 @@ import { busyMs, claimMs, type ClaimSchedule, leaseMs, pollMs } from './claim-sc
 import { ClaimWorld } from './claim-world.ts';
 
 /* Until the last claim and the last lease are over by every clock, and a poll has come twice. */
-const quietMs = leaseMs + claimMs + leaseMs + 3 * pollMs;
+export const quietMs = leaseMs + claimMs + leaseMs + 3 * pollMs;
 
 /** What a schedule came to. */
 interface ClaimsEnd {
