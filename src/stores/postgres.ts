@@ -9,7 +9,7 @@ import type {
 import { type Append, makeAppendQuery } from './postgres/append.ts';
 import { makePostgresDeletion } from './postgres/deletion.ts';
 import { type PostgresTransaction, sendAfterHooks } from './postgres/hooks.ts';
-import { makeSchemaFilter, shareListening } from './postgres/listening.ts';
+import { makeNoticeFilter, shareListening } from './postgres/listening.ts';
 import { channels, stringifyClaimNotice, stringifyNotice } from './postgres/notice-payloads.ts';
 import { shareSender } from './postgres/notice-sender.ts';
 import type { PostgresPool, PostgresResult } from './postgres/pool.ts';
@@ -131,7 +131,7 @@ export function postgresStore(
     (await run(readThread, [threadId])).rows.map(parseSummaryRow)[0];
   const listening = shareListening(listenPool);
   const sender = shareSender(pool, options);
-  const isOwn = makeSchemaFilter(run);
+  const isOwn = makeNoticeFilter(run);
   const subscribe = (listen: () => () => Promise<void>): (() => Promise<void>) => {
     if (listenPool === pool) refuseTooSmall(pool);
     return listen();

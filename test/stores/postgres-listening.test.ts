@@ -82,7 +82,7 @@ describe('subscribe', () => {
     await Promise.all(ears.map(async ({ hears }) => hears(1)));
     await appendPlain(store, 't', due(1));
     await Promise.all(ears.map(async ({ hears }) => hears(2)));
-    /* The first notice of a store makes it read the name of its schema. */
+    /* The first notice of a store makes it read which tables are its own. */
     await until(() => pool.totalCount - pool.idleCount === 1);
     for (const { stop } of ears.slice(1)) await stop();
     await appendPlain(store, 't', due(2));

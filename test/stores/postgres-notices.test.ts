@@ -219,7 +219,7 @@ test('notices of stores in other schemas of the database are not heard (regressi
     return knows(`other-${id}`) || claims.includes(`other-${id}`);
   };
   await waitUntil(() => heard.length > 0);
-  /* It reads the name of its schema when it hears the first one. */
+  /* It reads which tables are its own when it hears the first one. */
   await waitUntil(async () => !(await hearRound()), { interval: 5 });
   expect(await hearRound()).toBe(false);
   await stopClaims();

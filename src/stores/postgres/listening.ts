@@ -6,25 +6,25 @@ import { runOnce } from '../sql/thread-rows.ts';
 import { channels, type Heard, parseClaimNotice, parseNotice } from './notice-payloads.ts';
 import type { PostgresConnection, PostgresPool } from './pool.ts';
 import type { RunQuery } from './statement-runner.ts';
-import { readSchema } from './statements.ts';
+import { readTableId } from './statements.ts';
 
 /** Says whether a notice is about the tables of a store. */
-type IsOwn = (heard: Pick<Heard<unknown>, 'schema'>) => boolean;
+type IsOwn = (heard: Pick<Heard<unknown>, 'table'>) => boolean;
 
 /**
- * Tells the notices about a store's own tables from those of stores in other schemas of the database. It reads the name of its schema when a
- * notice names one; until then each may be its own.
+ * Tells the notices about a store's own tables from those of stores in other schemas of the database. It reads the id of its own when a notice
+ * has one; until then each may be its own.
  */
-export function makeSchemaFilter(run: RunQuery): IsOwn {
+export function makeNoticeFilter(run: RunQuery): IsOwn {
   let own: string | undefined;
   const learn = runOnce(async () => {
-    const [row] = (await run(readSchema)).rows;
-    own = z.string().parse(row?.['nspname']);
+    const [row] = (await run(readTableId)).rows;
+    own = z.string().parse(row?.['id']);
   });
-  return ({ schema }) => {
-    if (schema === undefined) return true;
+  return ({ table }) => {
+    if (table === undefined) return true;
     if (own === undefined) void learn().catch(() => {});
-    return own === undefined || own === schema;
+    return own === undefined || own === table;
   };
 }
 

@@ -4,8 +4,8 @@ import type { ClaimNotice, ThreadNotice } from '../../thread/thread-store.ts';
 /** The channels of NOTIFY. Versions without notices of claims listen to the first one alone. */
 export const channels = { threads: 'holdpoint', claims: 'holdpoint_claims' } as const;
 
-/* Postgres rejects a payload of 8000 bytes or more, and the name of the schema comes on top. */
-const maximumBytes = 7_500;
+/* Postgres rejects a payload of 8000 bytes or more, and the id of the table comes on top. */
+const maximumBytes = 7_900;
 
 function fits(payload: string): boolean {
   return new TextEncoder().encode(payload).length <= maximumBytes;
@@ -14,12 +14,12 @@ function fits(payload: string): boolean {
 /** A notice that was received. */
 export interface Heard<NOTICE> {
   notice: NOTICE;
-  /** The schema of the tables that the notice is about; absent in those of an older version. */
-  schema: string | undefined;
+  /** The id of the table of threads that the notice is about; absent in those of an older version. */
+  table: string | undefined;
 }
 
 const noticeSchema = z.object({
-  schema: z.string().optional(),
+  table: z.string().optional(),
   threadId: z.string(),
   agent: z.string().optional(),
   nextDeadline: z.number().optional(),
@@ -36,18 +36,18 @@ export function stringifyNotice(notice: ThreadNotice): string {
 export function parseNotice(payload: string | undefined): Heard<ThreadNotice> | undefined {
   const parsed = parsePayload(noticeSchema, payload);
   if (parsed === undefined) return undefined;
-  const { schema, threadId, agent, nextDeadline, requestIds } = parsed;
+  const { table, threadId, agent, nextDeadline, requestIds } = parsed;
   const notice = {
     threadId,
     ...(agent === undefined ? {} : { agent }),
     ...(nextDeadline === undefined ? {} : { nextDeadline }),
     ...(requestIds === undefined ? {} : { requestIds }),
   };
-  return { schema, notice };
+  return { table, notice };
 }
 
 const claimSchema = z.object({
-  schema: z.string().optional(),
+  table: z.string().optional(),
   agent: z.string().optional(),
   worker: z.string(),
   threadId: z.string().optional(),
@@ -64,14 +64,14 @@ export function stringifyClaimNotice(notice: ClaimNotice): string | undefined {
 export function parseClaimNotice(payload: string | undefined): Heard<ClaimNotice> | undefined {
   const parsed = parsePayload(claimSchema, payload);
   if (parsed === undefined) return undefined;
-  const { schema, agent, worker, threadId, isFree } = parsed;
+  const { table, agent, worker, threadId, isFree } = parsed;
   const notice = {
     worker,
     isFree,
     ...(agent === undefined ? {} : { agent }),
     ...(threadId === undefined ? {} : { threadId }),
   };
-  return { schema, notice };
+  return { table, notice };
 }
 
 function parsePayload<PARSED>(

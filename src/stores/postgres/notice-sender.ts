@@ -1,7 +1,7 @@
 import { waitForTimer } from '../../content/waiting.ts';
 import { channels } from './notice-payloads.ts';
 import type { PostgresPool, PostgresQuery, PostgresResult } from './pool.ts';
-import { selectSchema } from './statements.ts';
+import { tableId } from './statements.ts';
 
 type Channel = (typeof channels)[keyof typeof channels];
 
@@ -69,9 +69,9 @@ async function settleWithin(milliseconds: number, work: Promise<unknown>): Promi
 }
 
 /*
- * A notice tells in which schema its tables are, as all schemas of a database share its channels. An empty payload is no JSON afterwards, and means
- * the same.
+ * A notice tells which tables it is about, as all schemas of a database share its channels. An empty payload is no JSON afterwards, and means the
+ * same.
  */
 const sendNotices = `
-  select pg_notify(channel, coalesce('{"schema":' || to_json((${selectSchema})) || ',' || substr(payload, 2), payload))
+  select pg_notify(channel, coalesce('{"table":"' || ${tableId} || '",' || substr(payload, 2), payload))
   from unnest($1::text[], $2::text[]) as notices (channel, payload)`;

@@ -81,12 +81,13 @@ export const readClock: PostgresQuery = {
   text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now',
 };
 
-/** Selects the name of the schema in which the tables are. */
-export const selectSchema = `
-  select nspname::text from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-  where pg_class.oid = to_regclass('holdpoint_threads')`;
+/** The id of the table of threads: an expression that needs no plan, as a look into the catalog would. Null if there is none. */
+export const tableId = `to_regclass('holdpoint_threads')::oid::text`;
 
-export const readSchema: PostgresQuery = { name: 'holdpoint-schema', text: selectSchema };
+export const readTableId: PostgresQuery = {
+  name: 'holdpoint-table',
+  text: `select ${tableId} as id`,
+};
 
 /* Never prepared, as the best index depends on the values. */
 export function listThreads(query: ThreadQuery): PostgresQuery {
