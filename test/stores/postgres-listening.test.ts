@@ -33,7 +33,9 @@ describe('subscribe', () => {
     const admin = server.pool(database);
     const writer = postgresStore(server.pool(database));
     const ears = server.pool(database, { application_name: 'ears' });
-    const { heard, hears, stop } = listening(postgresStore(ears));
+    /* A pool for that alone: it would hand out other connections that were dropped with it. */
+    const store = postgresStore(server.pool(database), { listenPool: ears });
+    const { heard, hears, stop } = listening(store);
     await hears(1);
     await appendPlain(writer, 't', due(1));
     await hears(2);
