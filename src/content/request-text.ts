@@ -181,9 +181,12 @@ export function renderNamedPerson(principal: unknown): string | undefined {
 
 /** Who a principal is, as text, where the app's `principalId` is not known: a text or a number as it is, an object's id, or its JSON; `undefined` for nobody. */
 export function namePrincipal(principal: unknown): string | undefined {
-  const name = readIdText(principal) ?? readFirstField(principal, idFields, readIdText);
-  const isOther = name === undefined && typeof principal === 'object' && principal !== null;
-  return isOther ? JSON.stringify(principal) : name;
+  const name = readName(principal) ?? readFirstField(principal, idFields, readIdText);
+  if (name !== undefined) return name;
+  if (typeof principal === 'number') return String(principal);
+  return typeof principal === 'object' && principal !== null
+    ? JSON.stringify(principal)
+    : undefined;
 }
 
 function readFirstField(
