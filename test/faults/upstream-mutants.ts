@@ -278,7 +278,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     file: 'channels/mcp/upstream-connection.ts',
     from: '!this.#problems.includes(problem)',
     to: 'this.#problems.length < 10',
-    suite: ['mcp/upstreams', 'can not be reached is reported once'],
+    suite: ['mcp/unreachable-servers.deep', 'can not be reached is reported once'],
     sentence,
   },
   {

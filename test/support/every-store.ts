@@ -5,7 +5,7 @@ import { sharedPostgres } from './shared-postgres.ts';
 import { type KeptThreads, storeKits } from './store-kits.ts';
 
 /** A kind of store that may be on a server. */
-interface ServedKit {
+export interface ServedKit {
   name: string;
   start(): Promise<KeptThreads>;
 }

@@ -16,7 +16,7 @@ export interface StoreKit {
   keep(): KeptThreads;
 }
 
-const memoryKit: StoreKit = {
+export const memoryKit: StoreKit = {
   name: 'memoryStore',
   keep() {
     const store = memoryStore();
