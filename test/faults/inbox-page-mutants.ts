@@ -180,4 +180,12 @@ export const inboxPageMutants: readonly SourceMutant[] = [
     suite: ['inbox/page-mistakes', 'what was ticked for a request makes'],
     sentence: failed,
   },
+  {
+    promise: 'a page shows nothing after its person has signed out',
+    file: 'channels/inbox/page/inbox-client.ts',
+    from: 'isWithheld: error.isForbidden',
+    to: 'isWithheld: false',
+    suite: ['inbox/page-mistakes', 'that nobody is signed in'],
+    sentence: failed,
+  },
 ];

@@ -280,6 +280,25 @@ export function playAnswering(stage: () => OfficeStage): void {
     expect(posted).toHaveLength(2);
   });
 
+  test('after its person has signed out, the page shows nothing, and no key answers, until they are back', async () => {
+    const office = await stage().openOffice();
+    for (const to of ['x', 'y']) await office.ask({ to, topic: to });
+    const page = await stage().open(office);
+    await page.keyboard.press('j');
+    await waitForApproval(page, 'to x?');
+    const json = { error: { code: 'not-allowed', message: 'This user may not use this inbox.' } };
+    await page.route('**/api/**', async (route) => route.fulfill({ status: 403, json }));
+    await page.keyboard.press('a');
+    await page.getByRole('alert').getByText('This user may not use this inbox.').waitFor();
+    const text = await page.locator('#root').innerText();
+    expect(text).not.toMatch(/Send a mail|office/);
+    await page.unroute('**/api/**');
+    for (const key of ['j', 'a', 'Enter']) await page.keyboard.press(key);
+    expect(await office.readLog()).toEqual(new Map());
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.locator('#request-title', { hasText: 'Send a mail to y?' }).waitFor();
+  });
+
   test('after somebody else has signed in, an answer is not recorded, and the page says so without asking first', async () => {
     const office = await stage().openOffice();
     for (const to of ['x', 'y']) await office.ask({ to, topic: to });

@@ -312,3 +312,20 @@ test('what the app said of a call is not shown as said of its edit', () => {
   const edited = previewEdit(other('x', { details }), { to: 'y' }, 2_000);
   expect(edited.details).toEqual([{ ...details[0], label: 'Balance of x (before the edit)' }]);
 });
+
+test.each<[string, boolean, () => Response]>([
+  ['that nobody is signed in', true, () => Response.json({}, { status: 401 })],
+  ['that this person may not use the inbox', true, () => Response.json({}, { status: 403 })],
+  ['with the page of a sign-in', true, () => new Response('<h1>Sign in</h1>')],
+  ['that something failed', false, () => Response.json({}, { status: 500 })],
+])('what is shown is withheld while the server says %s: %s', async (_what, isWithheld, instead) => {
+  const route = new FakeRoute(makeEntry('x'));
+  const inbox = await route.open();
+  expect(inbox.problem).toBeUndefined();
+  route.instead = instead;
+  await inbox.refresh();
+  expect(inbox.problem).toMatchObject({ isWithheld });
+  route.instead = undefined;
+  await inbox.refresh();
+  expect(inbox.problem).toBeUndefined();
+});

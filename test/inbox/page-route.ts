@@ -17,6 +17,8 @@ export class FakeRoute {
   amend: (outcome: InboxOutcome) => InboxOutcome = (outcome) => outcome;
   /** An entry as lists have it. */
   listed: (entry: InboxEntry) => InboxEntry = (entry) => entry;
+  /** What is answered instead of anything else. */
+  instead: (() => Response) | undefined;
   /** Resolves before a POST is answered. */
   hold: Promise<unknown> = Promise.resolve();
 
@@ -45,6 +47,7 @@ export class FakeRoute {
   }
 
   async #respond({ pathname }: URL, init: RequestInit = {}): Promise<Response> {
+    if (this.instead !== undefined) return this.instead();
     const read = { viewer: 'Cy', at: this.now + this.ahead };
     const open = this.entries.filter(({ state }) => state === 'open');
     const count = { count: open.length, hasMore: false };

@@ -43,8 +43,9 @@ export function App({ inbox, letters, notifier, title, isReachable }: AppProps) 
   useFocus(inbox);
   const arrivals = useArrivals(inbox.list.newCount);
   const { opened, answering, problem } = inbox;
+  const isWithheld = problem?.isWithheld ?? false;
   return (
-    <div class="inbox">
+    <div class="inbox" data-withheld={isWithheld}>
       <header class="top">
         <h1>{title}</h1>
         <ListTabs inbox={inbox} />
@@ -69,8 +70,8 @@ export function App({ inbox, letters, notifier, title, isReachable }: AppProps) 
         {!isReachable() && (
           <p>The server can’t be reached. Answers are kept, and sent as soon as it can.</p>
         )}
-        {problem !== undefined && <p>{problem}</p>}
-        {answering.alert !== undefined && (
+        {problem !== undefined && <p>{problem.text}</p>}
+        {answering.alert !== undefined && !isWithheld && (
           <p>
             {answering.alert}
             <Button look="quiet" onPress={() => answering.closeAlert()}>

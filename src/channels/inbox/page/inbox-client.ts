@@ -42,16 +42,36 @@ export const firstQuery: ListQuery = {
 /** The server refused a whole request. */
 export class RefusedError extends Error {
   readonly refusal: InboxRefusal;
+  readonly #status: number;
 
-  constructor(refusal: InboxRefusal) {
+  constructor(refusal: InboxRefusal, status: number) {
     super(refusal.message);
     this.refusal = refusal;
+    this.#status = status;
+  }
+
+  /** Whether the person is no longer signed in, or may not use the inbox. */
+  get isForbidden(): boolean {
+    return this.#status === 401 || this.#status === 403;
   }
 
   /** Whether a request is gone, or is one that the person may not see. */
   get isNotFound(): boolean {
     return this.refusal.code === 'not-found';
   }
+}
+
+/** Why something can't be read. */
+export interface ReadProblem {
+  text: string;
+  /** Whether nobody is signed in who may read what the page has: it shows none of it until somebody is. */
+  isWithheld: boolean;
+}
+
+/** Why reading has failed. A sign-in of the app may have answered, in HTML. */
+export function describeProblem(error: unknown): ReadProblem {
+  if (error instanceof RefusedError) return { text: error.message, isWithheld: error.isForbidden };
+  return { text: 'The page could not read what the server responded.', isWithheld: true };
 }
 
 interface ClientOptions {
@@ -156,7 +176,7 @@ export class InboxClient {
     if (response.ok) return response;
     const refusal = await readRefusal(response);
     if (refusal.code === 'other-viewer') this.#options.onOtherViewer();
-    throw new RefusedError(refusal);
+    throw new RefusedError(refusal, response.status);
   }
 }
 

@@ -2,7 +2,14 @@ import type { InboxCounts, InboxEntry, InboxRequest } from '../inbox-api.ts';
 import { PageAnswers } from './page-answers.ts';
 import { countWords, describeRow, endSentence } from './entry-words.ts';
 import { Freshness } from './freshness.ts';
-import { firstQuery, type InboxClient, type ListQuery, RefusedError } from './inbox-client.ts';
+import {
+  describeProblem,
+  firstQuery,
+  type InboxClient,
+  type ListQuery,
+  type ReadProblem,
+  RefusedError,
+} from './inbox-client.ts';
 import { Marks } from './marks.ts';
 import { findNextRow, isWaiting, type Row, ShownList } from './shown-list.ts';
 
@@ -43,7 +50,7 @@ export class Inbox {
   #focus: FocusPlace | undefined;
   #openings = 0;
   /** Why the lists can't be read. */
-  problem: string | undefined;
+  problem: ReadProblem | undefined;
   isRead = false;
   /** Whether the person is in a field: what comes late does not take them out of it. */
   isInField = (): boolean => false;
@@ -130,10 +137,7 @@ export class Inbox {
         await this.#readAll();
         this.problem = undefined;
       } catch (error) {
-        this.problem =
-          error instanceof RefusedError
-            ? error.message
-            : 'The page could not read what the server responded.';
+        this.problem = describeProblem(error);
       }
       this.changed();
     }
@@ -155,7 +159,7 @@ export class Inbox {
     this.isRead = true;
     /* Before the counts: they take longer to read than a page of the list. */
     if (isShown) this.showNew();
-    else await this.#readGone(page.entries, page.next !== undefined);
+    else if (page.next === undefined) await this.#readGone(page.entries);
     const [counts] = await Promise.all([this.client.readCounts(), this.#readOpened(opened)]);
     this.#counts = counts;
     this.freshness.confirm(begun, this.#now());
@@ -178,8 +182,7 @@ export class Inbox {
   }
 
   /* A row that is over says how it ended. */
-  async #readGone(present: readonly InboxEntry[], hasMore: boolean): Promise<void> {
-    if (hasMore) return;
+  async #readGone(present: readonly InboxEntry[]): Promise<void> {
     const there = new Set(present.map(({ requestId }) => requestId));
     const gone = this.list.entries.filter(
       (entry) => isWaiting(entry) && !there.has(entry.requestId),
@@ -249,8 +252,7 @@ export class Inbox {
       this.list.append(page.entries);
       this.#next = page.next;
     } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      this.problem = error.message;
+      this.problem = describeProblem(error);
     }
     this.changed();
   }
@@ -352,8 +354,8 @@ export class Inbox {
     await this.refresh();
     this.showNew();
     const first = this.list.rows.find(({ entries }) => entries.some(this.needsPerson));
-    if (first === undefined || this.#opened !== undefined) return;
-    this.open(first, this.isInField() ? undefined : 'heading');
+    if (first !== undefined && this.#opened === undefined)
+      this.open(first, this.isInField() ? undefined : 'heading');
   }
 
   moveFocusTo(at: FocusPlace['at']): void {
@@ -391,8 +393,7 @@ export class Inbox {
   describeRest(): string {
     const left = this.list.entries.filter(this.needsPerson).length;
     const isMore = this.hasMore || this.list.newCount > 0;
-    const { row } = this.#opened ?? {};
-    const next = row === undefined ? '' : ` Next: ${endSentence(describeRow(row))}`;
+    const next = this.#opened ? ` Next: ${endSentence(describeRow(this.#opened.row))}` : '';
     if (left === 0 && !isMore) return 'Nothing is left.';
     return `${isMore ? `More than ${left}` : countWords(left, 'request')} left.${next}`;
   }

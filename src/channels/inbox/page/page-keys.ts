@@ -24,7 +24,7 @@ export function findPlace(target: EventTarget | null): KeyPlace {
 
 /** Listens to the keys of the page. */
 export function listenToKeys(options: PageKeysOptions): void {
-  const { letters } = options;
+  const { inbox, letters } = options;
   const gate = new KeyGate();
   const down = (event: KeyboardEvent): void => {
     const counts = gate.press(event.code || event.key, event);
@@ -36,6 +36,7 @@ export function listenToKeys(options: PageKeysOptions): void {
       return;
     }
     if (event.defaultPrevented || document.querySelector('dialog[open]')) return;
+    if (inbox.problem?.isWithheld === true) return;
     const action = readKey(event, place, { areLettersOn: letters.isOn });
     if (action === undefined) return;
     event.preventDefault();
