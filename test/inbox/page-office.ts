@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { tool } from 'ai';
 import { type AgentOptions, createAgent, memoryStore, type ThreadStore } from 'holdpoint';
 import { createInboxHandler } from 'holdpoint/inbox';
@@ -174,7 +175,8 @@ export async function openOffice({ now: startsAt }: OfficeOptions = {}): Promise
       const threadId = plan(asked);
       const { requester: principal = 'eve' } = asked;
       await agent.run('Write.', await agent.thread(threadId), { principal });
-      if (now !== undefined) now += 1_000;
+      if (now === undefined) await passMillisecond();
+      else now += 1_000;
     },
     loseCall: async (asked) => {
       const threadId = plan(asked);
@@ -248,6 +250,12 @@ export async function openOffice({ now: startsAt }: OfficeOptions = {}): Promise
     },
     readSent: async () => sent,
   };
+}
+
+/** Waits for the next millisecond: of two requests of one, lists have either first. */
+async function passMillisecond(): Promise<void> {
+  const at = Date.now();
+  while (Date.now() === at) await setImmediate();
 }
 
 /** A store as a process has it that dies: after that, nothing of it is written. Else it would take its thread up again. */
