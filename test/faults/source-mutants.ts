@@ -150,8 +150,8 @@ const fleetMutants: readonly SourceMutant[] = [
     file: 'agent/thread-handles.ts',
     from: 'if (isLost && head.agent',
     to: 'if (!isLost && head.agent',
-    suite: schedules,
-    sentence: /A lost call is not in the log|to deeply equal \[\]/,
+    suite: ['agent/lost-calls', 'by the first process that opens its thread'],
+    sentence: /to deeply equal \[ \[ 't'/,
   },
   {
     promise: 'a scheduler’s run waits for the time in the log',
