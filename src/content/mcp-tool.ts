@@ -1,5 +1,6 @@
 import type { Tool } from 'ai';
 import { z } from 'zod';
+import { formatKeyword, secretKeywords } from './format-keywords.ts';
 
 /** What `@ai-sdk/mcp` puts in the metadata of a tool, by which a tool of an MCP client is recognised. */
 export const mcpMetadataSchema = z.object({ clientName: z.string() });
@@ -15,11 +16,7 @@ export function isFromMcpServer({ type, metadata }: Tool): boolean {
  */
 export function omitFormats(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema), (key: string, value: unknown) => {
-    const isFormat =
-      key === 'x-holdpoint-format' ||
-      (key === 'writeOnly' && value === true) ||
-      (key === 'format' && value === 'password');
-    return isFormat ? undefined : value;
+    return key === formatKeyword || value === secretKeywords[key] ? undefined : value;
   });
 }
 

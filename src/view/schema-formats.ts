@@ -1,3 +1,4 @@
+import { formatKeyword, secretKeywords } from '../content/format-keywords.ts';
 import { isObject } from '../content/json-value.ts';
 import { type FieldFormat, fieldFormatSchema, type FormattedPath } from './field-format.ts';
 
@@ -5,9 +6,6 @@ import { type FieldFormat, fieldFormatSchema, type FormattedPath } from './field
 const deepest = 12;
 const most = 500;
 const mostParts = 10_000;
-
-/** The keyword of a JSON Schema that says how a value is meant, as a `FieldFormat`. With zod: `.meta({ 'x-holdpoint-format': … })`. */
-const keyword = 'x-holdpoint-format';
 
 /**
  * How the arguments of a tool are meant, as its input schema declares it. Nothing is guessed from names or values. Of several formats of one
@@ -159,12 +157,13 @@ function listSchemas(
 }
 
 function readFormat(schema: Record<PropertyKey, unknown>): FieldFormat | undefined {
-  const declared = Object.hasOwn(schema, keyword)
-    ? fieldFormatSchema.safeParse(schema[keyword]).data
+  const declared = Object.hasOwn(schema, formatKeyword)
+    ? fieldFormatSchema.safeParse(schema[formatKeyword]).data
     : undefined;
   if (declared !== undefined) return declared;
-  const { format, writeOnly, contentEncoding, contentMediaType } = schema;
-  if (format === 'password' || writeOnly === true) return { type: 'secret' };
+  const { format, contentEncoding, contentMediaType } = schema;
+  if (Object.entries(secretKeywords).some(([key, value]) => schema[key] === value))
+    return { type: 'secret' };
   if (format === 'date-time') return { type: 'date-time', unit: 'iso' };
   if (format === 'date') return { type: 'date' };
   if (format === 'duration') return { type: 'duration', unit: 'iso' };
