@@ -23,7 +23,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   {
     promise: 'nor of somebody whom they had asked to answer',
     file: 'agent/input/call-may-answer.ts',
-    from: 'if (await isAllowed({ by: { principal, channel } })) return from;',
+    from: 'if (await isAllowed(mayAnswer, answers, { by: { principal, channel } })) return from;',
     to: 'return from;',
     suite: ['policy/approver-attacks', 'asked to answer by an approver'],
     sentence: failed,

@@ -180,7 +180,7 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'the retry of a lost call is not approved by somebody whom mayAnswer refuses',
     file: 'agent/input/accept-outcome.ts',
-    from: 'if (mayApprove !== true) return again;',
+    from: 'if (!(await isAllowed(making.mayAnswer, [asked]))) return again;',
     to: '',
     suite: ['policy/settled-retry', 'mayAnswer refuses'],
     sentence: failed,

@@ -24,7 +24,7 @@ import {
   makeOwnRunner,
 } from '../calls/make-request.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
-import { makeAskedAnswer } from './call-may-answer.ts';
+import { isAllowed, makeAskedAnswer } from './call-may-answer.ts';
 import {
   parseAnswerer,
   type RefuseEnding,
@@ -201,9 +201,7 @@ async function retryEvents(
   /* The agents above have a say, and can't be asked here. */
   if (head.parent !== undefined) return again;
   const asked = makeAskedAnswer(request, response, by);
-  /* Without types it may return anything. */
-  const mayApprove: unknown = making.mayAnswer === undefined || (await making.mayAnswer(asked()));
-  if (mayApprove !== true) return again;
+  if (!(await isAllowed(making.mayAnswer, [asked]))) return again;
   const answeredBy = describeClosedBy(by, making.principalId);
   return [...again, { type: 'request-answered', at, response, ...answeredBy }];
 }

@@ -53,23 +53,30 @@ export async function findAllowedPerson(
   { request, asked, edited }: { request: UserInputRequest; asked: AskedBy; edited?: AskedBy },
   refuse: () => HoldpointError,
 ): Promise<string | undefined> {
-  const isAllowed = async (instead?: Parameters<AskedBy>[0]): Promise<boolean> => {
-    for (const each of edited === undefined ? [asked] : [asked, edited]) {
-      /* Without types it may return anything. */
-      const answer: unknown = mayAnswer === undefined || (await mayAnswer(each(instead)));
-      if (answer !== true) return false;
-    }
-    return true;
-  };
-  if (await isAllowed()) return undefined;
+  const answers = edited === undefined ? [asked] : [asked, edited];
+  if (await isAllowed(mayAnswer, answers)) return undefined;
   const { reassignments = [] } = request.type === 'approval-request' ? request : {};
   for (const { from, to } of reassignments) {
-    if (!(await isAllowed({ approvers: [to] }))) continue;
+    if (!(await isAllowed(mayAnswer, answers, { approvers: [to] }))) continue;
     /* The first of a person's reassignments is their own. They must still be allowed to answer. */
     const { principal, channel } = reassignments.find((other) => other.from === from) ?? {};
-    if (await isAllowed({ by: { principal, channel } })) return from;
+    if (await isAllowed(mayAnswer, answers, { by: { principal, channel } })) return from;
   }
   throw refuse();
+}
+
+/** Whether `mayAnswer` allows all of these answers, with other approvers than their requests' own, or of another person, if given. */
+export async function isAllowed(
+  mayAnswer: MayAnswer | undefined,
+  answers: readonly AskedBy[],
+  instead?: Parameters<AskedBy>[0],
+): Promise<boolean> {
+  for (const asked of answers) {
+    /* Without types it may return anything. */
+    const answer: unknown = mayAnswer === undefined || (await mayAnswer(asked(instead)));
+    if (answer !== true) return false;
+  }
+  return true;
 }
 
 /** Makes what `mayAnswer` is asked about an answer. */
