@@ -18,7 +18,8 @@ import type {
   StoredRequest,
   ThreadStoreRequests,
 } from '../thread/thread-store-requests.ts';
-import { findRights, makeNoRights } from './input/request-rights.ts';
+import { makeNoRights } from '../content/no-rights.ts';
+import { findRights } from './input/request-rights.ts';
 import { type AnswerOptions, parseAnswerer } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { findThreadRights } from './thread-rights.ts';

@@ -1,7 +1,8 @@
 import type { RequestRights } from '../content/request-rights.ts';
 import { HoldpointError } from '../errors.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { findRights, makeNoRights } from './input/request-rights.ts';
+import { makeNoRights } from '../content/no-rights.ts';
+import { findRights } from './input/request-rights.ts';
 import type { AnswerOptions } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { ThreadHandles } from './thread-handles.ts';

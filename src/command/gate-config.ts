@@ -7,7 +7,7 @@ import { hashText } from '../content/crypto.ts';
 import { parseJson } from '../content/json-value.ts';
 import { whyNotStrictJson } from '../policy/strict-json.ts';
 import { findUnkeepable, makeGateRules, makeMayAnswer } from './gate-rules.ts';
-import { type GateFile, gateFileSchema } from './gate-schema.ts';
+import { type GateFile, gateFileSchema, gateNameSchema } from './gate-schema.ts';
 import { findRepeatedKey } from './json-option.ts';
 import { readRulesFile } from './rules-file.ts';
 import type { CommandWorld } from './run-command.ts';
@@ -23,7 +23,7 @@ const isObject = (value: unknown): boolean => typeof value === 'object' && value
 
 /* Strict: a misspelt rule would be none. What upstreams are, `createGate` checks. */
 const codeSchema = z.strictObject({
-  name: z.string().min(1).max(90),
+  name: gateNameSchema,
   upstreams: z.custom<GateOptions['upstreams']>(isObject, 'must be an object'),
   toolApproval: z
     .custom<NonNullable<GateOptions['toolApproval']>>(

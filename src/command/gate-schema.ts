@@ -76,16 +76,15 @@ const ruleSchema = z.discriminatedUnion('approval', [
   z.strictObject({ ...matched, approval: z.literal('user-approval'), ...asking.shape }),
 ]);
 
+/** The name of a gate, as long as `createGate` takes. */
+export const gateNameSchema = z.string().min(1).max(90);
+
 /** A file of a gate. `schemas/gate.json` of the package is this schema as JSON Schema. */
 export const gateFileSchema = z.strictObject({
   $schema: z.string().optional().describe('For editors.'),
-  name: z
-    .string()
-    .min(1)
-    .max(90)
-    .describe(
-      'The name of the gate. Its requests and standing approvals are kept under it, so give different names to gates with different rules.',
-    ),
+  name: gateNameSchema.describe(
+    'The name of the gate. Its requests and standing approvals are kept under it, so give different names to gates with different rules.',
+  ),
   servers: z
     .record(serverName, serverSchema)
     .refine((servers) => Object.keys(servers).length > 0, 'needs at least one server')

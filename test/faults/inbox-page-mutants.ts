@@ -159,7 +159,7 @@ export const inboxPageMutants: readonly SourceMutant[] = [
   {
     promise: 'requests that a person may not see any more are not offered for an answer',
     file: 'channels/inbox/page/shown-list.ts',
-    from: 'rights: { requestId, threadId, ...noRights }',
+    from: "rights: makeNoRights(entry, 'no-request')",
     to: '...{}',
     suite: ['inbox/page-mistakes', 'whoever loses the right to see requests'],
     sentence: failed,

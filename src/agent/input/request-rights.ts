@@ -5,6 +5,7 @@ import {
   reject,
 } from '../../content/approval.ts';
 import { grantScopes, type Remember } from '../../content/approval-terms.ts';
+import { makeNoRights } from '../../content/no-rights.ts';
 import type { QuestionRequestContent } from '../../content/question.ts';
 import type { AnswerRefusal, RequestRights } from '../../content/request-rights.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
@@ -19,16 +20,6 @@ import { type AnswerContext, findRevokedVoters } from './call-may-answer.ts';
 import type { AnswerOptions, MayAnswer } from './parse-input.ts';
 import { findOwnVote, findReassigner, withdrawVotes } from './votes.ts';
 import { countAnswer } from './weigh-answer.ts';
-
-/** The rights of somebody who has none. */
-export function makeNoRights(
-  { requestId, threadId }: Pick<RequestRights, 'requestId' | 'threadId'>,
-  refusal: AnswerRefusal,
-): RequestRights {
-  const none = { mayApprove: false, mayReject: false, mayEdit: false };
-  const nor = { mayWithdraw: false, mayReassign: false };
-  return { requestId, threadId, mayAnswer: false, refusal, ...none, ...nor };
-}
 
 /**
  * Finds out what a person may do with an open request. Records nothing. `mayAnswer` is asked about plain answers, and about an approval with

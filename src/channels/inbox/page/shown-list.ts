@@ -1,4 +1,5 @@
 import { groupRequests } from '../../../content/group-requests.ts';
+import { makeNoRights } from '../../../content/no-rights.ts';
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import type { InboxEntry } from '../inbox-api.ts';
 
@@ -13,16 +14,6 @@ export interface Row {
 export function isWaiting(entry: InboxEntry): boolean {
   return entry.state === 'open' && (entry.maySettle || entry.rights.mayAnswer);
 }
-
-const noRights = {
-  mayAnswer: false,
-  refusal: 'no-request',
-  mayApprove: false,
-  mayReject: false,
-  mayEdit: false,
-  mayWithdraw: false,
-  mayReassign: false,
-} as const;
 
 /** Whether an entry may be put into a row with others: what the person may approve as it is. */
 function isGroupable(entry: InboxEntry): entry is InboxEntry & { request: ApprovalRequest } {
@@ -102,8 +93,7 @@ export class ShownList {
 
   /** An entry is gone, or the person may not see it any more: until it is read again, there is nothing to answer. */
   close(entry: InboxEntry): void {
-    const { requestId, threadId } = entry;
-    this.replace({ ...entry, rights: { requestId, threadId, ...noRights }, maySettle: false });
+    this.replace({ ...entry, rights: makeNoRights(entry, 'no-request'), maySettle: false });
   }
 
   /**

@@ -1,0 +1,11 @@
+import type { AnswerRefusal, RequestRights } from './request-rights.ts';
+
+/** The rights of somebody who has none. */
+export function makeNoRights(
+  { requestId, threadId }: Pick<RequestRights, 'requestId' | 'threadId'>,
+  refusal: AnswerRefusal,
+): RequestRights {
+  const none = { mayApprove: false, mayReject: false, mayEdit: false };
+  const nor = { mayWithdraw: false, mayReassign: false };
+  return { requestId, threadId, mayAnswer: false, refusal, ...none, ...nor };
+}
