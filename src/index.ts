@@ -4,6 +4,7 @@ export type {
   AnswerOptions,
   InputItem,
   MayAnswer,
+  RespondOptions,
   RunInput,
   SettledOutcome,
 } from './agent/input.ts';

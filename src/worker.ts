@@ -15,7 +15,6 @@ export {
   deleteThreads,
   type DeleteThreadsOptions,
 } from './thread/delete-threads.ts';
-export { type FilledRequests, type FillOptions, fillRequests } from './thread/fill-requests.ts';
 
 /** Options of `runWorker`. */
 export interface WorkerOptions {

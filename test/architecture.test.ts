@@ -61,6 +61,7 @@ const rooms: Record<string, readonly string[]> = {
   testing: ['thread', 'content', 'errors.ts'],
   agent: [...below, 'stores/memory.ts'],
   'agent/custom': ['agent', ...below],
+  'agent/acts': ['agent/run', 'agent/input', 'agent/calls', ...below],
   'agent/run': ['agent/input', 'agent/calls', 'agent/model', ...below],
   'agent/input': ['agent/calls', 'agent/model', ...below],
   'agent/calls': ['agent/model', ...below],
@@ -79,7 +80,12 @@ const rooms: Record<string, readonly string[]> = {
     'stores',
     ...below,
   ],
-  http: ['content/check-settings.ts', 'errors.ts', 'agent/known-people.ts'],
+  http: [
+    'content/check-settings.ts',
+    'content/field-fault.ts',
+    'errors.ts',
+    'agent/known-people.ts',
+  ],
   view: ['agent', 'thread', 'content', 'errors.ts'],
   middleware: ['agent', 'view', ...below, 'stores/memory.ts'],
   channels: [
@@ -339,6 +345,14 @@ test('no name is exported by two files, apart from doors and entries that pass i
     ([, places]) => places.length > 1,
   );
   expect(twice).toEqual([]);
+});
+
+/* Whoever sent a value says how many faults it has, and how long their texts are. */
+test('what a schema found becomes a text in one place, which cuts it', () => {
+  const users = [...texts].filter(([, text]) =>
+    /prettifyError|toFlattened|treeifyError/.test(text),
+  );
+  expect(users.map(([file]) => file)).toEqual(['content/field-fault.ts']);
 });
 
 test('no file is longer than 400 lines', () => {

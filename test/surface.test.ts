@@ -140,12 +140,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'toUIMessageStream',
     'toUIMessages',
   ]);
-  expect(Object.keys(worker).toSorted()).toEqual([
-    'deleteThreads',
-    'fillRequests',
-    'resumeThread',
-    'runWorker',
-  ]);
+  expect(Object.keys(worker).toSorted()).toEqual(['deleteThreads', 'resumeThread', 'runWorker']);
 });
 
 test('the public types are these', () => {
@@ -205,6 +200,7 @@ test('the public types are these', () => {
       'RequestQuery',
       'RequestRights',
       'RequestState',
+      'RespondOptions',
       'RunInput',
       'RunOptions',
       'SettingFailure',
@@ -331,14 +327,7 @@ test('the public types are these', () => {
       'UIMessageStreamOptions',
       'UiHandlerOptions',
     ],
-    './worker': [
-      'DeleteThreadsOptions',
-      'DeletedThreads',
-      'FillOptions',
-      'FilledRequests',
-      'ResumedThread',
-      'WorkerOptions',
-    ],
+    './worker': ['DeleteThreadsOptions', 'DeletedThreads', 'ResumedThread', 'WorkerOptions'],
   });
 });
 

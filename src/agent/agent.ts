@@ -9,9 +9,9 @@ import type { AgentResponse } from './agent-response.ts';
 import type { AgentStream } from './agent-stream.ts';
 import type { Question } from './calls/question-call.ts';
 import type { RequestedApproval } from './calls/requested-approval.ts';
-import type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
+import type { DeliveredOutcome, SettledOutcome } from './calls/delivered-outcome.ts';
 import type { ImportedHistory } from './input/import-history.ts';
-import type { AnswerOptions, InputItem, RunInput } from './input/parse-input.ts';
+import type { AnswerOptions, InputItem, RespondOptions, RunInput } from './input/parse-input.ts';
 import type { RequestList, RequestListQuery } from './list-requests.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
@@ -83,7 +83,7 @@ export interface Agent<
   respond(
     answers: InputItem | readonly InputItem[],
     thread: AgentThread,
-    options?: AnswerOptions,
+    options?: RespondOptions,
   ): Promise<void>;
   /**
    * Says what a person may do with requests, without answering: with the open requests of a thread, or with any requests by their ids, such
@@ -215,15 +215,17 @@ export interface Agent<
    * history; the log keeps it and records the retraction, and the thread is as it was before the message. With `messageId`, only the
    * message with that id.
    *
-   * Rejects with `not-allowed` if the last message is another one or has a reply, and with `thread-busy` while the thread is being run.
+   * Rejects with `not-allowed` if the last message is another one or has a reply, and for a child thread; with `thread-busy` while the thread is
+   * being run.
    */
   retract(thread: AgentThread, messageId?: string, options?: AnswerOptions): Promise<void>;
   /**
    * Ends the thread's current run, in whichever process, and its turn: the model is not asked again before the next message, the next
    * answer, or the result of a deferred call. A run with `resumeStopped` resumes a turn whose reply had not begun. Text that was streamed so far is kept. Tools get the abort signal, and their results are
-   * recorded, late ones too. Approved calls that have not started are cancelled; open requests stay open. The run resolves with
-   * `cancelled`, or with `waiting` or `indeterminate` if a call is still open. Without a current run, a turn that is due, after a failure
-   * or a crash, is ended the same way.
+   * recorded, late ones too. Open requests stay open. Calls that needed nobody and have not started are cancelled; those that people have
+   * approved are `held`, and so are further attempts of approved calls: nothing starts them before somebody who may reject them resumes the
+   * thread with `resumeStopped`. The run resolves with `cancelled`, or with `waiting` or `indeterminate` if a call is still open. Without a
+   * current run, a turn that is due, after a failure or a crash, is ended the same way.
    *
    * Resolves when the run has ended; another process notices within a second. It waits `abortGraceMs` for tools that ignore their signal,
    * and five more seconds for a process that does not react. After that `thread.status` is still `running`, and the turn ends once the
@@ -232,8 +234,8 @@ export interface Agent<
   stop(thread: AgentThread, options?: AnswerOptions): Promise<void>;
   /**
    * Cancels open requests, deferred calls, and approved calls that have not started. In the next run the model receives that they were
-   * cancelled. Ending a request is an answer to it: rejects with `not-allowed`, and cancels nothing, if there is an open request that the
-   * principal could not reject. The log records who cancelled.
+   * cancelled. Ending a request is an answer to it, and taking back an approval is one: rejects with `not-allowed`, and cancels nothing, if
+   * there is a request that the principal could not reject, or an approved call and no principal. The log records who cancelled.
    */
   cancel(
     thread: AgentThread,

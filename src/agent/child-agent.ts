@@ -1,20 +1,19 @@
 import type { UserInputResponseContent } from '../content/user-input.ts';
-import { HoldpointError } from '../errors.ts';
 import type { RunCause } from '../policy/run-context.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ParentCall } from '../thread/events.ts';
-import type { ThreadState } from '../thread/thread-state.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { Agent } from './agent.ts';
 import {
   type CheckedAnswers,
   type PassedOn,
   type Reassignment,
+  type UnstartedApproval,
   type Withdrawal,
 } from './calls/delegation.ts';
 import type { MayStand } from './calls/find-grant.ts';
 import type { ToolDefinitions } from './calls/tool-definitions.ts';
-import type { ParsedInput, AnswerOptions, RunInput } from './input/parse-input.ts';
+import type { AnswerOptions, RunInput } from './input/parse-input.ts';
 import type { RunOptions } from './run/run-options.ts';
 
 /** A child thread, as a delegation uses it. Its messages and answers come only from there. */
@@ -36,7 +35,11 @@ export interface ChildThread {
   /** Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing; the result does. */
   check(asked: PassedOn): Promise<CheckedAnswers>;
   /** Records an answer that was checked; `mayAnswer` is not called again. */
-  respond(answer: UserInputResponseContent, by: AnswerOptions, onBehalfOf?: string): Promise<void>;
+  respond(answer: UserInputResponseContent, by: AnswerOptions): Promise<void>;
+  /** The recorded approvals of the thread, and of those below it, that have let nothing start yet. */
+  approvals(): Promise<readonly UnstartedApproval[]>;
+  /** Releases these approvals, which a stop holds. */
+  release(requestIds: readonly string[], by: AnswerOptions): Promise<void>;
   /** Records that somebody else is to answer. Rejects, as `agent.reassign` does, for a person who may not answer. */
   reassign(reassignment: Reassignment): Promise<void>;
   /** Records that a person takes back their approval. Rejects, as `agent.withdraw` does, if there is none. */
@@ -59,25 +62,6 @@ export interface ParentCancellation {
   by: AnswerOptions;
   /** Whether its run ends too. */
   stops?: boolean;
-}
-
-/** Throws `not-allowed` for messages and answers in a child thread that do not come through its delegated call. */
-export function refuseChildInput(
-  state: Readonly<ThreadState>,
-  { messages, answers }: ParsedInput,
-): void {
-  if (messages.length + answers.length > 0) refuseChild(state);
-}
-
-/** Throws `not-allowed` for a child thread. */
-export function refuseChild({ threadId, head }: Readonly<ThreadState>): void {
-  if (head.parent === undefined) return;
-  const { threadId: parentId, toolCallId } = head.parent;
-  throw new HoldpointError(
-    'not-allowed',
-    `Thread ${threadId} is a child thread: its input comes through call ${toolCallId} of thread ${parentId}. ` +
-      'Answer its requests there. agent.thread(id) opens it for reading, and agent.run([], thread) resumes it.',
-  );
 }
 
 /** The key of the method that gives an agent's tools to the agents above it. A registered symbol, so that it works across two copies of the package. */

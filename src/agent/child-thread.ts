@@ -2,9 +2,11 @@ import { HoldpointError } from '../errors.ts';
 import type { ParentCall } from '../thread/events.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { ChildThread } from './child-agent.ts';
-import { reassignRequest, withdrawVote } from './input/votes.ts';
-import { parseInput } from './input/parse-input.ts';
+import { performAct } from './acts/perform-act.ts';
+import { parseActor, parseInput } from './input/parse-input.ts';
 import { standsEverywhere } from './input/call-may-answer.ts';
+import { allowEnding } from './input/allow-input.ts';
+import { listUnstarted, releaseApprovals } from './input/recorded-approvals.ts';
 import { checkAnswers } from './thread-changes.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { runThread } from './run-thread.ts';
@@ -28,23 +30,38 @@ export async function openChildThread(
       return runThread({ ...context, mayStand }, threads, thread, running);
     },
     update: async () => threads.update(log),
-    respond: async (answer, by, onBehalfOf) => {
+    respond: async (answer, by) => {
       await threads.update(log);
-      const input = { ...parseInput(answer, by), onBehalfOf };
-      await (await checkAnswers(context, log, input, undefined)).record();
+      await (await checkAnswers(context, log, parseInput(answer, by), undefined)).record();
     },
     reassign: async (reassignment) => {
       await threads.update(log);
-      await reassignRequest(context, log, reassignment);
+      const { right, requestId, to } = reassignment;
+      const by = parseActor(reassignment.by, context.principalId);
+      const act = { type: 'reassign', requestId, to } as const;
+      await performAct({ context, log, act, by, above: { right } });
     },
     withdraw: async ({ request: { requestId }, by }) => {
       await threads.update(log);
-      await withdrawVote(context, log, { requestId, by });
+      const act = { type: 'withdraw', requestId } as const;
+      await performAct({ context, log, act, by, above: {} });
     },
-    check: async ({ response, principal, channel, onBehalfOf, revoked, until }) => {
+    approvals: async () => {
       await threads.update(log);
-      const above = { onBehalfOf, revoked, until };
-      const input = { ...parseInput(response, { principal, channel }), ...above };
+      return listUnstarted(context, log.state);
+    },
+    release: async (requestIds, by) => {
+      await threads.update(log);
+      await releaseApprovals(context, log, { requestIds, by });
+    },
+    check: async ({ response, principal, channel, ...above }) => {
+      await threads.update(log);
+      const by = parseActor({ principal, channel }, context.principalId);
+      if (above.isEnding === true) {
+        await allowEnding(context, log.state, response.requestId, { by, above });
+        return { text: undefined, record: async () => {} };
+      }
+      const input = { ...parseInput(response, by), above };
       return checkAnswers(context, log, input, context.mayAnswer);
     },
   };

@@ -8,6 +8,7 @@ import { findClock } from '../thread/store-clock.ts';
 import { readModelName } from '../thread/tracing.ts';
 import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
+import { callsApart, type CallsApartOptions } from './calls-apart.ts';
 import { checkRules, checkTools } from './calls/check-rules.ts';
 import { commitsCancelled, readDelegation } from './calls/delegation.ts';
 import { defineToolsOnce } from './calls/tool-definitions.ts';
@@ -66,7 +67,9 @@ export function createAgent(options: AgentOptions): Agent<unknown> {
 
 /** Checks the options that all agents share, and makes an agent whose steps come from `stepMaking`. */
 export function makeAgent(
-  options: Omit<SharedAgentOptions, 'toolApproval'> & { toolApproval?: unknown },
+  options: Omit<SharedAgentOptions, 'toolApproval'> & {
+    toolApproval?: unknown;
+  } & CallsApartOptions,
   stepMaking: (
     made: Pick<AgentContext, 'now' | 'generateId' | 'mayAnswer' | 'report'>,
   ) => StepMaking,
@@ -88,7 +91,7 @@ export function makeAgent(
   const events = new AgentEmitter();
   const report = makeFailureReporter(options.name, events);
   const definedTools = defineToolsOnce(readChanging ?? tools, toolsContext, report);
-  const mayAnswer = guardMayAnswer(options.mayAnswer, definedTools, report);
+  const mayAnswer = guardMayAnswer(options.mayAnswer, report);
   const steps = stepMaking({ now, generateId, mayAnswer, report });
   /* Without a spread: objects made by spreading are slower to read, and every run reads this one. */
   const context: AgentContext = {
@@ -108,6 +111,7 @@ export function makeAgent(
     toolsContext,
     definedTools,
     toolApproval,
+    callsApart: options[callsApart],
     toolRecovery,
     mayAnswer,
     mayStand: mayAnswer && makeStandingCheck(mayAnswer),

@@ -1,9 +1,10 @@
 import { isKeptByStore } from '../content/approval-terms.ts';
 import { type Grant, grantSchema } from '../content/grant.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../errors.ts';
-import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { StoredGrant } from '../thread/thread-store.ts';
+import { performAct } from './acts/perform-act.ts';
+import { makeUnknownGrantError } from './acts/revoke-grant.ts';
 import type { AnswerOptions } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { ThreadHandles } from './thread-handles.ts';
@@ -47,52 +48,42 @@ interface Revocation {
   by: AnswerOptions;
 }
 
-/** Ends a standing approval. Throws `not-found` for one that has ended, or is another agent's. */
+/**
+ * Ends a standing approval, and records that in the thread in which it was made. One of the store is revoked without a record if that thread
+ * was deleted or can't be read. Throws `not-found` for one that has ended, or is another agent's.
+ */
 export async function revokeGrant(
   context: AgentContext,
   threads: ThreadHandles,
-  { grant, by }: Revocation,
+  { grant: given, by }: Revocation,
 ): Promise<void> {
-  if (isKeptByStore(grant.scope)) return revokeStored(context, threads, { grant, by });
-  const log = threads.logOf(await threads.open(grant.threadId));
-  await threads.update(log);
-  return revokeInThread(context, log, { grantId: grant.grantId, by });
-}
-
-/**
- * Ends a standing approval of the store, and records that in the thread in which it was made. Without a record if that thread was deleted or
- * can't be read: a standing approval can be revoked in any case. Throws `not-found` for another agent's.
- */
-async function revokeStored(
-  { grants, name, now }: AgentContext,
-  threads: ThreadHandles,
-  { grant, by }: Revocation,
-): Promise<void> {
-  const { grantId, toolName } = grant;
-  const person = grant.person ?? null;
-  /* Those that have expired, too. */
-  const own = (await grants?.find({ agent: name ?? null, toolName, person, at: 0 })) ?? [];
-  const stored = own.find((each) => each.grantId === grantId);
-  if (grants === undefined || stored === undefined) throw makeUnknownGrantError(grantId);
-  const { threadId, scope } = parseGrant(stored);
-  if (scope === 'thread') throw makeUnknownGrantError(grantId);
+  const isStored = isKeptByStore(given.scope);
+  const grant = isStored ? await readStored(context, given) : given;
+  const { grantId } = grant;
   try {
-    const log = threads.logOf(await threads.open(threadId));
-    const revoke = (proposal: Proposal): void => {
-      const made = proposal.state.events.findLastIndex(
-        (event) => event.type === 'grant-created' && event.grant.grantId === grantId,
-      );
-      if (made === -1) return;
-      proposal.add({ type: 'grant-revoked', at: now(), grantId, scope, ...by });
-    };
-    const events = await log.commit(revoke, { isFact: true });
+    const log = threads.logOf(await threads.open(grant.threadId));
+    if (!isStored) await threads.update(log);
+    const act = { type: 'revoke', grant } as const;
+    const events = await performAct({ context, log, act, by });
     if (events.length > 0) return;
   } catch (error) {
-    if (!HoldpointError.isInstance(error)) throw error;
+    if (!isStored || !HoldpointError.isInstance(error)) throw error;
     if (error.code === 'grant-ended') throw makeUnknownGrantError(grantId);
     if (!unreadable.has(error.code)) throw error;
   }
-  if (!(await grants.revoke(grantId))) throw makeUnknownGrantError(grantId);
+  if ((await context.grants?.revoke(grantId)) !== true) throw makeUnknownGrantError(grantId);
+}
+
+/** A standing approval as the store has it for this agent, also one that has expired. */
+async function readStored({ grants, name }: AgentContext, given: Grant): Promise<Grant> {
+  const { grantId, toolName, person } = given;
+  const query = { agent: name ?? null, toolName, person: person ?? null, at: 0 };
+  const own = (await grants?.find(query)) ?? [];
+  const stored = own.find((each) => each.grantId === grantId);
+  if (stored === undefined) throw makeUnknownGrantError(grantId);
+  const grant = parseGrant(stored);
+  if (!isKeptByStore(grant.scope)) throw makeUnknownGrantError(grantId);
+  return grant;
 }
 
 const unreadable: ReadonlySet<HoldpointErrorCode> = new Set([
@@ -100,24 +91,3 @@ const unreadable: ReadonlySet<HoldpointErrorCode> = new Set([
   'log-tampered',
   'unsupported-version',
 ]);
-
-/** Ends a standing approval of a thread. */
-async function revokeInThread(
-  { now }: AgentContext,
-  log: ThreadLog,
-  { grantId, by }: { grantId: string; by: AnswerOptions },
-): Promise<void> {
-  await log.commit((proposal) => {
-    const { grants } = proposal.head;
-    if (grants.every(({ grant }) => grant.grantId !== grantId))
-      throw makeUnknownGrantError(grantId);
-    proposal.add({ type: 'grant-revoked', at: now(), grantId, ...by });
-  });
-}
-
-function makeUnknownGrantError(grantId: string): HoldpointError {
-  return new HoldpointError(
-    'not-found',
-    `There is no standing approval ${grantId}: it was revoked or used up, or belongs to another thread or agent.`,
-  );
-}

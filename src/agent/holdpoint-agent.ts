@@ -15,7 +15,11 @@ import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
+import type { Act, SingleAct } from './acts/act.ts';
+import { refuseChildInput } from './acts/act-refusals.ts';
+import { performAct } from './acts/perform-act.ts';
 import type { Agent } from './agent.ts';
+import type { DeliveredOutcome, SettledOutcome } from './calls/delivered-outcome.ts';
 import { askDuringCall, type Question } from './calls/question-call.ts';
 import { requestApproval, type RequestedApproval } from './calls/requested-approval.ts';
 import {
@@ -23,29 +27,19 @@ import {
   type ChildThread,
   openChild,
   type ParentCancellation,
-  refuseChild,
-  refuseChildInput,
   toolsBelow,
 } from './child-agent.ts';
 import { openChildThread } from './child-thread.ts';
 import { listActiveGrants, revokeGrant } from './grants.ts';
-import { inputSchemas, pickInputSchemas } from './input-schemas.ts';
-import {
-  type DeliveredOutcome,
-  deliverOutcome,
-  settleCall,
-  type SettledOutcome,
-} from './input/accept-outcome.ts';
-import { findToolsAt } from './input/call-may-answer.ts';
-import { rememberAnswer } from './input/remember-answer.ts';
-import { reassignRequest, withdrawVote } from './input/votes.ts';
+import { findToolsAt, inputSchemas, pickInputSchemas } from './input-schemas.ts';
 import { type ImportedHistory, importHistory, parseHistory } from './input/import-history.ts';
 import {
+  parseActor,
   parseAnswerer,
   parseInput,
   type AnswerOptions,
   type InputItem,
-  type ParsedInput,
+  type RespondOptions,
   type RunInput,
 } from './input/parse-input.ts';
 import {
@@ -60,7 +54,6 @@ import {
 import { type DecideCaller, notingCaller, recordCaller } from './note-caller.ts';
 import { findLoggedRights, listRights, type RequestReference } from './thread-rights.ts';
 import { checkRunOptions } from './known-settings.ts';
-import { nameRefusedAnswers } from './refused-answers.ts';
 import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
@@ -68,13 +61,11 @@ import type { RunOptions } from './run/run-options.ts';
 import { type KnownPeople, knownPeople } from './known-people.ts';
 import {
   adoptThread,
-  cancelIfAllowed,
   cancelUnasked,
   checkAnswers,
   deleteThread,
-  makeEndingInput,
-  retractMessage,
-  stopRun,
+  makeCancelledResponse,
+  stopThread,
 } from './thread-changes.ts';
 import { makeLostIdError, ThreadHandles } from './thread-handles.ts';
 import { watchedStore } from './watch-thread.ts';
@@ -143,18 +134,12 @@ export class HoldpointAgent implements Agent<unknown> {
   async respond(
     answers: InputItem | readonly InputItem[],
     thread: AgentThread,
-    { principal, channel }: AnswerOptions = {},
+    { principal, channel, onlyIfUnspent }: RespondOptions = {},
   ): Promise<void> {
-    const by = { principal, channel };
+    const by = this.#parseActor({ principal, channel });
     const log = await this.#current(thread);
-    try {
-      await this.#record(log, parseInput(answers, by));
-    } catch (error) {
-      throw await nameRefusedAnswers(this.#context, log, { input: answers, by, error });
-    }
-  }
-
-  async #record(log: ThreadLog, parsed: ParsedInput): Promise<void> {
+    const once = onlyIfUnspent === true ? { above: { onlyIfUnspent } } : {};
+    const parsed = { ...parseInput(answers, by), ...once };
     if (parsed.messages.length > 0) {
       throw new HoldpointError(
         'invalid-input',
@@ -207,10 +192,7 @@ export class HoldpointAgent implements Agent<unknown> {
   }
 
   async withdraw(thread: AgentThread, requestId: string, options: AnswerOptions): Promise<void> {
-    const by = parseAnswerer(options);
-    const log = await this.#current(thread);
-    refuseChild(log.state);
-    await withdrawVote(this.#context, log, { requestId, by });
+    await this.#perform(thread, { type: 'withdraw', requestId }, options);
   }
 
   async reassign(
@@ -219,9 +201,7 @@ export class HoldpointAgent implements Agent<unknown> {
     to: string,
     options: AnswerOptions,
   ): Promise<void> {
-    const log = await this.#current(thread);
-    refuseChild(log.state);
-    await reassignRequest(this.#context, log, { requestId, to, by: parseAnswerer(options) });
+    await this.#perform(thread, { type: 'reassign', requestId, to }, options);
   }
 
   async remember(
@@ -230,9 +210,7 @@ export class HoldpointAgent implements Agent<unknown> {
     remember: Remember,
     options: AnswerOptions,
   ): Promise<void> {
-    const log = await this.#current(thread);
-    refuseChild(log.state);
-    await rememberAnswer(this.#context, log, { requestId, remember, by: parseAnswerer(options) });
+    await this.#perform(thread, { type: 'remember', requestId, remember }, options);
   }
 
   async [notingCaller](thread: AgentThread, decide: DecideCaller): Promise<boolean> {
@@ -244,7 +222,7 @@ export class HoldpointAgent implements Agent<unknown> {
   }
 
   async revoke(grant: Grant, options: AnswerOptions = {}): Promise<void> {
-    const by = parseAnswerer(options);
+    const by = this.#parseActor(options);
     await revokeGrant(this.#context, this.#threads, { grant, by });
   }
 
@@ -265,8 +243,7 @@ export class HoldpointAgent implements Agent<unknown> {
     outcome: SettledOutcome,
     options: AnswerOptions = {},
   ): Promise<void> {
-    const ending = await makeEndingInput(this.#context, await this.#current(thread));
-    await settleCall(ending, { toolCallId, outcome, by: options });
+    await this.#perform(thread, { type: 'settle', toolCallId, outcome }, options);
   }
 
   async deliver(
@@ -275,8 +252,7 @@ export class HoldpointAgent implements Agent<unknown> {
     outcome: DeliveredOutcome,
     options: AnswerOptions = {},
   ): Promise<void> {
-    const ending = await makeEndingInput(this.#context, await this.#current(thread));
-    await deliverOutcome(ending, { toolCallId, outcome, by: options });
+    await this.#perform(thread, { type: 'deliver', toolCallId, outcome }, options);
   }
 
   async retract(
@@ -284,12 +260,11 @@ export class HoldpointAgent implements Agent<unknown> {
     messageId?: string,
     options: AnswerOptions = {},
   ): Promise<void> {
-    const by = parseAnswerer(options);
-    await retractMessage(this.#context, await this.#current(thread), { messageId, by });
+    await this.#perform(thread, { type: 'retract', messageId }, options);
   }
 
   async stop(thread: AgentThread, options: AnswerOptions = {}): Promise<void> {
-    await stopRun(this.#context, await this.#current(thread), parseAnswerer(options));
+    await stopThread(this.#context, await this.#current(thread), this.#parseActor(options));
   }
 
   async cancel(
@@ -297,8 +272,8 @@ export class HoldpointAgent implements Agent<unknown> {
     reason?: string,
     options: AnswerOptions = {},
   ): Promise<AgentResponse> {
-    const log = await this.#current(thread);
-    return cancelIfAllowed(this.#context, thread, log, { reason, by: parseAnswerer(options) });
+    const { state } = await this.#perform(thread, { type: 'cancel', reason }, options);
+    return makeCancelledResponse(thread, state);
   }
 
   async [cancelForParent](thread: AgentThread, cancellation: ParentCancellation): Promise<void> {
@@ -317,6 +292,22 @@ export class HoldpointAgent implements Agent<unknown> {
 
   on<TYPE extends keyof AgentEvents>(type: TYPE, listener: AgentListener<TYPE>): () => void {
     return this.#context.events.on(type, listener);
+  }
+
+  #parseActor(given: AnswerOptions): AnswerOptions {
+    return parseActor(given, this.#context.principalId);
+  }
+
+  /** Does what somebody wants done in a thread. Resolves with its log. */
+  async #perform<TYPE extends SingleAct>(
+    thread: AgentThread,
+    act: Act<TYPE>,
+    options: AnswerOptions,
+  ): Promise<ThreadLog> {
+    const by = this.#parseActor(options);
+    const log = await this.#current(thread);
+    await performAct({ context: this.#context, log, act, by });
+    return log;
   }
 
   /** The log of a thread, read to its end. */

@@ -32,6 +32,17 @@ export function checkHistoryOption(history: HistoryOption = 'refuse'): HistoryOp
   throw new TypeError("history must be 'refuse' or 'import'.");
 }
 
+const mostNewMessages = 1_000;
+
+/** Throws `invalid-input` for more new messages than people have written: a run records, and streams, each of them on its own. */
+export function refuseManyMessages(messages: readonly unknown[]): void {
+  if (messages.length <= mostNewMessages) return;
+  throw new HoldpointError(
+    'invalid-input',
+    `The request has ${messages.length} new messages; send at most ${mostNewMessages} at once.`,
+  );
+}
+
 /**
  * Imports the history that a client sent for a thread without events, and closes open calls. If another request created the thread first,
  * opens that thread. Rejects with `invalid-input` and the position in the client's input.

@@ -20,6 +20,17 @@ export async function readInputSchemas(agent: object, path?: RequestPath): Promi
   return isDescribing(agent) ? agent[inputSchemas](path) : new Map();
 }
 
+/** The tools of the agent that asks: of a sub-agent, if the request has come through delegated calls; `undefined` if they can't be known. */
+export async function findToolsAt(
+  path: RequestPath | undefined,
+  own: ToolsBelow,
+): Promise<ToolsBelow | undefined> {
+  let tools: ToolsBelow | undefined = own;
+  for (const { toolName } of path ?? [])
+    tools = await tools?.get(toolName)?.delegation?.definedTools?.();
+  return tools;
+}
+
 /** The input schemas of prepared tools. */
 export function pickInputSchemas(tools: ToolsBelow = new Map()): InputSchemas {
   return new Map([...tools].map(([name, { inputSchema }]) => [name, inputSchema]));

@@ -1,4 +1,10 @@
 /* What the rest of the package may use of `input/`: channels, the middleware, agents as tools. Nothing in `agent` imports this. */
-export type { DeliveredOutcome, SettledOutcome } from './input/accept-outcome.ts';
+export type { DeliveredOutcome, SettledOutcome } from './calls/delivered-outcome.ts';
 export { makeImportError } from './input/import-history.ts';
-export type { AnswerOptions, InputItem, MayAnswer, RunInput } from './input/parse-input.ts';
+export type {
+  AnswerOptions,
+  InputItem,
+  MayAnswer,
+  RespondOptions,
+  RunInput,
+} from './input/parse-input.ts';

@@ -45,7 +45,8 @@ export const sharedSettings = {
   timeout: true,
 } satisfies Record<keyof SharedAgentOptions, true>;
 
-const agentSettings = {
+/** The settings of `createAgent`. */
+export const agentSettings = {
   ...sharedSettings,
   ...runSettingNames,
   model: true,
@@ -57,7 +58,8 @@ const agentSettings = {
   allowSystemInMessages: true,
 } satisfies Record<Exclude<keyof AgentOptions, RunSettingName>, true>;
 
-const runSettings = {
+/** The options of `agent.run`. */
+export const runSettings = {
   ...runSettingNames,
   principal: true,
   channel: true,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import { makeAnswerable } from '../content/answerable.ts';
 import { risks } from '../content/approval-terms.ts';
 import { refuseUnknown } from '../content/check-settings.ts';
@@ -19,7 +20,7 @@ import type {
   ThreadStoreRequests,
 } from '../thread/thread-store-requests.ts';
 import { makeNoRights } from '../content/no-rights.ts';
-import { findRights } from './input/request-rights.ts';
+import { findRights } from './acts/request-rights.ts';
 import { type AnswerOptions, parseAnswerer } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { findThreadRights } from './thread-rights.ts';
@@ -280,24 +281,22 @@ function parseRow({ kind, requestId, threadId, text }: RequestRow): UserInputReq
 }
 
 /**
- * Whether the request alone does not say who may answer it: a sub-agent decides about its own, the answer to a question may need a tool that is
- * not here, and a request of an older version does not say for whom its thread works.
+ * Whether the request alone does not say who may answer it: a sub-agent decides about its own, and the answer to a question may need a
+ * tool that is not here.
  */
 function needsThread(
   request: UserInputRequest,
   tools: Pick<ReadonlyMap<string, unknown>, 'has'>,
 ): boolean {
   if (request.path !== undefined) return true;
-  if (request.type === 'question-request') {
-    const { toolCall } = request;
-    return toolCall !== undefined && !tools.has(toolCall.toolName);
-  }
-  return request.notRequester === true && request.requesters === undefined;
+  if (request.type !== 'question-request') return false;
+  const { toolCall } = request;
+  return toolCall !== undefined && !tools.has(toolCall.toolName);
 }
 
 /* All of its thread that decides who may answer is in the request. */
 function makeThread({ threadId }: UserInputRequest) {
-  return { threadId, head: { calls: [], requesters: [] } };
+  return { threadId, head: { calls: [] } };
 }
 
 /** The places of a query, which may come from a client. Throws `invalid-input` for one that is none. */
@@ -320,7 +319,7 @@ function parsePlace(name: 'after' | 'before', place: unknown): RequestPlace {
   const { success, data, error } = schema.safeParse(place);
   if (success) return data;
   const wanted = `${name} must be the \`next\` of a page, or a row`;
-  throw new HoldpointError('invalid-input', `${wanted}: ${z.prettifyError(error)}`);
+  throw new HoldpointError('invalid-input', `${wanted}: ${renderSchemaError(error)}`);
 }
 
 function requireRequests({ requests }: AgentContext): ThreadStoreRequests {

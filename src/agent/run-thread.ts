@@ -2,7 +2,6 @@ import type { EventBuffer } from '../content/event-buffer.ts';
 import { callGuarded } from '../content/app-errors.ts';
 import { awaitUntilAborted } from '../content/waiting.ts';
 import { HoldpointError } from '../errors.ts';
-import { isSamePrincipal } from '../policy/same-person.ts';
 import type { RunCause } from '../policy/run-context.ts';
 import { type AgentThread, listDecisions } from '../thread/agent-thread.ts';
 import { freezeDeep } from '../content/json-value.ts';
@@ -17,18 +16,25 @@ import {
   findRecordedReply,
 } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
-import { refuseChildInput } from './child-agent.ts';
+import { refuseChildInput } from './acts/act-refusals.ts';
 import { acceptInput, needsPermission } from './input/accept-input.ts';
 import { allowInput } from './input/allow-input.ts';
+import { type AdmittedInput, listPassedDown } from './input/admitted-input.ts';
 import { recordBelow } from './input/answers-below.ts';
+import { AskAgain } from './input/ask-again.ts';
+import type { ThreadLog } from '../thread/thread-log.ts';
 import { listNewMessages } from './input/sent-messages.ts';
-import { type ParsedInput, parseInput, type RunInput } from './input/parse-input.ts';
+import {
+  type ParsedInput,
+  parseInput,
+  refuseNameless,
+  type RunInput,
+} from './input/parse-input.ts';
 import { withOutput } from './model/parsed-output.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { hasRunSettings } from './known-settings.ts';
 import type { RunOptions } from './run/run-options.ts';
 import { Run, type RunArguments, withRunSettings } from './run/run.ts';
-import { nameRefusedAnswers } from './refused-answers.ts';
 import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 
 /** The inputs of `runThread`. */
@@ -69,14 +75,8 @@ export async function runThread(
     const { abortSignal } = options;
     const isAbort = abortSignal?.aborted === true && error === abortSignal.reason;
     if (isAbort) throw error;
-    const { input, options: by } = running;
-    const refusal = await nameRefusedAnswers(agentContext, threads.logOf(thread), {
-      input,
-      by,
-      error,
-    });
-    void callGuarded(onError, { error: refusal, threadId: thread.id });
-    throw refusal;
+    void callGuarded(onError, { error, threadId: thread.id });
+    throw error;
   }
 }
 
@@ -95,38 +95,56 @@ async function runOnce(
   await threads.update(log);
   if (running.forParent === undefined && log.state.head.parent !== undefined)
     refuseChildInput(log.state, parsed);
-  const { mayAnswer, principalId } = context;
-  const { whilePending = 'refuse', abortSignal } = options;
-  let allowed = parsed;
-  if (needsPermission(log.state.head, parsed, { mayAnswer, whilePending })) {
-    const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
-    allowed = await awaitUntilAborted(asking, abortSignal);
-  }
-  if (allowed.passed !== undefined) {
-    const accepting = { tools, now: context.now(), whilePending, principalId };
-    acceptInput(new Proposal(log.state), allowed, accepting);
-    allowed = await recordBelow(context, log, allowed);
-  }
   const { messageId } = parsed;
-  const isSentAgain = messageId !== undefined && listNewMessages(log.state, parsed).length === 0;
-  const reply = isSentAgain ? findRecordedReply(log.state, messageId) : undefined;
-  const messagesBefore = reply?.begin ?? log.state.messages.length;
+  const { principalId } = context;
   const { cause = { by: parsed.by } } = running.forParent ?? {};
   const receivers = buffer === undefined ? { onEvents: trace } : makeReceivers(buffer, trace);
   const setting = { log, tools, options, cause, receiver: buffer, ...receivers };
   /* Nobody here knows the agents above, who must be asked about standing approvals. */
   const isOrphan = running.forParent === undefined && log.state.head.parent !== undefined;
   const own = isOrphan ? { ...context, mayStand: async () => false } : context;
-  const run = new Run(own, setting);
-  const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
-  const end = isRepeated ? makeIdleEnd('completed', reply.step) : await run.perform(allowed);
-  const { messages } = log.state;
-  const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
-  const decisions = isRepeated
-    ? () => listDecisions(log.state, reply.events)
-    : listLatestDecisions(log.state);
-  const covered = { messages: scope, messagesBefore, isPast: isRepeated, decisions };
-  return makeResponse(thread, covered, end);
+  const asked = { tools, options };
+  for (let revision = -1; ; revision = log.revision) {
+    const isAsked = needsPermission(log.state.head, parsed, context, options);
+    const isSentAgain =
+      messageId !== undefined && listNewMessages(log.state, parsed, principalId).length === 0;
+    const reply = isSentAgain ? findRecordedReply(log.state, messageId) : undefined;
+    const messagesBefore = reply?.begin ?? log.state.messages.length;
+    const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
+    try {
+      const admitted = isAsked ? await admitRunInput(context, log, parsed, asked) : { parsed };
+      const end = isRepeated
+        ? makeIdleEnd('completed', reply.step)
+        : await new Run(own, setting).perform(admitted);
+      const { messages } = log.state;
+      const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
+      const decisions = isRepeated
+        ? () => listDecisions(log.state, reply.events)
+        : listLatestDecisions(log.state);
+      const covered = { messages: scope, messagesBefore, isPast: isRepeated, decisions };
+      return makeResponse(thread, covered, end);
+    } catch (error) {
+      if (!(error instanceof AskAgain)) throw error;
+      if (log.revision === revision) throw error.refusal;
+    }
+  }
+}
+
+/** Asks who may give the answers of a run's input and end what it ends, and has sub-agents record the answers to their requests. */
+async function admitRunInput(
+  context: AgentContext,
+  log: ThreadLog,
+  parsed: ParsedInput,
+  { tools, options }: Pick<RunArguments, 'tools' | 'options'>,
+): Promise<AdmittedInput> {
+  const { mayAnswer, principalId } = context;
+  const { whilePending = 'refuse', abortSignal } = options;
+  const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
+  const admitted = await awaitUntilAborted(asking, abortSignal);
+  if (listPassedDown(admitted).length === 0 && admitted.released === undefined) return admitted;
+  const accepting = { tools, now: context.now(), whilePending, principalId };
+  acceptInput(new Proposal(log.state), admitted, accepting);
+  return recordBelow(context, log, admitted);
 }
 
 /** What a streamed run passes on: the events that it appended, and preliminary results. */
@@ -151,13 +169,11 @@ function parseRunInput(context: AgentContext, { input, options, forParent }: Run
     ...parseInput(input, { ...by, messageId, allowSystemInMessages }),
     resumeStopped,
     replaces,
-    ...(forParent && { requesters: forParent.requesters }),
+    /* Each resumption of a delegated call sends its message again, which an app may make otherwise by then. */
+    ...(forParent && { requesters: forParent.requesters, isFromParent: true as const }),
   };
-  /* Each resumption of a delegated call sends its message again, which an app may make otherwise by then. */
-  if (forParent === undefined) {
-    const { principalId } = context;
-    parsed.isSender = (other) => isSamePrincipal(principal, other, principalId);
-  }
+  if (forParent === undefined && typeof principal === 'object')
+    refuseNameless(by, context.principalId);
   const isEmpty = parsed.messages.length + parsed.answers.length === 0;
   if (onlyWhenDue !== true || (isEmpty && resumeStopped !== true)) return parsed;
   throw new HoldpointError(

@@ -1,29 +1,31 @@
-import { describeClosedBy } from '../policy/same-person.ts';
-import { readMessageId } from '../thread/app-messages.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { type Decide, Proposal } from '../thread/proposal.ts';
+import { Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
-import { HoldpointError } from '../errors.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
+import { refuseRunning } from './acts/act-refusals.ts';
+import { cancelWork } from './acts/end-turn.ts';
+import { performAct } from './acts/perform-act.ts';
 import {
   type AgentResponse,
   listLatestDecisions,
   makeResponse,
   makeIdleEnd,
 } from './agent-response.ts';
-import { cancelEvents } from './calls/close-requests.ts';
-import { type FollowUps, makeFollowUps } from './calls/expire-requests.ts';
+import type { FollowUps } from './calls/expire-requests.ts';
 import type { ParentCancellation } from './child-agent.ts';
 import type { CheckedAnswers } from './calls/delegation.ts';
-import type { EndingInput } from './input/accept-outcome.ts';
 import { acceptInput } from './input/accept-input.ts';
-import { allowEndings, allowInput } from './input/allow-input.ts';
+import { allowInput } from './input/allow-input.ts';
 import { recordBelow } from './input/answers-below.ts';
-import type { ParsedInput, RefuseEnding, AnswerOptions, MayAnswer } from './input/parse-input.ts';
+import { prepareExpiry } from './input/prepare-expiry.ts';
+import { listDelegatedCalls } from './input/recorded-approvals.ts';
+import { untilSettled } from './input/ask-again.ts';
+import { type AdmittedInput, listPassedDown } from './input/admitted-input.ts';
+import type { ParsedInput, AnswerOptions, MayAnswer } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
-import { makeAbandonedEvents, makeStopRequest, waitUntilEnded } from './run/run-end.ts';
-import { refuseRunning } from './thread-handles.ts';
+import { makeAbandonedEvents, waitUntilEnded } from './run/run-end.ts';
+import { findOpenRequest } from '../thread/open-requests.ts';
 
 /** Checks answers, and throws for the first that is refused. The result records them, and runs nothing. */
 export async function checkAnswers(
@@ -34,19 +36,27 @@ export async function checkAnswers(
 ): Promise<CheckedAnswers> {
   const tools = await context.definedTools();
   const accepting = { tools, whilePending: 'refuse', principalId: context.principalId } as const;
-  const allowed = await allowInput(context, log, input, { ...accepting, mayAnswer });
-  const accept = (proposal: Proposal, accepted: ParsedInput, followUps?: FollowUps): void => {
+  const admit = async (): Promise<AdmittedInput> =>
+    allowInput(context, log, input, { ...accepting, mayAnswer });
+  const accept = (proposal: Proposal, accepted: AdmittedInput, followUps?: FollowUps): void => {
     acceptInput(proposal, accepted, { ...accepting, now: context.now(), followUps });
   };
-  const proposal = new Proposal(log.state);
-  accept(proposal, allowed);
-  const record = async (): Promise<void> => {
-    const recorded = await recordBelow(context, log, allowed);
-    const left = { withoutTool: 'leave' } as const;
-    const followUps = await makeFollowUps(context, tools, log.state, left);
-    await context.commitCancelled(log, (decided) => accept(decided, recorded, followUps));
-  };
-  const { text, isRepeated } = allowed.passed?.[0] ?? {
+  const { allowed, proposal } = await untilSettled(log, async () => {
+    const admitted = await admit();
+    const trial = new Proposal(log.state);
+    accept(trial, admitted);
+    return { allowed: admitted, proposal: trial };
+  });
+  let checked: AdmittedInput | undefined = allowed;
+  const record = async (): Promise<void> =>
+    untilSettled(log, async () => {
+      const admitted = checked ?? (await admit());
+      checked = undefined;
+      const recorded = await recordBelow(context, log, admitted);
+      const followUps = await prepareExpiry(context, log, { tools, withoutTool: 'leave' });
+      await context.commitCancelled(log, (decided) => accept(decided, recorded, followUps));
+    });
+  const { text, isRepeated } = listPassedDown(allowed)[0] ?? {
     text: findAnsweredText(proposal, input),
     isRepeated: !proposal.events.some(isAnswer),
   };
@@ -59,46 +69,22 @@ function isAnswer({ type }: ThreadEvent): boolean {
 
 /** The text of the request that is answered first, as the answers leave it. */
 function findAnsweredText({ head }: Proposal, { answers }: ParsedInput): string | undefined {
-  return [...head.openRequests, ...head.newlyPast.requests].find(
-    ({ request }) => request.requestId === answers[0]?.requestId,
-  )?.request.text;
+  const { requestId = '' } = answers[0] ?? {};
+  const found = findOpenRequest(head, requestId) ?? head.newlyPast.requests.get(requestId);
+  return found?.request.text;
 }
 
-/** Why a thread's work is cancelled, and by whom. */
-interface Cancellation {
-  reason: string;
-  by: AnswerOptions;
-}
-
-/** Cancels the sub-agents of a thread, and then its open requests, deferred calls and unused approvals. Asks nobody. */
-async function cancelOpen(
+/** Stops a thread's run, or ends a turn that is due, and waits for the end; then those of its sub-agents. */
+export async function stopThread(
   context: AgentContext,
   log: ThreadLog,
-  cancellation: Cancellation & { refuseEnding?: RefuseEnding },
+  by: AnswerOptions,
 ): Promise<void> {
-  await context.commitCancelled(log, makeCancellation(context, cancellation));
-}
-
-/** As `cancelOpen`, if the person may end every open request. Throws `not-allowed` for the first that they may not end. */
-export async function cancelIfAllowed(
-  context: AgentContext,
-  thread: AgentThread,
-  log: ThreadLog,
-  { reason = 'The request was cancelled.', by }: { reason: string | undefined; by: AnswerOptions },
-): Promise<AgentResponse> {
-  const { mayAnswer } = context;
-  for (;;) {
-    const { state } = log;
-    const ended = state.head.openRequests;
-    const refuseEnding = await allowEndings(context, state, ended, { by, mayAnswer });
-    try {
-      await cancelOpen(context, log, { reason, by, refuseEnding });
-      return makeCancelledResponse(thread, log.state);
-    } catch (error) {
-      /* A request opened meanwhile: it is asked about, too. */
-      if (!HoldpointError.isInstance(error) || error.code !== 'requests-open') throw error;
-    }
-  }
+  await performAct({ context, log, act: { type: 'stop' }, by });
+  await waitUntilEnded(context, log);
+  /* Their threads may be due without this one's being so. */
+  const delegated = listDelegatedCalls(context, log.state);
+  await Promise.all(delegated.map(async ({ delegation, call }) => delegation.stop(call, by)));
 }
 
 /** Cancels a thread's work with the call of the parent thread that it was for. The agent of that thread has asked who may. */
@@ -107,31 +93,15 @@ export async function cancelUnasked(
   log: ThreadLog,
   { reason, by, stops = false }: ParentCancellation,
 ): Promise<void> {
-  await cancelOpen(context, log, { reason, by });
-  if (stops) await stopRun(context, log, by);
-}
-
-/** Stops a thread's run, or ends a turn that is due, and waits for the end. */
-export async function stopRun(
-  context: AgentContext,
-  log: ThreadLog,
-  by: AnswerOptions,
-): Promise<void> {
-  await log.commit((proposal) => proposal.add(...makeStopRequest(context, proposal.state, by)));
-  await waitUntilEnded(context, log);
-}
-
-/** The inputs for recording an outcome from outside. */
-export async function makeEndingInput(context: AgentContext, log: ThreadLog): Promise<EndingInput> {
-  const { now, generateId, commitCancelled, mayAnswer, report, principalId } = context;
-  const allow: EndingInput['allowEndings'] = async (ended, by) =>
-    allowEndings(context, log.state, ended, { by, mayAnswer });
-  const making = { now, generateId, mayAnswer, report, principalId, allowEndings: allow };
-  return { log, tools: await context.definedTools(), commitCancelled, ...making };
+  await context.commitCancelled(log, (proposal) => cancelWork(context, proposal, { reason, by }));
+  if (stops) await stopThread(context, log, by);
 }
 
 /** The response to a cancellation. */
-function makeCancelledResponse(thread: AgentThread, state: Readonly<ThreadState>): AgentResponse {
+export function makeCancelledResponse(
+  thread: AgentThread,
+  state: Readonly<ThreadState>,
+): AgentResponse {
   const { messages } = state;
   const covered = {
     messages,
@@ -145,39 +115,14 @@ function makeCancelledResponse(thread: AgentThread, state: Readonly<ThreadState>
 export async function deleteThread(context: AgentContext, log: ThreadLog): Promise<void> {
   const check = (state: Readonly<ThreadState>): void => refuseRunning(state, context.now());
   check(log.state);
-  const deleting = makeCancellation(context, { reason: 'The thread is deleted.', by: {} });
-  await context.commitCancelled(log, deleting, async (refuseUncancelled) => {
+  const cancelling = { reason: 'The thread is deleted.', by: {} };
+  const decide = (proposal: Proposal): void => cancelWork(context, proposal, cancelling);
+  await context.commitCancelled(log, decide, async (refuseUncancelled) => {
     await log.delete((state) => {
       check(state);
       refuseUncancelled(new Proposal(state));
     });
     return [];
-  });
-}
-
-function makeCancellation(
-  { now, principalId }: AgentContext,
-  { reason, by, refuseEnding }: Cancellation & { refuseEnding?: RefuseEnding },
-): Decide {
-  return (proposal) => {
-    if (refuseEnding !== undefined) proposal.head.openRequests.forEach(refuseEnding);
-    const cancelled = { reason, at: now(), by: describeClosedBy(by, principalId) };
-    proposal.add(...cancelEvents(proposal.head, cancelled));
-  };
-}
-
-/** Retracts the app's last message. */
-export async function retractMessage(
-  context: AgentContext,
-  log: ThreadLog,
-  { messageId, by }: { messageId: string | undefined; by: AnswerOptions },
-): Promise<void> {
-  await log.commit((proposal) => {
-    const at = context.now();
-    refuseRunning(proposal.state, at);
-    refuseRetraction(proposal.state, messageId);
-    proposal.add(...makeAbandonedEvents(context, proposal.state));
-    proposal.add({ type: 'message-retracted', at, ...by });
   });
 }
 
@@ -195,19 +140,4 @@ export async function adoptThread(context: AgentContext, log: ThreadLog): Promis
   };
   /* A fact: else the log refuses a thread of another owner. */
   await log.commit(adopt, { isFact: true });
-}
-
-/** Throws `not-allowed` unless the last message came from the app, has no reply, and has the `messageId`, if given. */
-function refuseRetraction(
-  { threadId, head, messages }: Readonly<ThreadState>,
-  messageId: string | undefined,
-): void {
-  const last = messages.at(-1);
-  const isMeant = messageId === undefined || (last && readMessageId(last)) === messageId;
-  if (head.unanswered.length > 0 && isMeant) return;
-  const which = messageId === undefined ? 'The last message' : `Message ${messageId}`;
-  throw new HoldpointError(
-    'not-allowed',
-    `${which} of thread ${threadId} can't be retracted: only the last message can be, while it has no reply. Send a new message instead.`,
-  );
 }

@@ -4,7 +4,6 @@ import { parseThreadJson, verifyEntries } from '../thread/thread-json.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import type { ParentCall } from '../thread/events.ts';
 import { ThreadLog, type ThreadLogOptions } from '../thread/thread-log.ts';
-import { isRunning } from '../thread/thread-head.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { LogEntry, ThreadStore } from '../thread/thread-store.ts';
 import { hasReceivers, notifyDropped } from './calls/answer-receiver.ts';
@@ -204,13 +203,4 @@ export function checkAgentName(name: unknown): string | undefined {
     typeof name === 'string' && name.length > 0 && name.length <= 100 && name.isWellFormed();
   if (name === undefined || (isName && !name.includes('\0'))) return name;
   throw new TypeError('name must be a string of 1 to 100 characters.');
-}
-
-/** Throws `thread-busy` while a run holds the thread. */
-export function refuseRunning({ threadId, head }: Readonly<ThreadState>, now: number): void {
-  if (!isRunning(head, now)) return;
-  throw new HoldpointError(
-    'thread-busy',
-    `Thread ${threadId} is being run; try again when that run has ended.`,
-  );
 }

@@ -1,8 +1,9 @@
 import type { RequestRights } from '../content/request-rights.ts';
 import { HoldpointError } from '../errors.ts';
+import { findOpenRequest } from '../thread/open-requests.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { makeNoRights } from '../content/no-rights.ts';
-import { findRights } from './input/request-rights.ts';
+import { findRights } from './acts/request-rights.ts';
 import type { AnswerOptions } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { ThreadHandles } from './thread-handles.ts';
@@ -34,7 +35,7 @@ export async function findLoggedRights(
   { requestId }: Pick<RequestReference, 'requestId'>,
   by: AnswerOptions,
 ): Promise<RequestRights> {
-  const open = head.openRequests.find(({ request }) => request.requestId === requestId);
+  const open = findOpenRequest(head, requestId);
   if (open === undefined) return makeNoRights({ requestId, threadId }, 'closed');
   if (head.parent !== undefined) return makeNoRights({ requestId, threadId }, 'child-thread');
   return findRights(context, { threadId, head }, open, by);

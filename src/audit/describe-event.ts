@@ -61,8 +61,13 @@ const descriptions: PerEvent<FindCall, EventText | EventText[]> = {
   }),
   'run-ended': (event) => ({
     what: 'run ended',
+    by: event,
     details: pick(event, 'error', 'aborted', 'stopped', 'retryAt'),
   }),
+  'approvals-released': (event) =>
+    event.requestIds.map((requestId) =>
+      describeRequestEvent('stopped approval released', { ...event, requestId }, 'person'),
+    ),
   'step-finished': describeStep,
   'call-started': (event, findCall) => {
     const call = findCall(event);

@@ -17,7 +17,7 @@ import { isCausedByRequesters, type RunCause } from '../policy/run-context.ts';
 import { makePlaceKey } from '../thread/calls-by-place.ts';
 import { applyEntry } from '../thread/apply-events.ts';
 import { listProposedCalls } from '../thread/proposed-calls.ts';
-import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
+import type { ThreadEventOf } from '../thread/thread-event.ts';
 import { makeEmptyThread, type ThreadState } from '../thread/thread-state.ts';
 import {
   type LoggedDecision,
@@ -89,7 +89,6 @@ export async function replayThread(
 ): Promise<ReplayedThread> {
   const all = entries.flatMap(({ events }) => events);
   const logged = readLoggedDecisions(all);
-  const isChild = all.some((event) => event.type === 'thread-created' && event.parent);
   let cause: RunCause = { by: {} };
   const state = makeEmptyThread(threadId);
   const calls: ReplayedCall[] = [];
@@ -97,8 +96,7 @@ export async function replayThread(
     let applied = 0;
     for (const [index, event] of events.entries()) {
       if (event.type === 'run-started') {
-        const { principal = isChild ? undefined : findFirstSender(events.slice(0, index)) } = event;
-        cause = { by: { principal } };
+        cause = { by: { principal: event.principal } };
       }
       if (event.type !== 'step-finished') continue;
       applyEntry(state, { events: events.slice(applied, index), hash });
@@ -108,14 +106,6 @@ export async function replayThread(
     applyEntry(state, { events: events.slice(applied), hash });
   }
   return { agent: state.head.agent, calls };
-}
-
-/** Older logs don't say who caused a run: whoever sent the message or the answer that it began with. */
-function findFirstSender(events: readonly ThreadEvent[]): unknown {
-  const sent = events.findLast(
-    (event) => event.type === 'message-added' || event.type === 'request-answered',
-  );
-  return sent?.principal;
 }
 
 interface StepToReplay {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import type { MayAnswer } from '../agent/input.ts';
 import type { GateOptions, UpstreamOptions } from '../channels/mcp.ts';
 import { hashText } from '../content/crypto.ts';
@@ -80,7 +81,7 @@ function parseGateFile(path: string, content: string): GateFile {
   if (fault !== undefined) throw new Error(`${path} is not strict JSON: ${fault}.`);
   const parsed = gateFileSchema.safeParse(json);
   if (!parsed.success)
-    throw new Error(`${path} is not the file of a gate:\n${z.prettifyError(parsed.error)}`);
+    throw new Error(`${path} is not the file of a gate:\n${renderSchemaError(parsed.error)}`);
   const unkeepable = findUnkeepable(parsed.data);
   if (unkeepable !== undefined) throw new Error(`${path}: ${unkeepable}`);
   return parsed.data;

@@ -61,7 +61,7 @@ export async function findRow(requests: ThreadStoreRequests, id: string): Promis
   if (row !== undefined) return row;
   throw new HoldpointError(
     'not-found',
-    `The store has no request ${id}. "holdpoint list" has their ids; "holdpoint fill-requests" adds those of threads that an older version has written.`,
+    `The store has no request ${id}. "holdpoint list" has their ids.`,
   );
 }
 

@@ -4,7 +4,6 @@ import { addAnswerCommand } from './answer-command.ts';
 import { addBacktestCommand } from './backtest-command.ts';
 import { addDeleteCommand } from './delete-command.ts';
 import { addExportCommand } from './export-command.ts';
-import { addFillCommand } from './fill-command.ts';
 import { addGateCommand } from './gate-command.ts';
 import { addInboxCommand } from './inbox-command.ts';
 import { addListCommand } from './list-command.ts';
@@ -30,7 +29,6 @@ const commands = [
   addExportCommand,
   addDeleteCommand,
   addBacktestCommand,
-  addFillCommand,
   addGateCommand,
 ];
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 
 /** Runs a file with rules of the app, and returns its default export. It is JavaScript, or TypeScript that Node can strip. */
 export async function readRulesFile<RULES>(
@@ -11,5 +12,7 @@ export async function readRulesFile<RULES>(
   const loaded: unknown = await import(pathToFileURL(resolve(path)).href);
   const parsed = schema.safeParse(Reflect.get(Object(loaded), 'default'));
   if (parsed.success) return parsed.data;
-  throw new Error(`${path} must export ${wanted} as its default: ${z.prettifyError(parsed.error)}`);
+  throw new Error(
+    `${path} must export ${wanted} as its default: ${renderSchemaError(parsed.error)}`,
+  );
 }

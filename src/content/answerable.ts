@@ -32,8 +32,9 @@ class QuestionAnswers {
     given: FieldAnswer | Readonly<Record<string, FieldAnswer>>,
   ): QuestionResponseContent {
     const { requestId, fields } = this;
-    const answers = listGiven(fields, given).map(([key, answer]) =>
-      makeAnswer(fields, key, answer),
+    const named = new Map(fields.map((field) => [field.key, field]));
+    const answers = listGiven(fields, named, given).map(([key, answer]) =>
+      makeAnswer(named.get(key), key, answer),
     );
     const response = {
       type: 'question-response',
@@ -56,30 +57,31 @@ class QuestionAnswers {
 /** What is given for each key. Where it is not by key, it is for the first field. */
 function listGiven(
   fields: readonly QuestionField[],
+  named: ReadonlyMap<string, QuestionField>,
   given: FieldAnswer | Readonly<Record<string, FieldAnswer>>,
 ): [key: string, answer: FieldAnswer][] {
-  if (isFieldAnswer(given, fields)) return [[fields[0]?.key ?? '', given]];
+  if (isFieldAnswer(given, named)) return [[fields[0]?.key ?? '', given]];
   return Object.entries(given);
 }
 
 /* A field may be called `text`: an object with the keys of fields is by key. */
 function isFieldAnswer(
   given: FieldAnswer | Readonly<Record<string, FieldAnswer>>,
-  fields: readonly QuestionField[],
+  named: ReadonlyMap<string, QuestionField>,
 ): given is FieldAnswer {
   if (typeof given === 'string' || Array.isArray(given)) return true;
   const names = Object.keys(given);
-  const areKeys = names.some((name) => fields.some(({ key }) => key === name));
+  const areKeys = names.some((name) => named.has(name));
   return !areKeys && names.every((name) => name === 'optionIds' || name === 'text');
 }
 
 function makeAnswer(
-  fields: readonly QuestionField[],
+  field: QuestionField | undefined,
   key: string,
   given: FieldAnswer,
 ): QuestionAnswer {
   if (typeof given === 'string') {
-    const { options = [], freeText = 'never' } = fields.find((field) => field.key === key) ?? {};
+    const { options = [], freeText = 'never' } = field ?? {};
     const isOption = options.some(({ id }) => id === given);
     return isOption || freeText === 'never'
       ? { key, optionIds: [given] }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundList } from './bounded-list.ts';
 
 /** How risky a call is, in ascending order. Open requests are shown with the riskiest first. */
 export const risks = ['low', 'medium', 'high', 'critical'] as const;
@@ -28,6 +29,12 @@ export const milliseconds = z.number().positive();
 /** Which inputs a standing approval covers: the same input, inputs with the same values in the named fields, or any. */
 export const grantMatchSchema = z.union([z.enum(['exact', 'any']), z.array(z.string()).min(1)]);
 
+/* As it comes from outside, with an answer. */
+const sentMatchSchema = z.union([
+  z.enum(['exact', 'any']),
+  boundList(z.string(), 1_000).refine((names) => names.length > 0),
+]);
+
 /** A standing approval that an answer asks for, or the widest that a request allows. */
 export interface Remember {
   /** Whose calls it decides: those of the same `thread`, those for the same `principal`, or those of `everyone`. */
@@ -54,6 +61,11 @@ export interface ApprovalTerms {
   editable?: true | string[] | undefined;
   /** The widest standing approval that an answer may ask for. Absent: none. */
   remember?: Remember | undefined;
+  /**
+   * How long after it is approved the call may start, in milliseconds; later it is asked about again. Absent: as long as the request could be
+   * answered, at least a day.
+   */
+  startWithinMs?: number | undefined;
   /** How risky the call is. Open requests are shown with the riskiest first. */
   risk?: Risk | undefined;
   /** Any JSON of the app's. */
@@ -63,7 +75,7 @@ export interface ApprovalTerms {
 /** The schema of `Remember`. */
 export const rememberSchema = z.strictObject({
   scope: z.enum(grantScopes),
-  match: grantMatchSchema,
+  match: sentMatchSchema,
   expiresAfterMs: milliseconds.optional(),
   uses: z.int().positive().optional(),
 });
@@ -76,6 +88,7 @@ export const approvalTermsSchema = z.strictObject({
   requireReason: z.literal(true).optional(),
   editable: z.union([z.literal(true), z.array(z.string()).min(1)]).optional(),
   remember: rememberSchema.optional(),
+  startWithinMs: milliseconds.optional(),
   risk: z.enum(risks).optional(),
   metadata: z.record(z.string(), z.unknown()).optional(),
 });

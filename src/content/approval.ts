@@ -47,6 +47,11 @@ export interface ApprovalRequest extends ApprovalTerms {
    */
   inputSchema?: unknown;
   /**
+   * The fields that the tool's input schema lists, as a JSON Schema of nothing else: all that `mayAnswer` may read of the input. Absent if the
+   * schema lists none, `null` if they are longer than 32 Ki characters. Not covered by the digest.
+   */
+  inputNames?: unknown;
+  /**
    * Set for the request of a sub-agent: the delegated calls that lead to it, outermost first. `toolCall` is then the sub-agent's own
    * call.
    */
@@ -55,7 +60,7 @@ export interface ApprovalRequest extends ApprovalTerms {
   requestedBy?: unknown;
   /**
    * Everybody whose unanswered message led to the request, in order, each once. `null` stands for somebody unknown: a
-   * message without a principal, or from an imported conversation. Absent if nobody is known; older requests have `requestedBy` alone.
+   * message without a principal, or from an imported conversation. Absent if nobody is known.
    */
   requesters?: unknown[] | undefined;
   /** SHA-256 of everything that the request shows, as base64url. It is checked again before the call runs. */
@@ -79,6 +84,8 @@ export interface ApprovalRequest extends ApprovalTerms {
    * `edit.original` has what they were before.
    */
   edit?: RequestEdit | undefined;
+  /** Set once an approver has edited it, also after the edit has ended: an approval must then repeat the digest, or say the input to run. */
+  wasEdited?: true | undefined;
 }
 
 /** The schema of `ApprovalRequest`. */
@@ -91,6 +98,7 @@ export const approvalRequestSchema = approvalTermsSchema.extend({
   reason: z.string().optional(),
   toolCall: toolCallSchema.optional(),
   inputSchema: z.unknown().optional(),
+  inputNames: z.unknown().optional(),
   path: requestPathSchema.optional(),
   ...requestedFields,
   digest: z.string().min(1),
@@ -102,6 +110,7 @@ export const approvalRequestSchema = approvalTermsSchema.extend({
   votes: z.array(voteSchema).optional(),
   reassignments: z.array(reassignmentSchema).optional(),
   edit: requestEditSchema.optional(),
+  wasEdited: z.literal(true).optional(),
 });
 
 /**
@@ -238,10 +247,22 @@ function resolveRemember(
   return { ...allowed, ...(asked === true ? {} : asked) };
 }
 
+const day = 24 * 60 * 60 * 1000;
+
+/** How long after it is approved a call may start, in milliseconds: as its rule says, or as long as the request could be answered, at least a day. */
+export function readStartWithinMs({
+  startWithinMs,
+  createdAt,
+  expiresAt = createdAt,
+}: Pick<ApprovalRequest, 'startWithinMs' | 'createdAt' | 'expiresAt'>): number {
+  return startWithinMs ?? Math.max(expiresAt - createdAt, day);
+}
+
 /** The request as it was when it was opened: without the votes, reassignments and edits since. */
 export function restoreOpened({
   votes: _votes,
   reassignments: _reassignments,
+  wasEdited: _wasEdited,
   ...request
 }: ApprovalRequest): ApprovalRequest {
   return undoEdit(request);

@@ -60,7 +60,7 @@ export function checkLimit(limit: number, what: string): number {
 
 /** What is wrong with a setting of the app: it threw, returned something invalid, read a field that its tool doesn't have, or makes a request that nobody could answer. */
 export interface SettingFault {
-  /** What kind of mistake it is: the setting threw (`error`), returned something invalid, read a field that the tool does not have, or asks what nobody could answer; or the JSON Schema of a tool can't be read. */
+  /** What kind of mistake it is: the setting threw (`error`), returned something invalid, read a field that the tool or its parameters don't have, or asks what nobody could answer; or the JSON Schema of a tool can't be read. */
   kind: 'error' | 'invalid' | 'unknown-field' | 'unanswerable' | 'unreadable-schema';
   /** What is wrong, as a sentence. It may name fields, and quotes no values. */
   problem: string;

@@ -46,12 +46,14 @@ const day = 24 * hour;
 /* Rounded down: nobody has less time than they read. */
 function describeDistance(distance: number): string {
   const span = Math.abs(distance);
-  if (span < minute) return distance > 0 ? 'in less than a minute' : 'just now';
-  const words = describeSpan(span);
+  if (span < minute && distance <= 0) return 'just now';
+  const words = describeDuration(span);
   return distance > 0 ? `in ${words}` : `${words} ago`;
 }
 
-function describeSpan(span: number): string {
+/** A span of time as people write it, rounded down: `45 min`, `26 h`. */
+export function describeDuration(span: number): string {
+  if (span < minute) return 'less than a minute';
   if (span < hour) return `${Math.floor(span / minute)} min`;
   if (span < 2 * day) return `${Math.floor(span / hour)} h`;
   return `${Math.floor(span / day).toLocaleString('en')} days`;

@@ -24,9 +24,9 @@ const longestReason = 300;
 /* A path has keys, or objects that have them. Converted below: a bundler would keep a transformed schema in whatever imports the content. */
 const keySchema = z.union([z.string(), z.number()]);
 const segmentSchema = z.union([keySchema, z.object({ key: keySchema })]);
-const issuesSchema = z
-  .array(z.object({ path: z.array(segmentSchema).default([]), message: z.string() }))
-  .min(1);
+const issueSchema = z.object({ path: z.array(segmentSchema).default([]), message: z.string() });
+/* A value from outside may have hundreds of thousands of faults. */
+const issuesSchema = z.tuple([issueSchema]).rest(z.unknown());
 const errorSchema = z.object({ issues: z.unknown().optional(), cause: z.unknown().optional() });
 
 /** The first issue of a schema's error, which has them itself or as its cause. `undefined` for an error without issues. */
@@ -39,10 +39,22 @@ export function readSchemaFault(error: unknown): FieldFault | undefined {
   const [first] = found ?? [];
   if (first === undefined) return undefined;
   const { path, message } = first;
-  const reason = message.length > longestReason ? `${message.slice(0, longestReason)}…` : message;
+  const reason = cutFault(message, longestReason);
   return { ...(path.length === 0 ? {} : { field: path.map(readKey) }), reason };
 }
 
 function readKey(segment: z.infer<typeof segmentSchema>): string {
   return String(typeof segment === 'object' ? segment.key : segment);
+}
+
+/** A text that may quote what was sent, for whoever sent it. */
+export function cutFault(text: string, longest = 2_000): string {
+  return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
+}
+
+const mostIssues = 10;
+
+/** What a schema found, in words for whoever sent the value: its first faults, as their number and their texts are the sender's. */
+export function renderSchemaError({ issues }: z.core.$ZodError): string {
+  return cutFault(z.prettifyError({ issues: issues.slice(0, mostIssues) }), 1_000);
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { grantScopes, type Remember } from './approval-terms.ts';
-import { type RequestReassignment, reassignmentSchema } from './vote.ts';
 
 /** An answer that a standing approval was made from. */
 export interface StandingAnswer {
@@ -10,8 +9,6 @@ export interface StandingAnswer {
   channel?: string | undefined;
   /** Why they answered so. */
   reason?: string | undefined;
-  /** If it was given for somebody else: who had asked whom. */
-  reassignments?: RequestReassignment[] | undefined;
 }
 
 /** A standing approval (or rejection): a person's answer that also decides later calls. */
@@ -39,7 +36,7 @@ export interface Grant {
     | { type: 'any' };
   /** With the scope `principal`: for whom the agent works, as text. */
   person?: string | undefined;
-  /** Their principal: who they are is asked of today's `principalId`. Grants of older versions have `person` alone. */
+  /** Their principal: who they are is asked of today's `principalId`. */
   requestedBy?: unknown;
   /** With a rule's `notRequester`: who answered, as text. It approves no call that one of them asked for. */
   answeredBy?: string[] | undefined;
@@ -67,7 +64,6 @@ const standingAnswerSchema = z.strictObject({
   principal: z.unknown().optional(),
   channel: z.string().optional(),
   reason: z.string().optional(),
-  reassignments: z.array(reassignmentSchema).optional(),
 });
 
 /** The schema of `Grant`. */

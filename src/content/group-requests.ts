@@ -61,7 +61,7 @@ function describeLikeness(request: Groupable): string {
 /* By name, so that a new term does not compile before it is compared; without the schema, which a page would have to load. */
 function listTerms(request: ApprovalTerms): Record<keyof ApprovalTerms, unknown> {
   const { approvers, notRequester, quorum, requireReason, editable } = request;
-  const { remember, risk, metadata } = request;
+  const { remember, startWithinMs, risk, metadata } = request;
   const answerers = { approvers, notRequester, quorum, requireReason };
-  return { ...answerers, editable, remember, risk, metadata };
+  return { ...answerers, editable, remember, startWithinMs, risk, metadata };
 }

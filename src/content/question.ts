@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundList } from './bounded-list.ts';
 import { type FieldFault, renderFieldFault } from './field-fault.ts';
 import {
   describeFieldSchema,
@@ -172,9 +173,12 @@ const questionFieldSchema = z.strictObject({
 /* Answers are an array, because keys from outside must not index plain objects. */
 const questionAnswerSchema = z.strictObject({
   key: z.string().min(1),
-  optionIds: z.array(z.string()),
+  optionIds: boundList(z.string()),
   text: z.string().optional(),
 });
+
+/* Nobody fills in more. The options of a field have no maximum, as the protocol has none: the bytes of a body bound them. */
+const mostFields = 1_000;
 
 /** The schema of `QuestionRequestContent`. */
 export const questionRequestSchema = z.strictObject({
@@ -184,7 +188,7 @@ export const questionRequestSchema = z.strictObject({
   threadId: z.string().min(1),
   key: z.string().optional(),
   text: z.string(),
-  fields: z.array(questionFieldSchema).min(1),
+  fields: z.array(questionFieldSchema).min(1).max(mostFields),
   allowDismiss: z.boolean(),
   dismissAnswer: z.array(questionAnswerSchema).optional(),
   toolCall: toolCallSchema.optional(),
@@ -201,7 +205,7 @@ export const questionResponseSchema = z.discriminatedUnion('status', [
     type: z.literal('question-response'),
     requestId: z.string().min(1),
     status: z.literal('answered'),
-    answers: z.array(questionAnswerSchema),
+    answers: boundList(questionAnswerSchema, mostFields),
     metadata: z.unknown().optional(),
   }),
   z.strictObject({
@@ -232,7 +236,8 @@ export function findSingleField({ fields }: QuestionRequestContent): QuestionFie
 
 /** The labels of the picked options, in the order of the field. */
 export function listLabels({ options }: QuestionField, picked: readonly string[]): string[] {
-  return options.filter(({ id }) => picked.includes(id)).map(({ label }) => label);
+  const ids = new Set(picked);
+  return options.filter(({ id }) => ids.has(id)).map(({ label }) => label);
 }
 
 /**
@@ -248,7 +253,8 @@ export function whyNotAnswer(
   }
   const answers = new Map(response.answers.map((answer) => [answer.key, answer]));
   if (answers.size < response.answers.length) return { reason: 'it answers a field twice' };
-  const unknown = response.answers.find(({ key }) => !fields.some((field) => field.key === key));
+  const keys = new Set(fields.map(({ key }) => key));
+  const unknown = response.answers.find(({ key }) => !keys.has(key));
   if (unknown !== undefined) return { field: [unknown.key], reason: 'is not in the question' };
   const isDeclined = hasDeclined(fields, response.answers);
   for (const field of fields) {
@@ -265,10 +271,10 @@ export function hasDeclined(
   fields: readonly QuestionField[],
   answers: readonly QuestionAnswer[],
 ): boolean {
-  return fields.some(({ key, options }) => {
-    const picked = answers.find((answer) => answer.key === key)?.optionIds ?? [];
-    return options.some(({ id, declines = false }) => declines && picked.includes(id));
-  });
+  const picked = new Map(answers.map(({ key, optionIds }) => [key, new Set(optionIds)]));
+  return fields.some(({ key, options }) =>
+    options.some(({ id, declines = false }) => declines && picked.get(key)?.has(id) === true),
+  );
 }
 
 function isEmpty(answer: QuestionAnswer | undefined): boolean {
@@ -283,8 +289,8 @@ function whyNotAnswered(
   const { optionIds, text } = answer;
   const picked = new Set(optionIds);
   if (picked.size < optionIds.length) return 'selects an option twice';
-  const isKnown = optionIds.every((id) => options.some((option) => option.id === id));
-  if (!isKnown) return 'has no such option';
+  const known = new Set(options.map(({ id }) => id));
+  if (!optionIds.every((id) => known.has(id))) return 'has no such option';
   if (text !== undefined && freeText === 'never') return 'does not accept text';
   if (text !== undefined && !text.isWellFormed()) return 'has text that is not well-formed';
   if (freeText === 'only' && picked.size > 0) return 'accepts only text';
@@ -309,7 +315,8 @@ export function whyNotQuestion(question: QuestionRequestContent): string | undef
     if (freeText === 'never' && Math.min(options.length, max) < min) {
       return `${named} has too few options to be answered`;
     }
-    if (preselected.some((id) => !options.some((option) => option.id === id))) {
+    const known = new Set(options.map(({ id }) => id));
+    if (preselected.some((id) => !known.has(id))) {
       return `${named} preselects an option that it does not have`;
     }
     if (freeText !== 'only' && (schema ?? field.required) !== undefined) {

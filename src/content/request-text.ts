@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from './approval.ts';
 import type { Remember } from './approval-terms.ts';
 import { describeDeadlineAction } from './deadline-action.ts';
-import { describeDeadline, type TimeReader } from './deadline-words.ts';
+import { describeDeadline, describeDuration, type TimeReader } from './deadline-words.ts';
 import { inertLine, quoteInert, quoteInertLine } from './inert-text.ts';
 import type { AnswerRefusal } from './request-rights.ts';
 import { type Requested, listRequesters } from './requesters.ts';
@@ -14,6 +14,7 @@ import type { Vote } from './vote.ts';
  */
 export function renderTerms(request: ApprovalRequest, reader?: TimeReader): string[] {
   const { risk, approvers, notRequester, requireReason, editable, metadata, follows } = request;
+  const starts = describeStart(request);
   return [
     ...(risk === undefined ? [] : [`Risk: ${risk}`]),
     ...(approvers === undefined ? [] : [`May be answered by: ${renderNames(approvers)}`]),
@@ -22,6 +23,7 @@ export function renderTerms(request: ApprovalRequest, reader?: TimeReader): stri
     ...(requireReason === true ? ['An approval needs a reason'] : []),
     ...(editable === undefined ? [] : [`May be edited: ${renderEditable(editable)}`]),
     ...renderDeadline(request, reader),
+    ...(starts === undefined ? [] : [`Starts ${starts}`]),
     ...(follows === undefined ? [] : ['Asked again: an earlier request expired unanswered']),
     ...(metadata === undefined ? [] : [`Metadata: ${inertLine(JSON.stringify(metadata))}`]),
     ...renderEdit(request),
@@ -104,6 +106,12 @@ function renderDeadline(
     return remindAt === undefined ? [] : [`Reminder: ${render(remindAt)}`];
   }
   return [`Until: ${render(expiresAt)}, then ${describeDeadlineAction(onExpiry).text}`];
+}
+
+/** When a call starts at the latest, after "Starts"; `undefined` if its rule doesn't say so. */
+export function describeStart({ startWithinMs }: ApprovalRequest): string | undefined {
+  if (startWithinMs === undefined) return undefined;
+  return `within ${describeDuration(startWithinMs)} of the approval, or it is asked again`;
 }
 
 /* A rule may name a time that is later than any date. */

@@ -6,7 +6,7 @@ export const requestedFields = {
   requestedBy: z.unknown().optional(),
   /**
    * Everybody whose unanswered message led to the request, in order, each once. `null` stands for somebody unknown: a
-   * message without a principal, or from an imported conversation. Absent if nobody is known; older requests have `requestedBy` alone.
+   * message without a principal, or from an imported conversation. Absent if nobody is known.
    */
   requesters: z.array(z.unknown()).min(1).optional(),
 };
@@ -18,11 +18,8 @@ export interface Requested {
 }
 
 /** Everybody for whom a request was made; `null` stands for somebody unknown. */
-export function listRequesters({
-  requestedBy = null,
-  requesters = [],
-}: Requested): readonly unknown[] {
-  return requesters.length > 0 ? requesters : [requestedBy];
+export function listRequesters({ requesters = [] }: Requested): readonly unknown[] {
+  return requesters.length > 0 ? requesters : [null];
 }
 
 /** For whom a thread works, as its requests show it: what is not known is left out. */

@@ -205,6 +205,8 @@ interface CallFacts {
   edit?: CallEdit | undefined;
   /** The id of the standing approval that decided it, if one did. */
   grantId?: string | undefined;
+  /** Set if people approved it and a stop holds it: it does not start, or start again, before somebody releases it who may reject it. */
+  held?: true | undefined;
 }
 
 /** What people have changed in the input of a call. */
@@ -244,6 +246,7 @@ export const toolCallRecordSchema = toolCallSchema.extend({
     })
     .optional(),
   grantId: z.string().optional(),
+  held: z.literal(true).optional(),
   outcome: toolCallOutcomeSchema.optional(),
 });
 

@@ -80,16 +80,17 @@ export interface RequestDecision {
 
 /**
  * A request as plain JSON for a browser: it names who voted, reassigned and edited as text (`person`, `from`), without their `principal`, which may
- * hold what is only theirs, such as a token. Pages and AG-UI clients get requests this way; do the same in routes of your own.
+ * hold what is only theirs, such as a token, and leaves out what only `mayAnswer` needs. Pages and AG-UI clients get requests this way; do the same in routes of your own.
  *
  * @example
  * return Response.json(thread.activeRequests.map(hidePrincipals));
  */
 export function hidePrincipals(request: UserInputRequest): UserInputRequest {
   if (request.type !== 'approval-request') return { ...request };
-  const { votes, reassignments, edit } = request;
+  const { inputNames: _names, ...shown } = request;
+  const { votes, reassignments, edit } = shown;
   return {
-    ...request,
+    ...shown,
     ...(votes && { votes: votes.map(omitPrincipal) }),
     ...(reassignments && { reassignments: reassignments.map(omitPrincipal) }),
     ...(edit && { edit: omitPrincipal(edit) }),

@@ -87,6 +87,14 @@ export interface Voter {
   onBehalfOf?: string | undefined;
 }
 
+/** The right in which somebody answers: their own, or that of a person who asked them to answer instead. */
+export type Right = { of: 'self' } | { of: 'reassigned'; from: string };
+
+/** The right in which a vote was given. */
+export function readRight({ onBehalfOf }: Voter): Right {
+  return onBehalfOf === undefined ? { of: 'self' } : { of: 'reassigned', from: onBehalfOf };
+}
+
 /** The votes of other people than the voter: of those who neither are one of the two people in question nor voted for one of them. */
 export function votesOfOthers(votes: readonly Vote[], voter: Voter): Vote[] {
   const people = new Set([voter.person, voter.onBehalfOf ?? voter.person]);

@@ -1,4 +1,5 @@
-import { type ZodType, z } from 'zod';
+import type { ZodType } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import { refuseUnknown } from '../content/check-settings.ts';
 import { HoldpointError } from '../errors.ts';
 import { makeErrorResponse, makeJsonResponse, makeRefusalResponse } from './error-response.ts';
@@ -27,10 +28,12 @@ export interface PostHandlerOptions<
 > extends OriginOptions {
   /** The agent that the threads belong to, which knows whom a principal names. Without one, as behind `holdPoint`, an object needs an `id`. */
   agent?: object;
-  /** Called with the body's `threadId`. A result without a principal, or `undefined`, is refused with 403; a `Response` is sent unchanged. */
+  /** Called with the thread that the body names, before anything else of the body is read. A result without a principal, or `undefined`, is refused with 403; a `Response` is sent unchanged. */
   authorize: Authorize<RUNTIME_CONTEXT>;
-  /** The JSON that the route takes. What does not fit is refused with 400. */
+  /** The JSON that the route takes. What does not fit is refused with 400, as is a `threadId` other than the one that `authorize` was asked about. */
   schema: ZodType<BODY>;
+  /** The field of the JSON that names the thread. Default `'threadId'`; `useChat` sends `'id'`. */
+  threadIdField?: string;
   /** Called for a request that was let in. Default response: 200 with `{}`. The text of a `HoldpointError` is sent with its status. */
   handle: (post: AuthorizedPost<BODY, RUNTIME_CONTEXT>) => PromiseLike<Response | void>;
   /** The channel that is recorded, unless `authorize` names one. Default `'post'`. */
@@ -45,6 +48,7 @@ const settings = {
   agent: true,
   authorize: true,
   schema: true,
+  threadIdField: true,
   handle: true,
   channel: true,
   maximumBodyBytes: true,
@@ -73,9 +77,10 @@ export function createPostHandler<
 >(options: PostHandlerOptions<BODY, RUNTIME_CONTEXT>): (request: Request) => Promise<Response> {
   refuseUnknown('createPostHandler', options, settings);
   checkOrigins(options);
-  const { agent = {}, schema, handle, channel = 'post', onError } = options;
+  const { agent = {}, schema, threadIdField = 'threadId', handle } = options;
+  const { channel = 'post', onError } = options;
   const parse = (json: unknown): BODY => parseBody(schema, json);
-  const format = { parse, maximumBodyBytes: 1_048_576, channel };
+  const format = { threadIdField, parse, maximumBodyBytes: 1_048_576, channel };
   return async (request) => {
     try {
       if (request.method !== 'POST') {
@@ -94,5 +99,5 @@ export function createPostHandler<
 function parseBody<BODY>(schema: ZodType<BODY>, json: unknown): BODY {
   const { data, error } = schema.safeParse(json);
   if (error === undefined) return data;
-  throw new HoldpointError('invalid-input', `The body is not valid: ${z.prettifyError(error)}`);
+  throw new HoldpointError('invalid-input', `The body is not valid: ${renderSchemaError(error)}`);
 }

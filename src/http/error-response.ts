@@ -1,3 +1,4 @@
+import { cutFault } from '../content/field-fault.ts';
 import { HoldpointError, type HoldpointErrorCode, type RefusedAnswer } from '../errors.ts';
 
 const statuses: Partial<Record<HoldpointErrorCode, number>> = {
@@ -43,7 +44,7 @@ export function makeRefusal(
   const { code, message, field, reason } = error;
   return {
     code,
-    message,
+    message: cutFault(message),
     ...(field === undefined ? {} : { field }),
     ...(reason === undefined ? {} : { reason }),
   };
@@ -52,7 +53,7 @@ export function makeRefusal(
 /** The text for clients about an error: its own if they can act on it, otherwise that of `onError`. */
 export function renderPublicRefusal(error: unknown, onError?: (error: unknown) => string): string {
   const isKnown = HoldpointError.isInstance(error) && statuses[error.code] !== undefined;
-  return isKnown ? error.message : renderPublicError(error, onError);
+  return isKnown ? cutFault(error.message) : renderPublicError(error, onError);
 }
 
 /** The text for clients about an error that they can't act on: that of `onError`, or a general one if `onError` is missing or throws. */

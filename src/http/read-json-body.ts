@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { makeRefusalResponse } from './error-response.ts';
 
 /**
@@ -16,6 +17,11 @@ export async function readJsonBody(
   } catch {
     return makeInvalidJsonResponse();
   }
+}
+
+/** A field of a body, if it is a text. Nothing else of the body is read. */
+export function readTextField(json: unknown, name: string): string | undefined {
+  return z.object({ [name]: z.string() }).safeParse(json).data?.[name];
 }
 
 /** The text of such a body, to check its signature before it is parsed. */

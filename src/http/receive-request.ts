@@ -1,6 +1,6 @@
 import { isSignedIn } from '../agent/known-people.ts';
 import { makeRefusalResponse, makeErrorResponse } from './error-response.ts';
-import { readJsonBody } from './read-json-body.ts';
+import { readJsonBody, readTextField } from './read-json-body.ts';
 
 /** The identity of an authorized request, and the context it runs with. */
 export interface Authorized<RUNTIME_CONTEXT = Record<string, unknown>> {
@@ -125,6 +125,8 @@ interface PostOptions<RUNTIME_CONTEXT> extends RequestHooks<RUNTIME_CONTEXT>, Or
 
 /** How a channel parses its POST requests, and its defaults. */
 interface PostFormat<PARSED> {
+  /** The field of a body that names its thread. */
+  threadIdField: string;
   parse: (json: unknown) => PARSED;
   maximumBodyBytes: number;
   channel: string;
@@ -139,7 +141,10 @@ export interface ReceivedPost<PARSED, RUNTIME_CONTEXT> {
   disconnected: AbortController;
 }
 
-/** Parses and authorizes a POST request; returns the response that refuses it if it fails. Does not read the thread. */
+/**
+ * Authorizes and parses a POST request; returns the response that refuses it if it fails. Does not read the thread, and of the body only the
+ * thread's id before its sender is let in: to parse a long body takes long.
+ */
 export async function receivePost<PARSED extends { threadId: string }, RUNTIME_CONTEXT>(
   options: PostOptions<RUNTIME_CONTEXT>,
   request: Request,
@@ -150,9 +155,15 @@ export async function receivePost<PARSED extends { threadId: string }, RUNTIME_C
   const { maximumBodyBytes = format.maximumBodyBytes, abortOnDisconnect = false } = options;
   const body = await readJsonBody(request, maximumBodyBytes);
   if (body instanceof Response) return body;
-  const parsed = format.parse(body.json);
-  const caller = await authorizeRequest(options, request, parsed.threadId);
+  const threadId = readTextField(body.json, format.threadIdField);
+  if (threadId === undefined) return refuseThreadId(`has no text "${format.threadIdField}"`);
+  const caller = await authorizeRequest(options, request, threadId);
   if (caller instanceof Response) return caller;
+  const parsed = format.parse(body.json);
+  /* Whoever may use one thread must not get at another. */
+  if (parsed.threadId !== threadId) {
+    return refuseThreadId(`is for another thread than its "${format.threadIdField}" names`);
+  }
   const { principal, channel = format.channel, runtimeContext } = caller;
   const disconnected = new AbortController();
   const runOptions = {
@@ -162,4 +173,8 @@ export async function receivePost<PARSED extends { threadId: string }, RUNTIME_C
     ...(abortOnDisconnect ? { abortSignal: disconnected.signal } : {}),
   };
   return { parsed, runOptions, disconnected };
+}
+
+function refuseThreadId(fault: string): Response {
+  return makeRefusalResponse(400, 'invalid-input', `The body is not valid: it ${fault}.`);
 }

@@ -13,6 +13,7 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { readMessageId } from '../thread/app-messages.ts';
 import { answersByApprovalId, ApprovalIds, isRejection } from '../thread/approval-ids.ts';
 import { listActiveTools } from './inert-tools.ts';
+import { refuseForeignAnswers, refuseUnruledTools } from './left-behind-rules.ts';
 import {
   type ModelCallOptions,
   parseAnswer,
@@ -82,8 +83,12 @@ const initialRetryDelayMs = 10_000;
  * Pass each call an `abortSignal` that aborts when the client disconnects: the AI SDK does not report that the body of its response was
  * cancelled. Without a signal, a stream that nobody reads ends after `unreadTimeoutMs`.
  *
- * Throws a `TypeError` like `createAgent`, and for an invalid `unreadTimeoutMs` or `history`. A call fails like `agent.run`, and with a
- * `HoldpointError`: `invalid-input` if it does not name a thread; `not-allowed` if its tools are not in `tools` or were not made by
+ * Move `toolApproval` here from `generateText`, `streamText` or `ToolLoopAgent`: left there, it can't hold a call, as the tools run behind
+ * the model, and the AI SDK asks by itself about what holdpoint has already decided. Tools that a map doesn't list run, as in the AI SDK.
+ *
+ * Throws a `TypeError` like `createAgent`, for an invalid `unreadTimeoutMs` or `history`, and if there is no `toolApproval` at all and a
+ * tool with `execute` has no `needsApproval` (`toolApproval: () => 'approved'` says that all calls run). A call fails like `agent.run`, and with a
+ * `HoldpointError`: `invalid-input` if it does not name a thread; `not-found` if its prompt answers a request of the AI SDK's own; `not-allowed` if its tools are not in `tools` or were not made by
  * `inertTools`, because the AI SDK would run those if a history says that they were approved.
  *
  * @example
@@ -111,6 +116,7 @@ export function holdPoint<
   };
   /* Validates the options now instead of at the first call. */
   createAgent<TOOLS, RUNTIME_CONTEXT>({ ...agentOptions, model: 'none' });
+  refuseUnruledTools(options.tools ?? {}, options.toolApproval);
   const settings = {
     options: agentOptions,
     history: checkHistoryOption(history),
@@ -201,6 +207,7 @@ async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     history,
     by: { principal, channel },
   });
+  refuseForeignAnswers(thread, prompt.answers);
   const inPrompt = answersByApprovalId(thread, prompt.answers);
   const answers = [...own, ...inPrompt.answers];
   const answered = [...own.map(({ requestId }) => requestId), ...inPrompt.requestIds];

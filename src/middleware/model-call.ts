@@ -1,5 +1,6 @@
 import type { LanguageModelMiddleware } from 'ai';
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import type { RunOptions } from '../agent/run.ts';
 import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';
@@ -53,7 +54,7 @@ export function parseThreadOptions({ providerOptions }: ModelCallOptions): Threa
   throw new HoldpointError(
     'invalid-input',
     'A call of a model with holdPoint must name its thread: pass providerOptions: { holdpoint: { threadId } }, and optionally ' +
-      `principal, channel, whilePending, messageId and answers. ${z.prettifyError(parsed.error)}`,
+      `principal, channel, whilePending, messageId and answers. ${renderSchemaError(parsed.error)}`,
   );
 }
 
@@ -63,7 +64,7 @@ export function parseAnswer(item: unknown): UserInputResponseContent {
   if (parsed.success) return parsed.data;
   throw new HoldpointError(
     'invalid-answer',
-    `Not a valid answer to a request: ${z.prettifyError(parsed.error)}`,
+    `Not a valid answer to a request: ${renderSchemaError(parsed.error)}`,
   );
 }
 

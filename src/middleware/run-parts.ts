@@ -5,7 +5,7 @@ import type { AgentResponse } from '../agent/agent-response.ts';
 import type { AgentStreamEvent } from '../agent/agent-stream.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { isSamePlace } from '../thread/thread-head.ts';
+import { CallsByPlace } from '../thread/calls-by-place.ts';
 import { readItem, type FinishedStepEvent } from '../view/items.ts';
 import type { TextDelta } from '../view/streamed-step.ts';
 import { findReplySteps, type ReplyKey } from './new-input.ts';
@@ -58,6 +58,9 @@ export class RunParts {
   /** The recorded steps to repeat before the first event: the caller may have lost them. */
   #unsentSteps: readonly FinishedStepEvent[] | undefined;
   readonly #sentSteps = new Set<number>();
+  readonly #records = new CallsByPlace();
+  /** The revision at which the calls were read. */
+  #known = 0;
 
   constructor(options: RunPartsOptions) {
     this.#options = options;
@@ -106,10 +109,10 @@ export class RunParts {
   }
 
   #ofRecorded(event: ThreadEvent): ProviderPart[] {
-    const { calls } = this.#options.thread;
-    const item = readItem(event, {
-      at: (place) => calls.find((call) => isSamePlace(call, place)),
-    });
+    const { thread } = this.#options;
+    if (thread.revision > this.#known) this.#records.update(thread.calls);
+    this.#known = thread.revision;
+    const item = readItem(event, this.#records);
     switch (item?.type) {
       case 'step':
         this.#steps += 1;

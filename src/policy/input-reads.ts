@@ -1,9 +1,6 @@
-import { copyPlain } from '../content/json-value.ts';
+import { copyPlain, isObject } from '../content/json-value.ts';
 import type { RunContext } from './run-context.ts';
-
-/* Read by `await` and by `JSON.stringify`. */
-const readByLanguage = new Set(['then', 'toJSON']);
-const maximumFields = 5;
+import { NotedFields, quoteFieldNames, watchReads } from './watched-reads.ts';
 
 /**
  * Passes the input of a call to a function of the app, and notes which fields the function reads that neither the input nor the tool's input
@@ -12,48 +9,47 @@ const maximumFields = 5;
  */
 export class InputReads {
   readonly #schema: unknown;
-  readonly #fields = new Set<string>();
-  readonly #lacked = new Set<string>();
+  readonly #fields = new NotedFields();
+  readonly #lacked = new NotedFields();
 
+  /** `null` for a schema that is not known: nothing but what the input has may be read. */
   constructor(inputSchema: unknown) {
     this.#schema = inputSchema;
   }
 
+  get isSchemaKnown(): boolean {
+    return this.#schema !== null;
+  }
+
   /** The fields that were read so far and that nothing declares. */
   get undeclared(): readonly string[] {
-    return [...this.#fields];
+    return this.#fields.all;
   }
 
   /** The fields of the context that were read so far and that the run lacks. */
   get lacked(): readonly string[] {
-    return [...this.#lacked];
+    return this.#lacked.all;
   }
 
   /** The context of a run; if it is not whole, its reads are noted. */
   watchedContext({ given = {}, isWhole }: RunContext): unknown {
     if (isWhole || typeof given !== 'object' || given === null) return given;
-    return new Proxy(given, {
-      get: (target, name): unknown => {
-        const value: unknown = Reflect.get(target, name);
-        if (value === undefined && isField(name) && this.#lacked.size < maximumFields) {
-          this.#lacked.add(name);
-        }
-        return value;
-      },
+    return watchReads(given, (name, context) => {
+      if (Reflect.get(context, name) === undefined) this.#lacked.add(name);
     });
   }
 
   /**
    * Calls a function with a copy of the input, as it must not change what is shown or what runs. `structuredClone` takes no proxy: a function
-   * that fails because of that is called again with a plain copy.
+   * that fails because of that is called again with a plain copy, and must get nothing else that is watched.
    */
-  during(input: unknown, call: (copy: unknown) => unknown): unknown {
+  during(input: unknown, call: (copy: unknown, isWatched: boolean) => unknown): unknown {
     const callPlain = (error: unknown): unknown => {
       if (!(error instanceof Error) || error.name !== 'DataCloneError') throw error;
-      return call(copyPlain(input));
+      return call(copyPlain(input), false);
     };
     try {
-      const found = call(this.watched(input));
+      const found = call(this.watched(input), true);
       return found instanceof Promise ? found.catch(callPlain) : found;
     } catch (error) {
       return callPlain(error);
@@ -70,20 +66,16 @@ export class InputReads {
     for (const [name, item] of Object.entries(value)) {
       if (typeof item === 'object') Reflect.set(value, name, this.#watch(item, [...path, name]));
     }
-    return new Proxy(value, {
-      get: (target, name, receiver): unknown => {
-        if (isField(name) && !(name in target)) this.#note(target, path, name);
-        return Reflect.get(target, name, receiver);
-      },
+    return watchReads(value, (name) => {
+      if (!(name in value)) this.#note(value, path, name);
     });
   }
 
   #note(target: object, path: readonly string[], name: string): void {
-    if (this.#fields.size >= maximumFields) return;
     /* A list has items, and no fields. */
     const isWrong = Array.isArray(target)
       ? !/^\d+$/.test(name)
-      : isUndeclared(this.#schema, path, name);
+      : !this.isSchemaKnown || isUndeclared(this.#schema, path, name);
     if (isWrong) this.#fields.add([...path, name].join('.'));
   }
 }
@@ -96,11 +88,14 @@ export function describeLacked({ lacked }: InputReads): string | undefined {
 
 /** What is wrong with the fields that were read; `undefined` if nothing is. */
 export function describeUndeclared(
-  { undeclared }: InputReads,
+  { undeclared, isSchemaKnown }: InputReads,
   toolName: string,
 ): string | undefined {
   if (undeclared.length === 0) return undefined;
-  return `It reads ${quoteFieldNames(undeclared)}, which the input schema of tool '${toolName}' doesn't have.`;
+  const where = isSchemaKnown
+    ? `the input schema of tool '${toolName}' doesn't have`
+    : `this input doesn't have, and tool '${toolName}' names too many fields to keep them with the request; ask with 'in' first`;
+  return `It reads ${quoteFieldNames(undeclared)}, which ${where}.`;
 }
 
 /** Why a list of fields is mistaken: it names some that the schema of the input does not have. `undefined` if it is not. */
@@ -112,14 +107,6 @@ export function describeUnknownFields(
   const unknown = fields.filter((field) => isUndeclared(inputSchema, [], field));
   if (unknown.length === 0) return undefined;
   return `It names ${quoteFieldNames(unknown)}, which the input schema of tool '${toolName}' doesn't have.`;
-}
-
-function quoteFieldNames(fields: readonly string[]): string {
-  return fields.map((field) => JSON.stringify(field.slice(0, 100))).join(', ');
-}
-
-function isField(name: string | symbol): name is string {
-  return typeof name === 'string' && !readByLanguage.has(name);
 }
 
 /**
@@ -164,18 +151,21 @@ function listComposedSchemas(
   });
 }
 
-/** Where the reference of a schema leads: `true` if that is not in the same document. */
 function resolveSchemaReference(schema: object, root: unknown): unknown[] {
   const reference = readKeyword(schema, '$ref') ?? readKeyword(schema, '$dynamicRef');
-  if (reference === undefined) return [];
-  if (reference === '#') return [root];
-  if (typeof reference !== 'string' || !reference.startsWith('#/')) return [true];
+  return reference === undefined ? [] : [resolveReference(reference, root)];
+}
+
+/** Where a reference leads: `true` if that is not in the same document. */
+export function resolveReference(reference: unknown, root: unknown): unknown {
+  if (reference === '#') return root;
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return true;
   let found: unknown = root;
   for (const segment of reference.split('/').slice(1)) {
     const name = segment.replaceAll('~1', '/').replaceAll('~0', '~');
     found = isObject(found) ? readKeyword(found, name) : undefined;
   }
-  return [found ?? true];
+  return found ?? true;
 }
 
 function listsFields(schema: unknown): boolean {
@@ -184,8 +174,9 @@ function listsFields(schema: unknown): boolean {
   return isListed || readKeyword(schema, 'additionalProperties') === false;
 }
 
-function isNoObject(schema: unknown): boolean {
-  if (!isObject(schema)) return false;
+/** Whether a schema takes no object. */
+export function isNoObject(schema: unknown): boolean {
+  if (!isObject(schema)) return schema === false;
   if (readKeyword(schema, 'const') !== undefined || readKeyword(schema, 'enum') !== undefined)
     return true;
   const types = [readKeyword(schema, 'type')].flat();
@@ -226,8 +217,4 @@ function toList(value: unknown): unknown[] {
 /** The own value of a keyword: a schema may come from elsewhere, and a field may be called `constructor`. */
 function readKeyword(schema: object, name: string): unknown {
   return Object.hasOwn(schema, name) ? Reflect.get(schema, name) : undefined;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

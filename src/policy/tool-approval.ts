@@ -6,6 +6,7 @@ import type {
   ToolSet,
 } from 'ai';
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import type { SettingFault } from '../content/check-settings.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { continueWith } from '../content/waiting.ts';
@@ -17,6 +18,7 @@ import {
   userApprovalSchema,
   whyNotStatus,
 } from './user-approval.ts';
+import type { ParameterReads } from './watched-reads.ts';
 
 const reason = z.string().optional();
 const statusSchema = z.preprocess(
@@ -38,7 +40,7 @@ export type ToolApprovalStatus<INPUT = never> = AiToolApprovalStatus | UserAppro
 type Rule = (...input: never) => unknown;
 
 /** What rules receive besides the AI SDK's options. */
-interface RuleHistory {
+export interface RuleHistory {
   /**
    * The thread's calls so far, oldest first, with their outcomes; then the earlier calls of the same step, as `proposed`. A budget that
    * counts every call which has not failed or been denied holds for calls that run at the same time too.
@@ -105,8 +107,8 @@ export type Setting = {
   report: (fault: SettingFault) => void;
 } & (
   | { value: unknown; ask?: never }
-  /** A function that says it, and what it has read of the tool's input and of the run's context. */
-  | { ask: () => unknown; reads: InputReads; toolName: string }
+  /** A function that says it, and what it has read of the tool's input, of the run's context, and of its parameters. */
+  | { ask: () => unknown; reads: InputReads; parameters: ParameterReads; toolName: string }
 );
 
 /** What a decision is based on: the app's rule, and the tool's `needsApproval`. */
@@ -119,7 +121,7 @@ interface Settings {
  * Decides about a call, and asks a person when in doubt. A rule that returns `denied` denies the call. With one that returns an invalid
  * `user-approval` object, which may have meant to ask only some people, the call fails. One that returns `user-approval` or another invalid status, or that
  * throws, asks a person. One that returns `approved` runs the call, whatever the tool's `needsApproval` says. In all other cases
- * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, or one of the `runtimeContext` in a run without
+ * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, a name that it doesn't get, or a field of the `runtimeContext` in a run without
  * it, a call that would run is asked about, and no standing approval decides.
  */
 export function decide({ rule, mark }: Settings): Decision | Promise<Decision> {
@@ -147,11 +149,13 @@ export function decide({ rule, mark }: Settings): Decision | Promise<Decision> {
 /** Why what a function says can't be relied on. A mistake is reported; a run without its context is none. */
 function findDoubt({
   reads,
+  parameters,
   toolName,
   report,
 }: Extract<Setting, { reads: InputReads }>): string | undefined {
-  const problem = describeUndeclared(reads, toolName);
-  if (problem === undefined) return describeLacked(reads);
+  const problems = [describeUndeclared(reads, toolName) ?? [], parameters.problem ?? []].flat();
+  if (problems.length === 0) return describeLacked(reads);
+  const problem = problems.join(' ');
   report({ kind: 'unknown-field', problem });
   return `The approval rule may be mistaken: ${problem}`;
 }
@@ -188,7 +192,7 @@ async function runRule(rule: Setting): Promise<Status> {
     const why = whyNotStatus(status);
     rule.report({
       kind: 'invalid',
-      problem: why ?? `${invalidStatus} ${z.prettifyError(parsed.error)}`,
+      problem: why ?? `${invalidStatus} ${renderSchemaError(parsed.error)}`,
     });
     if (why !== undefined) return { type: 'invalid', error: why };
     return { type: 'user-approval', reason: invalidStatus };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import {
   type ApprovalTerms,
   approvalTermsSchema,
@@ -27,6 +28,7 @@ export const userApprovalSchema = z.strictObject({
   expiresAfterMs: milliseconds.optional(),
   onExpiry: z.union([z.enum([...shortDeadlineActions, 'wait']), deadlineActionSchema]).optional(),
   remindBeforeMs: milliseconds.optional(),
+  startWithinMs: approvalTermsSchema.shape.startWithinMs,
   approvers: approvalTermsSchema.shape.approvers,
   notRequester: yes,
   quorum: z.int().positive().optional(),
@@ -88,7 +90,7 @@ export interface UserApproval<INPUT = never> {
   reason?: string | undefined;
   /** The question for the person, or a function of the input that makes it. Shown beside the arguments. Default: the name of the tool. */
   text?: string | ((input: INPUT) => string) | undefined;
-  /** How long the request can be approved, in milliseconds. Default: no limit. */
+  /** How long the request can be answered, in milliseconds. A call that was approved in time may start later: see `startWithinMs`. Default: no limit. */
   expiresAfterMs?: number | undefined;
   /**
    * What happens when that time is over. `reject` (default): the call is denied, and the model receives the reason. `ask-again`: a new
@@ -104,6 +106,11 @@ export interface UserApproval<INPUT = never> {
     | undefined;
   /** How long before that time `request-reminded` is recorded, in milliseconds. Default: never. */
   remindBeforeMs?: number | undefined;
+  /**
+   * How long after it is approved the call may start, in milliseconds, also if it is started again. Later it is asked about again, and earlier
+   * approvals don't count. Default: `expiresAfterMs`, but at least a day.
+   */
+  startWithinMs?: number | undefined;
   /** Names, roles or teams, one of which must answer. The agent's `mayAnswer` resolves them. Default: everybody. */
   approvers?: readonly string[] | undefined;
   /** Whether the people for whom the agent works (`requesters`) may not answer. Default false. */
@@ -151,6 +158,7 @@ export function parseDemands({
   expiresAfterMs,
   onExpiry,
   remindBeforeMs,
+  startWithinMs,
   approvers,
   notRequester,
   quorum = 1,
@@ -170,6 +178,7 @@ export function parseDemands({
     ...(remember === undefined || remember === false
       ? {}
       : { remember: { scope, match, ...limits } }),
+    ...(startWithinMs === undefined ? {} : { startWithinMs }),
     ...(risk === undefined ? {} : { risk }),
     ...(metadata === undefined ? {} : { metadata }),
   };
@@ -190,7 +199,7 @@ function describeIssues(error: z.ZodError): string {
   const unknown = error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [],
   );
-  if (unknown.length === 0) return z.prettifyError(error);
+  if (unknown.length === 0) return renderSchemaError(error);
   const known = userApprovalSchema.shape;
   return unknown
     .map((name) => `it has no setting '${name.slice(0, 100)}'${adviseNearest(name, known)}`)

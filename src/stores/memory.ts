@@ -13,7 +13,7 @@ import type {
   ThreadStoreGrants,
   ThreadSummary,
 } from '../thread/thread-store.ts';
-import { type HasEntry, MemoryRequests } from './memory/requests.ts';
+import { MemoryRequests } from './memory/requests.ts';
 import { takePage } from './memory/take-page.ts';
 import { makeNotice, Notices } from './sql/notices.ts';
 
@@ -38,13 +38,7 @@ export function memoryStore({
 }: MemoryStoreOptions = {}): ThreadStore {
   const threads = new Map<string, KeptThread>();
   const grants = new MemoryGrants();
-  const hasEntry: HasEntry = (threadId, entry) => {
-    const { entries } = threads.get(threadId) ?? {};
-    const isSame = ({ revision, text }: LogEntry): boolean =>
-      revision === entry?.revision && text === entry.text;
-    return entries !== undefined && (entry === undefined || entries.some(isSame));
-  };
-  const requests = keepsRequests ? new MemoryRequests(hasEntry) : undefined;
+  const requests = keepsRequests ? new MemoryRequests() : undefined;
   const notices = new Notices();
   const deadlines = new Deadlines((summary) => threads.get(summary.threadId)?.summary === summary);
 

@@ -60,8 +60,7 @@ export type OnRequests = Hooks['onRequests'];
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
   /**
-   * Whether the first use creates missing tables; in a database of an older version, those of standing approvals and of requests are created
-   * when they are first needed. Default true. To create them in a migration, see `postgresSchema`.
+   * Whether the first use creates the tables of a database that has none. Default true. To create them in a migration, see `postgresSchema`.
    */
   createSchema?: boolean;
   /**
@@ -121,12 +120,11 @@ export function postgresStore(
 ): PostgresStore {
   const runner = makeStatementRunner(pool, options);
   const { run } = runner;
-  const grantRunner = runner.using('grants');
   const runOnGrants = async (statement: GrantStatement): Promise<PostgresResult['rows']> =>
-    (await grantRunner.run(numberParameters(statement))).rows;
+    (await run(numberParameters(statement))).rows;
   const { listenPool = pool, requests: keepsRequests = true } = options;
   refuseUnusedHook(options, keepsRequests);
-  const deletion = makePostgresDeletion(runner, keepsRequests);
+  const deletion = makePostgresDeletion(runner);
   const head = async (threadId: string): Promise<ThreadSummary | undefined> =>
     (await run(readThread, [threadId])).rows.map(parseSummaryRow)[0];
   const listening = shareListening(listenPool);
@@ -143,7 +141,7 @@ export function postgresStore(
 
     grants: makeSqlGrants(runOnGrants, runOnGrants),
 
-    ...(keepsRequests ? { requests: makePostgresRequests(runner.using('requests')) } : {}),
+    ...(keepsRequests ? { requests: makePostgresRequests(runner) } : {}),
 
     snapshots: {
       async read(threadId) {
@@ -216,11 +214,7 @@ async function append(
   asked: Append,
 ): Promise<void> {
   const { threadId, expected, entries, beside } = asked;
-  const { run } = appending.using(
-    ...(beside.grants === undefined ? [] : ['grants' as const]),
-    ...(beside.requests === undefined ? [] : ['requests' as const]),
-  );
-  const { rowCount } = await run(makeAppendQuery(asked)).catch((error: unknown) => {
+  const { rowCount } = await appending.run(makeAppendQuery(asked)).catch((error: unknown) => {
     if (isUniqueViolation(error)) return { rowCount: 0 };
     throw error;
   });

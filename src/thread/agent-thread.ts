@@ -26,6 +26,8 @@ import type { ThreadStatus } from './thread-store.ts';
 export class AgentThread<CALL extends ToolCall = ToolCall> {
   readonly #log: ThreadLog;
   readonly #now: () => number;
+  /** The events as they were last handed out: a reader of a stream asks at each event. */
+  #read: { from: object; events: readonly ThreadEvent[] } | undefined;
 
   readonly #opener: object;
 
@@ -128,7 +130,11 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
 
   /** The log, oldest first: who was asked what, who answered, what ran, and how it ended. */
   get events(): readonly ThreadEvent[] {
-    return freezeDeep(this.#log.state.events.slice());
+    const { events } = this.#log.state;
+    if (this.#read?.from !== events || this.#read.events.length !== events.length) {
+      this.#read = { from: events, events: freezeDeep(events.slice()) };
+    }
+    return this.#read.events;
   }
 
   /**

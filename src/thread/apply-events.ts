@@ -20,7 +20,12 @@ import {
   applyMessageRetracted,
 } from './events/messages.ts';
 import { applyRequestOpened, applyReminded, applyRequestClosed } from './events/requests.ts';
-import { applyRunHeld, applyStopRequested, applyRunEnded } from './events/runs.ts';
+import {
+  applyApprovalsReleased,
+  applyRunHeld,
+  applyStopRequested,
+  applyRunEnded,
+} from './events/runs.ts';
 import { applyStepFinished } from './events/steps.ts';
 import { applyThreadCreated, applyAgentChanged } from './events/thread.ts';
 import { applyVoted, applyVoteWithdrawn, applyReassigned } from './events/votes.ts';
@@ -40,6 +45,7 @@ const effects: PerEvent<HeadDraft, void> = {
   'run-renewed': applyRunHeld,
   'stop-requested': applyStopRequested,
   'run-ended': applyRunEnded,
+  'approvals-released': applyApprovalsReleased,
   'step-finished': applyStepFinished,
   'request-opened': applyRequestOpened,
   'request-reminded': applyReminded,
@@ -131,7 +137,7 @@ export function adopt(
   state.messages.length -= retracted;
   for (const message of messages) state.messages.push(message);
   for (const call of calls) state.pastCalls.push(call);
-  for (const ended of requests) state.endedRequests.set(ended.request.requestId, ended);
+  for (const [requestId, ended] of requests) state.endedRequests.set(requestId, ended);
   for (const toolCallId of toolCallIds) state.toolCallIds.add(toolCallId);
   for (const event of events) state.events.push(event);
   state.entries.push({ revision: state.events.length, hash, snapshot });

@@ -28,6 +28,11 @@ export class ApprovalIds {
     }
   }
 
+  /** Whether an approval id names a request of the thread. */
+  isKnown(approvalId: string): boolean {
+    return this.#changes.has(this.read(approvalId).requestId);
+  }
+
   /** How often a request has changed. */
   changesOf(requestId: string): number {
     return this.#changes.get(requestId) ?? 0;
@@ -92,14 +97,12 @@ export function answersByApprovalId(
 ): AnswersByApprovalId {
   if (answers.length === 0) return { answers: [], requestIds: [] };
   const ids = new ApprovalIds(events);
+  const open = new Map(activeRequests.map((request) => [request.requestId, request]));
   const named = answers.map((answer) => ({ answer, ...ids.read(answer.requestId) }));
   return {
     answers: named
       .filter(({ answer, isOutdated }) => !isOutdated || isRejection(answer))
-      .map(({ answer, requestId }) => {
-        const request = activeRequests.find((open) => open.requestId === requestId);
-        return withShown({ ...answer, requestId }, request);
-      }),
+      .map(({ answer, requestId }) => withShown({ ...answer, requestId }, open.get(requestId))),
     requestIds: named.map(({ requestId }) => requestId),
   };
 }

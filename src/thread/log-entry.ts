@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import { hashText } from '../content/crypto.ts';
 import { HoldpointError } from '../errors.ts';
 import { freezeDeep } from '../content/json-value.ts';
@@ -127,7 +128,7 @@ export function readEntry(entry: LogEntry): EntryContent {
   if (!parsed.success) {
     throw new HoldpointError(
       'log-tampered',
-      `The log has an invalid entry: ${z.prettifyError(parsed.error)}`,
+      `The log has an invalid entry: ${renderSchemaError(parsed.error)}`,
     );
   }
   /* Not zod's copy, which has its keys in another order: the entry must serialize to the same text again. */

@@ -12,6 +12,7 @@ const quietTypes = {
   'run-renewed': true,
   'stop-requested': true,
   'run-ended': true,
+  'approvals-released': true,
   'request-reminded': true,
   'answer-delivered': true,
   'grant-created': true,

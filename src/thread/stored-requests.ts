@@ -94,7 +94,7 @@ export async function findRowFault(
     ? `is in the store, but not in the log. ${backup}`
     : stored.has(requestId)
       ? `differs in the store from the log. ${backup}`
-      : `is in the log, but not in the store. If the thread was written before the store kept requests, run fillRequests of holdpoint/worker; otherwise restore the store from a backup.`;
+      : `is in the log, but not in the store. ${backup}`;
   const message = `Request ${requestId} of thread ${threadId} ${fault}`;
   return new HoldpointError('log-tampered', message, { requestId });
 }
@@ -125,14 +125,13 @@ function compareRequests({ state, events, head }: Appended): RequestChange[] {
   const { threadId, head: before } = state;
   const { agent, openRequests, newlyPast } = head;
   const isSameAgent = agent === before.agent;
-  if (openRequests === before.openRequests && newlyPast.requests.length === 0 && isSameAgent) {
+  if (openRequests === before.openRequests && newlyPast.requests.size === 0 && isSameAgent) {
     return [];
   }
   const known = new Map(before.openRequests.map((open) => [open.request.requestId, open]));
-  /* One that was answered and closed by the same append is there twice. */
-  const ended = new Map(newlyPast.requests.map((each) => [each.request.requestId, each]));
-  const closed = [...ended.values()].map((each): RequestChange => {
-    const decision = describeEnd(each, events);
+  const times = mapEndTimes(newlyPast.requests.size === 0 ? [] : events);
+  const closed = [...newlyPast.requests.values()].map((each): RequestChange => {
+    const decision = describeEnd(each, times.get(each.request.requestId));
     return { type: 'closed', request: makeRequestRow(threadId, agent, each, decision) };
   });
   const open = openRequests.flatMap((each): RequestChange[] => {
@@ -148,20 +147,24 @@ type Decision = Pick<StoredRequest, 'state' | 'decidedBy' | 'decidedAt'>;
 
 const undecided: Decision = { state: 'open', decidedBy: null };
 
-function describeEnd(ended: EndedRequest, events: readonly ThreadEvent[]): Decision {
-  const { request, cause, principal, closedBy } = ended;
-  const { requestId } = request;
-  const end = events.findLast(
-    (event) =>
-      (event.type === 'request-closed' && event.requestId === requestId) ||
-      (event.type === 'request-answered' && event.response.requestId === requestId),
-  );
+/** When requests ended, by their ids: of one that was answered and closed, when it was closed. */
+function mapEndTimes(events: readonly ThreadEvent[]): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const event of events) {
+    if (event.type === 'request-closed') times.set(event.requestId, event.at);
+    if (event.type === 'request-answered') times.set(event.response.requestId, event.at);
+  }
+  return times;
+}
+
+function describeEnd(ended: EndedRequest, endedAt = 0): Decision {
+  const { cause, principal, closedBy } = ended;
   /* Of a request that was closed after its answer, the answer no longer counts. */
   const by = cause === undefined ? { principal } : closedBy;
   return {
     state: findDecisionStatus(ended),
     decidedBy: makeStorable(closedBy?.person ?? namePrincipal(by?.principal)),
-    decidedAt: end?.at ?? 0,
+    decidedAt: endedAt,
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import { makeQuickCheck } from '../content/quick-check.ts';
 import { HoldpointError } from '../errors.ts';
 import { answerSchemas } from './events/answers.ts';
@@ -50,7 +51,7 @@ export function refuseUnreadable(event: ThreadEvent): void {
   if (error === undefined) return;
   throw new HoldpointError(
     'invalid-input',
-    `The event '${type}' can't be recorded: ${z.prettifyError(error)}`,
+    `The event '${type}' can't be recorded: ${renderSchemaError(error)}`,
   );
 }
 

@@ -45,7 +45,13 @@ interface ThreadGrant {
 /** A request that was answered or closed. */
 export interface EndedRequest extends OpenRequest, Omit<RequestDecision, 'status' | 'request'> {
   response?: UserInputResponseContent;
+  /** Until when an approval can start something, in milliseconds since 1970; afterwards it is asked again. */
+  startBy?: number;
   cause?: 'expired' | 'cancelled' | 'invalidated';
+  /** The person in whose right it was answered, if somebody else answered it. */
+  onBehalfOf?: string | undefined;
+  /** Among those of a custom agent's latest step: a stop holds this approval, and the next step waits until somebody releases it. */
+  held?: true | undefined;
 }
 
 /** An answer that the tool or sub-agent of a call may not have received yet. */
@@ -68,7 +74,8 @@ interface NewlyPast {
   /** How many of the thread's earlier messages were retracted. */
   retracted: number;
   calls: ToolCallRecord[];
-  requests: EndedRequest[];
+  /** By request id. One that was answered and then closed is there as it was closed. */
+  requests: Map<string, EndedRequest>;
   toolCallIds: string[];
 }
 
@@ -90,7 +97,7 @@ export interface ThreadHead {
   /** The progress that a custom agent's latest step returned. */
   progress: unknown;
   /** The requests of a custom agent's latest step that are no longer open, in the order in which they ended. */
-  decided: readonly EndedRequest[];
+  decided: EndedRequest[];
   /** The run that holds the thread. With `isStopping`, somebody asked it to stop. */
   run: { runId: string; leaseUntil: number; isStopping?: true } | undefined;
   /** Set if the latest run failed, until an input arrives or a run succeeds. */
@@ -120,7 +127,7 @@ export interface ThreadHead {
 
 /** An empty `NewlyPast`. */
 export function makeNewlyPast(): NewlyPast {
-  return { messages: [], retracted: 0, calls: [], requests: [], toolCallIds: [] };
+  return { messages: [], retracted: 0, calls: [], requests: new Map(), toolCallIds: [] };
 }
 
 /** Whether a run holds the thread. */
@@ -195,6 +202,11 @@ export function findDecisionStatus({
   return response.approved ? 'approved' : 'rejected';
 }
 
+/** Whether a request of a custom agent's latest step is approved, which the next step would use. */
+export function isUnusedApproval({ response, cause }: EndedRequest): boolean {
+  return cause === undefined && response?.type === 'approval-response' && response.approved;
+}
+
 /** Whether a request, or the call during which it is asked, has expired. */
 export function isOverdue(
   head: Pick<ThreadHead, 'calls'>,
@@ -221,7 +233,7 @@ export function computeThreadStatus(head: ThreadHead, now: number): ThreadStatus
   if (isRunning(head, now)) return 'running';
   if (head.calls.some(isUnfinished)) return 'indeterminate';
   if (head.failure !== undefined && head.failure.retryAt === undefined) return 'stuck';
-  if (head.openRequests.length > 0) return 'waiting';
+  if (head.openRequests.length > 0 || head.decided.some(isHeld)) return 'waiting';
   if (needsRun(head) && !head.isOutOfSteps) return 'due';
   return head.calls.length > 0 ? 'waiting' : 'idle';
 }
@@ -278,9 +290,10 @@ export function summarizeThread(
 
 /* What a run of a thread would do next. */
 
-/** Whether the model can be called now: it is next, no call is open, and no request of the latest step. */
-export function isModelDue({ modelIsNext, calls, openRequests }: ThreadHead): boolean {
-  return modelIsNext && calls.length === 0 && openRequests.every(({ step }) => step === undefined);
+/** Whether the model can be called now: it is next, no call is open, and no request of the latest step, and no approval is held. */
+export function isModelDue({ modelIsNext, calls, openRequests, decided }: ThreadHead): boolean {
+  const isWaiting = openRequests.some(({ step }) => step !== undefined) || decided.some(isHeld);
+  return modelIsNext && calls.length === 0 && !isWaiting;
 }
 
 /** Whether a person stopped the turn before its reply began, so that it can be resumed: no message of it is lost. */
@@ -310,9 +323,14 @@ export function countFreeSlots({ calls }: Pick<ThreadHead, 'calls'>, limit: numb
   return Math.max(0, limit - calls.filter(isUnfinished).length);
 }
 
-/** Whether a call may start and has not: it is approved, or needs no approval and waits for its turn. */
-export function isUnstarted({ status }: Pick<ToolCallRecord, 'status'>): boolean {
-  return awaitedBy[status] === 'start';
+/** Whether a call may start and has not: it is approved and not held, or needs no approval and waits for its turn. */
+export function isUnstarted(call: Pick<ToolCallRecord, 'status' | 'held'>): boolean {
+  return awaitedBy[call.status] === 'start' && !isHeld(call);
+}
+
+/** Whether a stop holds what people have approved. */
+export function isHeld({ held }: { held?: true | undefined }): boolean {
+  return held === true;
 }
 
 /** Whether a delegated call is due to be resumed at `now`. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import { HoldpointError } from '../errors.ts';
 import {
   type EntryContent,
@@ -59,7 +60,7 @@ export function parseThreadJson(json: unknown): { threadId: string; entries: Log
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-input',
-      `Not the JSON form of a thread: ${z.prettifyError(parsed.error)}`,
+      `Not the JSON form of a thread: ${renderSchemaError(parsed.error)}`,
     );
   }
   const { threadId, version, revision, entries: written } = parsed.data;

@@ -31,7 +31,7 @@ export function isSnapshotDue(
  * The version of the snapshots that are written. Raise it with every change of what a snapshot contains, `ThreadHead` above all: a snapshot
  * of another version is not read, and the thread is read whole.
  */
-const snapshotVersion = 5;
+const snapshotVersion = 7;
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const isText = (value: unknown): boolean => typeof value === 'string';

@@ -153,18 +153,8 @@ export interface ThreadStoreRequests {
   /** The row of a request; `undefined` for an unknown one. */
   get(requestId: string): Promise<StoredRequest | undefined>;
   /**
-   * Adds rows of threads that were written before the store kept any, and tells the feed of those that are open. A row that exists stays as it
-   * is, except that an open one is closed if the given one is decided: processes of an older version close none. A thread
-   * that does not exist, because it was deleted meanwhile, gets none. With `entry`, neither does one whose log does not have this entry: it was
-   * deleted and created anew.
-   */
-  fill(
-    rows: readonly StoredRequest[],
-    entry?: { readonly revision: number; readonly text: string },
-  ): Promise<void>;
-  /**
-   * Erases the text of a decided row, for good: neither a later `fill` nor a later change, such as of an approval that expires before its call
-   * starts, brings it back. The log still has the request. Resolves with false for an open row and for an unknown one.
+   * Erases the text of a decided row, for good: no later change, such as of an approval that expires before its call starts, brings it
+   * back. The log still has the request. Resolves with false for an open row and for an unknown one.
    */
   erase(requestId: string): Promise<boolean>;
   /** The changes after a position (0: from the beginning), oldest first, at most `limit` (default 100). */

@@ -17,6 +17,7 @@ import {
   type Reassignment,
   type Reporting,
   type ShownRequests,
+  type UnstartedApproval,
   type Withdrawal,
 } from '../agent/calls.ts';
 import {
@@ -36,12 +37,7 @@ import { HoldpointError } from '../errors.ts';
 import { makeChildThreadId } from '../thread/child-threads.ts';
 import { type AgentCall, AgentWork, type DelegationOptions, busyMs } from './agent-work.ts';
 import { commitCancelled, giveUp } from './cancel-delegated.ts';
-import {
-  isPassedOn,
-  readMirroredRequests,
-  toOwnAnswer,
-  listUnsentVotes,
-} from './mirror-requests.ts';
+import { isPassedOn, passRequestOn, readMirroredRequests, toOwnAnswer } from './mirror-requests.ts';
 
 /** Options of `agentTool`. */
 export interface AgentToolOptions<INPUT> {
@@ -168,21 +164,34 @@ class AgentDelegation implements Delegation {
     const child = await this.#open(call);
     const { request } = asked;
     const own = await this.#ownRequest(child, call, request);
-    const votes = listUnsentVotes(request, child.thread);
-    const answer = toOwnAnswer(response, request, votes.length > 0 ? undefined : own);
-    const checked = await child.check({ ...asked, response: answer });
-    if (votes.length === 0) return checked;
-    const record = async (): Promise<void> => {
-      await sendVotes(child, votes);
-      await (await this.check(call, { response, ...asked })).record();
-    };
-    return { ...checked, record };
+    const { mayEnd } = asked;
+    return child.check({
+      ...asked,
+      response: toOwnAnswer(response, request, own),
+      mayEnd: mayEnd && (async (other) => mayEnd(await passRequestOn(other, call, this.agent))),
+    });
+  }
+
+  async stop(call: DelegatedCall, by: AnswerOptions): Promise<void> {
+    const { thread } = await this.#open(call);
+    if (thread.revision > 0) await this.#child.stop(thread, by);
+  }
+
+  async approvals(call: DelegatedCall): Promise<readonly UnstartedApproval[]> {
+    return (await this.#open(call)).approvals();
+  }
+
+  async release(
+    call: DelegatedCall,
+    requestIds: readonly string[],
+    by: AnswerOptions,
+  ): Promise<void> {
+    await (await this.#open(call)).release(requestIds, by);
   }
 
   async withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void> {
     const child = await this.#open(call);
     await this.#ownRequest(child, call, withdrawal.request);
-    await sendVotes(child, listUnsentVotes(withdrawal.request, child.thread));
     await child.withdraw(withdrawal);
   }
 
@@ -281,13 +290,9 @@ class AgentDelegation implements Delegation {
     call: DelegatedCall,
     { request, response, principal, channel }: PassedAnswer,
   ): Promise<void> {
-    await this.#ownRequest(child, call, request);
-    await sendVotes(child, listUnsentVotes(request, child.thread));
     const own = await this.#ownRequest(child, call, request);
-    await child.respond(
-      toOwnAnswer(response, request, own),
-      pickAnswerSender({ principal, channel }),
-    );
+    const by = { principal, ...(channel === undefined ? {} : { channel }) };
+    await child.respond(toOwnAnswer(response, request, own), by);
   }
 
   /** The open request of the sub-agent that a request in the parent thread mirrors. Throws `answer-mismatch` for another one. */
@@ -313,18 +318,6 @@ class AgentDelegation implements Delegation {
       error: `The answer could not be sent to agent '${this.agent}': ${why}`,
     };
   }
-}
-
-async function sendVotes(
-  child: ChildThread,
-  votes: ReturnType<typeof listUnsentVotes>,
-): Promise<void> {
-  for (const vote of votes)
-    await child.respond(vote.answer, pickAnswerSender(vote), vote.onBehalfOf);
-}
-
-function pickAnswerSender({ principal, channel }: Pick<PassedAnswer, 'principal' | 'channel'>) {
-  return { principal, ...(channel === undefined ? {} : { channel }) };
 }
 
 /* The request already has an answer, or is closed. */

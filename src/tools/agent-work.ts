@@ -205,13 +205,20 @@ export class AgentWork {
     return this.#fail(`failed: ${error}`);
   }
 
-  /** Ends the work, unless a person stopped it and the sub-agent's requests are open: a stop ends no request, and its answer resumes the work. */
+  /**
+   * Ends the work, unless a person stopped it and the sub-agent's requests are open or approved: a stop ends no request and undoes no
+   * approval, and the answer, or who releases the approval, resumes the work.
+   */
   async #stop(why: string, work: DelegatedWork): Promise<DelegatedResult> {
     const { thread } = this.#child;
     const by = work.stoppedBy();
-    if (by === undefined || thread.activeRequests.length === 0) return this.#fail(why, by);
+    if (by === undefined || thread.revision === 0) return this.#fail(why, by);
     await this.#agent.stop(thread, by);
-    return this.#waiting();
+    /* A stopped thread that is due has calls of its own sub-agents, which end or wait in a run. */
+    if (thread.nextDeadline === 0) await this.#child.run([], {}, work.requesters, work.cause);
+    const approvals = await this.#child.approvals();
+    const isOpen = thread.activeRequests.length + approvals.length > 0;
+    return isOpen ? this.#waiting(undefined, busyMs) : this.#fail(why, by);
   }
 
   /** Ends the work: no request of the sub-agent stays open, and no approved call starts afterwards. */
@@ -229,7 +236,7 @@ export class AgentWork {
     return { status: 'failed', error: `Agent '${this.#options.agent}' ${why}${note}` };
   }
 
-  /** Whether a request is still open that the parent thread has closed as answered: older versions counted the votes there. */
+  /** Whether a request is still open that the parent thread has closed as answered, such as after its thread was restored from a backup. */
   async #isUndecided(work: DelegatedWork): Promise<boolean> {
     const { thread } = this.#child;
     const isAnswered = (): boolean =>

@@ -1,5 +1,6 @@
 import type { Tool } from 'ai';
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import {
   hasDuplicates,
   listLabels,
@@ -148,17 +149,18 @@ export function fromUserQuestionResponse(
   response: unknown,
 ): QuestionResponseContent {
   const parsed = responseSchema.safeParse(response);
-  if (!parsed.success) throw makeAnswerError(request, z.prettifyError(parsed.error));
+  if (!parsed.success) throw makeAnswerError(request, renderSchemaError(parsed.error));
   const { request_id: requestId, answers } = parsed.data;
   if (requestId !== request.requestId)
     throw makeAnswerError(request, `it is for request ${requestId}.`);
+  const fields = new Map(request.fields.map((field) => [field.key, field]));
   return {
     type: 'question-response',
     requestId,
     status: 'answered',
     answers: Object.entries(answers).map(([key, answer]) => ({
       key,
-      optionIds: parseSelectedIds(request, key, answer),
+      optionIds: parseSelectedIds(request, { key, field: fields.get(key) }, answer),
     })),
   };
 }
@@ -168,10 +170,11 @@ export function toUserQuestionAnswers(
   { fields }: QuestionRequestContent,
   response: Extract<QuestionResponseContent, { status: 'answered' }>,
 ): Record<string, string> {
+  const answers = new Map(response.answers.map((answer) => [answer.key, answer]));
   return Object.fromEntries(
     fields.map((field) => {
-      const answer = response.answers.find(({ key }) => key === field.key);
-      return [field.key, listLabels(field, answer?.optionIds ?? []).join(', ')];
+      const { optionIds = [] } = answers.get(field.key) ?? {};
+      return [field.key, listLabels(field, optionIds).join(', ')];
     }),
   );
 }
@@ -198,19 +201,20 @@ function toQuestionField({
 }
 
 function parseSelectedIds(
-  { fields, ...request }: QuestionRequestContent,
-  key: string,
+  request: QuestionRequestContent,
+  { key, field }: { key: string; field: QuestionField | undefined },
   answer: string,
 ) {
-  const field = fields.find((each) => each.key === key);
   if (field === undefined)
     throw makeAnswerError(request, `there is no header ${JSON.stringify(key)}.`);
   const labels = field.max > 1 ? answer.split(', ') : [answer];
+  /* Of two with one label the first counts. */
+  const ids = new Map(field.options.map((each) => [each.label, each.id] as const).toReversed());
   return labels.map((each) => {
-    const found = field.options.find((one) => one.label === each);
-    if (found === undefined)
+    const id = ids.get(each);
+    if (id === undefined)
       throw makeAnswerError(request, `no option is labelled ${JSON.stringify(each)}.`);
-    return found.id;
+    return id;
   });
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import { parseBase64url } from '../content/base64.ts';
 import {
   findSingleField,
@@ -158,7 +159,7 @@ export function fromInteractionResponse(
   response: unknown,
 ): QuestionResponseContent {
   const parsed = responseSchema.safeParse(toSnakeCase(response));
-  if (!parsed.success) throw makeAnswerError(request, z.prettifyError(parsed.error));
+  if (!parsed.success) throw makeAnswerError(request, renderSchemaError(parsed.error));
   const { interaction_id, selected_option_id, free_text, confirmed, cancelled, metadata } =
     parsed.data;
   if (!hasInteractionId(request, interaction_id)) {

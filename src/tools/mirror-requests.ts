@@ -7,7 +7,7 @@ import {
   type Reporting,
 } from '../agent/calls.ts';
 import type { ChildThread } from '../agent/child-agent.ts';
-import { type ApprovalRequest, restoreOpened } from '../content/approval.ts';
+import { type ApprovalRequest, readStartWithinMs, restoreOpened } from '../content/approval.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import { editDigest, isEqualJson, requestDigest } from '../policy/digest.ts';
@@ -15,6 +15,7 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { HoldpointError } from '../errors.ts';
+import { findOpenRequest } from '../thread/open-requests.ts';
 
 /* A sub-agent decides about its requests. The thread of the delegated call shows them, and repeats what the sub-agent's thread recorded. */
 
@@ -118,7 +119,7 @@ async function readMirroredRequest(
  * A sub-agent's request as it is mirrored in the parent thread: with the path to the sub-agent, the deadline of the call, and a digest
  * that covers all that is shown and the digest of the original request.
  */
-async function passRequestOn(
+export async function passRequestOn(
   request: UserInputRequest,
   { threadId, toolCallId, toolName, expiresAt }: DelegatedCall,
   agent: string,
@@ -130,7 +131,11 @@ async function passRequestOn(
   const { onExpiry, ...opened } = restoreOpened(request);
   /* A call that ends first takes the request with it: nobody is asked again, and nobody else instead. */
   const follows = onExpiry !== undefined && until === request.expiresAt ? { onExpiry } : {};
-  const passed = { ...opened, ...mirrored, ...follows };
+  const startWithinMs = readStartWithinMs(request);
+  const isShorter = readStartWithinMs({ ...opened, ...mirrored }) !== startWithinMs;
+  /* The deadline of the call says nothing about how long the sub-agent may take to start. */
+  const starts = isShorter ? { startWithinMs } : {};
+  const passed = { ...opened, ...mirrored, ...follows, ...starts };
   return { ...passed, digest: await requestDigest(passed, undefined, opened.digest) };
 }
 
@@ -244,7 +249,7 @@ function repeatNewEvents(
   { place, threadId, at }: { place: CallPlace; threadId: string; at: number },
 ): ThreadEvent[] {
   const { requestId } = request;
-  const shown = proposal.head.openRequests.find((open) => open.request.requestId === requestId);
+  const shown = findOpenRequest(proposal.head, requestId);
   if (shown === undefined && (!isOpen || isEnded(proposal, request))) return [];
   const opening: ThreadEvent[] =
     shown === undefined
@@ -252,11 +257,10 @@ function repeatNewEvents(
       : [];
   const last = findLastMirrored(proposal, requestId);
   const fresh = decisions.filter(({ mirrors = 0 }) => mirrors > (last ?? 0));
-  const own = isOwnCount(proposal, requestId, fresh) ? withdrawOwnVotes(shown?.request, at) : [];
   const isOver = isOpen || fresh.some(({ type }) => isEnd(type));
   const gone = { cause: 'cancelled' as const, reason: 'The agent no longer asks this.', at };
   const closed = isOver ? [] : closeEvents(requestId, undefined, gone);
-  return [...opening, ...own, ...fresh.map((event) => ({ ...event, at })), ...closed];
+  return [...opening, ...fresh.map((event) => ({ ...event, at })), ...closed];
 }
 
 /** The revision of the sub-agent's thread up to which the thread of the call repeats what was recorded about a request. */
@@ -266,41 +270,13 @@ function findLastMirrored({ events, state }: Proposal, requestId: string): numbe
   return (events.findLast(isMirrored) ?? state.events.findLast(isMirrored))?.mirrors;
 }
 
-/** Whether the sub-agent has answers now, and the votes that this thread shows are still those that it counted itself. */
-function isOwnCount(
-  { events, state }: Proposal,
-  requestId: string,
-  fresh: readonly Decision[],
-): boolean {
-  const isMirroredAnswer = (event: ThreadEvent): boolean =>
-    'response' in event &&
-    'mirrors' in event &&
-    event.mirrors !== undefined &&
-    findEventRequestId(event) === requestId;
-  if (events.some(isMirroredAnswer)) return false;
-  return (
-    fresh.some((event) => 'response' in event) &&
-    state.events.findLastIndex(isMirroredAnswer) === -1
-  );
-}
-
-/* Older versions counted the votes in this thread, and sent them with the answer that decided. */
-function withdrawOwnVotes(request: UserInputRequest | undefined, at: number): ThreadEvent[] {
-  if (request?.type !== 'approval-request') return [];
-  const { requestId, votes = [] } = request;
-  return votes.map(({ person }) => ({ type: 'vote-withdrawn', at, requestId, person }));
-}
-
 function isEnd(type: ThreadEvent['type']): boolean {
   return type === 'request-answered' || type === 'request-closed';
 }
 
 /** Whether a request that was open in a thread has ended. */
 export function isEnded({ head, state }: Proposal, { requestId }: UserInputRequest): boolean {
-  return (
-    state.endedRequests.has(requestId) ||
-    head.newlyPast.requests.some(({ request }) => request.requestId === requestId)
-  );
+  return state.endedRequests.has(requestId) || head.newlyPast.requests.has(requestId);
 }
 
 /**
@@ -332,20 +308,4 @@ export function toOwnAnswer(
 
 function listEditedInputs({ edit, toolCall }: ApprovalRequest): unknown[] {
   return edit === undefined ? [] : [toolCall?.input];
-}
-
-/** The approvals that the parent thread has and the sub-agent never received: older versions sent them with the answer that decided. */
-export function listUnsentVotes(request: UserInputRequest, { events }: AgentThread) {
-  if (request.type !== 'approval-request') return [];
-  const { requestId, votes = [] } = request;
-  const isKnown = events.some(
-    (event) => 'response' in event && findEventRequestId(event) === requestId,
-  );
-  if (isKnown) return [];
-  return votes.map(({ reason, remember, principal, channel, onBehalfOf }) => {
-    const says = { ...(reason === undefined ? {} : { reason }), ...(remember && { remember }) };
-    const input = request.edit && { input: request.toolCall?.input };
-    const yes = { type: 'approval-response' as const, requestId, approved: true, ...says };
-    return { answer: { ...yes, ...input }, principal, channel, onBehalfOf };
-  });
 }

@@ -1,5 +1,6 @@
 import { tool, type Tool } from 'ai';
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import { asking, type Question, type QuestionResult } from '../agent/calls.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
 
@@ -52,7 +53,7 @@ export function questionTool<INPUT>({
       toQuestion: (input: unknown): Question => {
         const parsed = inputSchema.safeParse(input);
         if (parsed.success) return toQuestion(parsed.data);
-        throw new TypeError(`The question can't be asked: ${z.prettifyError(parsed.error)}`);
+        throw new TypeError(`The question can't be asked: ${renderSchemaError(parsed.error)}`);
       },
       toResult,
     },

@@ -1,5 +1,6 @@
 import { jsonSchema, type Tool } from 'ai';
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 import {
   makeChoice,
   type QuestionRequestContent,
@@ -88,7 +89,7 @@ const modelSchema = jsonSchema<z.infer<typeof inputSchema>>(
       const parsed = inputSchema.safeParse(value);
       return parsed.success
         ? { success: true, value: parsed.data }
-        : { success: false, error: new Error(z.prettifyError(parsed.error)) };
+        : { success: false, error: new Error(renderSchemaError(parsed.error)) };
     },
   },
 );

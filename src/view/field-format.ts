@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { renderSchemaError } from '../content/field-fault.ts';
 
 /** How an argument is meant, as a tool's schema or the app declares it. Nothing is guessed from a value. */
 export type FieldFormat =
@@ -104,5 +105,5 @@ export type ToolFormats = Readonly<
 /** Throws a `TypeError` for formats of an app that are not valid. */
 export function checkFormats(formats: ToolFormats = {}): void {
   const { success, error } = z.record(z.string(), z.array(formattedPathSchema)).safeParse(formats);
-  if (!success) throw new TypeError(`formats is not valid: ${z.prettifyError(error)}`);
+  if (!success) throw new TypeError(`formats is not valid: ${renderSchemaError(error)}`);
 }

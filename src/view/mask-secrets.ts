@@ -2,12 +2,16 @@ import { isObject } from '../content/json-value.ts';
 import type { QuestionField } from '../content/question.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import type { FormattedPath } from './field-format.ts';
+import { TextFinder } from './find-texts.ts';
 
 /** What stands for a secret. Not made of its length. */
 const mask = '••••••';
 
 /* A shorter text is a secret where it stands by itself: in the middle of a word it is chance. */
 const shortest = 4;
+
+const endsWord = /[\p{L}\p{N}]$/u;
+const beginsWord = /^[\p{L}\p{N}]/u;
 
 /** A text or value without its secrets, and where they were. */
 export interface Masked<VALUE> {
@@ -18,43 +22,55 @@ export interface Masked<VALUE> {
 
 /** What must not leave the server of a call. */
 export class Secrets {
-  readonly #texts: readonly string[];
-  readonly #paths: readonly (readonly string[])[];
+  readonly #texts: ReadonlySet<string>;
+  readonly #finder: TextFinder;
+  readonly #short: ReadonlySet<string>;
+  readonly #paths: SecretPaths;
 
   /** The secrets of these inputs of one call: as it was asked, and as it was edited. */
   constructor(formats: readonly FormattedPath[], inputs: readonly unknown[]) {
-    this.#paths = formats.filter(({ format }) => format.type === 'secret').map(({ path }) => path);
-    const values = inputs.flatMap((input) => this.#paths.flatMap((path) => readAt(input, path)));
+    const paths = formats.filter(({ format }) => format.type === 'secret').map(({ path }) => path);
+    this.#paths = makeSecretPaths(paths);
+    const values = inputs.flatMap((input) => paths.flatMap((path) => readAt(input, path)));
     const texts = values.flatMap(listTexts).filter((text) => text.trim() !== '');
-    /* The longest first: one may be part of another. Texts quote values as JSON too. */
-    const spelled = texts.flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]);
-    this.#texts = [...new Set(spelled)].toSorted((one, other) => other.length - one.length);
+    /* Texts quote values as JSON too. */
+    this.#texts = new Set(texts.flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]));
+    const long = [...this.#texts].filter((text) => text.length >= shortest);
+    this.#finder = new TextFinder(long);
+    this.#short = this.#texts.size === long.length ? new Set() : this.#texts;
   }
 
   /** Whether there is nothing to mask in texts. */
   get isEmpty(): boolean {
-    return this.#texts.length === 0;
+    return this.#texts.size === 0;
   }
 
   /** A text without the secrets that it quotes. */
   maskText(text: string): string {
-    return this.#texts.reduce(replaceSecret, text);
+    if (this.isEmpty) return text;
+    const pieces: string[] = [];
+    let end = 0;
+    for (const found of this.#finder.find(text)) {
+      pieces.push(text.slice(end, found.start), mask);
+      ({ end } = found);
+    }
+    return maskWords(pieces.join('') + text.slice(end), this.#short);
   }
 
   /** An input without its secrets. An argument that quotes one is masked whole, and counted. */
   maskInput(input: unknown): Masked<unknown> {
     const masked: string[][] = [];
-    if (this.#paths.length === 0) return { value: input, masked };
-    const value = this.#maskAt(input, [], this.#paths, masked);
+    if (this.#paths.next.size === 0 && !this.#paths.isSecret) return { value: input, masked };
+    const value = this.#maskAt(input, [], [this.#paths], masked);
     return { value, masked };
   }
 
   /** Any value with its texts masked, such as metadata. */
   maskTexts(value: unknown): unknown {
-    if (this.#texts.length === 0) return value;
+    if (this.isEmpty) return value;
     if (typeof value === 'string') return this.maskText(value);
     if (typeof value === 'number' || typeof value === 'bigint') {
-      return this.#texts.includes(String(value)) ? mask : value;
+      return this.#texts.has(String(value)) ? mask : value;
     }
     if (Array.isArray(value)) return value.map((part) => this.maskTexts(part));
     return isObject(value) ? this.maskRecord(value) : value;
@@ -71,10 +87,10 @@ export class Secrets {
   #maskAt(
     value: unknown,
     path: string[],
-    secret: readonly (readonly string[])[],
+    secret: readonly SecretPaths[],
     masked: string[][],
   ): unknown {
-    if (secret.some((each) => each.length === 0)) {
+    if (secret.some(({ isSecret }) => isSecret)) {
       /* Nothing is no secret, and says that there is none. */
       if (value === undefined || value === null) return value;
       masked.push(path);
@@ -104,10 +120,16 @@ export class Secrets {
   #maskNames(record: object): Map<string, string> {
     const names = new Map(Object.keys(record).map((key) => [key, this.maskText(key)]));
     const taken = new Set([...names.keys()].filter((key) => names.get(key) === key));
+    const counts = new Map<string, number>();
     for (const [key, name] of names) {
       if (name === key) continue;
       let own = name;
-      for (let count = 2; taken.has(own); count += 1) own = `${name} ${count}`;
+      let count = counts.get(name) ?? 1;
+      while (taken.has(own)) {
+        count += 1;
+        own = `${name} ${count}`;
+      }
+      counts.set(name, count);
       taken.add(own);
       names.set(key, own);
     }
@@ -115,8 +137,29 @@ export class Secrets {
   }
 }
 
-function stepInto(paths: readonly (readonly string[])[], key: string): string[][] {
-  return paths.filter(([first]) => first === key || first === '*').map(([, ...rest]) => rest);
+/** Paths to secrets, as a tree: whether one ends here, and those that go on. */
+interface SecretPaths {
+  isSecret: boolean;
+  next: Map<string, SecretPaths>;
+}
+
+function makeSecretPaths(paths: readonly (readonly string[])[]): SecretPaths {
+  const root: SecretPaths = { isSecret: false, next: new Map() };
+  for (const path of paths) {
+    let end = root;
+    for (const key of path) {
+      const next = end.next.get(key) ?? { isSecret: false, next: new Map() };
+      end.next.set(key, next);
+      end = next;
+    }
+    end.isSecret = true;
+  }
+  return root;
+}
+
+function stepInto(paths: readonly SecretPaths[], key: string): SecretPaths[] {
+  const names = new Set([key, '*']);
+  return paths.flatMap(({ next }) => [...names].flatMap((name) => next.get(name) ?? []));
 }
 
 /** The values at a path, in which `*` stands for each item or property. */
@@ -134,13 +177,25 @@ function listTexts(value: unknown): string[] {
   return isObject(value) ? Object.values(value).flatMap(listTexts) : [];
 }
 
-function replaceSecret(text: string, secret: string): string {
-  if (!text.includes(secret)) return text;
-  if (secret.length >= shortest) return text.replaceAll(secret, mask);
-  const escaped = secret.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
-  return text.replaceAll(
-    new RegExp(String.raw`(?<![\p{L}\p{N}])${escaped}(?![\p{L}\p{N}])`, 'gu'),
-    mask,
+/** Masks the short secrets of a text, where they stand by themselves. */
+function maskWords(text: string, secrets: ReadonlySet<string>): string {
+  if (secrets.size === 0) return text;
+  let masked = '';
+  for (let at = 0; at < text.length;) {
+    const length = [3, 2, 1].find(
+      (each) => secrets.has(text.slice(at, at + each)) && standsAlone(text, at, at + each),
+    );
+    masked += length === undefined ? text[at] : mask;
+    at += length ?? 1;
+  }
+  return masked;
+}
+
+/* A character may be two code units. */
+function standsAlone(text: string, start: number, end: number): boolean {
+  return (
+    !endsWord.test(text.slice(Math.max(0, start - 2), start)) &&
+    !beginsWord.test(text.slice(end, end + 2))
   );
 }
 

@@ -47,6 +47,8 @@ interface ReadEvent {
 export class TurnReader {
   readonly #calls = new CallsByPlace();
   #revision = 0;
+  /** How many events the thread had when its calls were read. */
+  #known = 0;
   #current = 1;
   /** The turns of steps and of requests. */
   readonly #steps = new Map<number, number>();
@@ -68,9 +70,11 @@ export class TurnReader {
   }
 
   /** Reads on, up to the revision `end`. */
-  *read({ events, calls }: ReadThread, end = events.length): Generator<ReadEvent, void> {
+  *read(thread: ReadThread, end = thread.events.length): Generator<ReadEvent, void> {
     if (this.#revision >= end) return;
-    this.#calls.update(calls);
+    const { events } = thread;
+    if (events.length > this.#known) this.#calls.update(thread.calls);
+    this.#known = events.length;
     for (const event of events.slice(this.#revision, end)) {
       if (beginsTurn(events, this.#revision)) this.#current = this.#revision + 1;
       this.#revision += 1;

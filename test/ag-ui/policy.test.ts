@@ -1,4 +1,5 @@
 import type { ToolApprovalStatus } from 'holdpoint';
+import { questionTools } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { FileServer } from '../policy/mcp-server.ts';
@@ -383,6 +384,16 @@ describe('several people', () => {
   });
 });
 
+/** A site whose call ann has approved, and which has not begun. */
+async function approvedSite() {
+  const at = await siteOf({ type: 'user-approval' });
+  const thread = await at.agent.thread('t');
+  const [request] = thread.activeApprovalRequests;
+  if (request === undefined) throw new Error('Nothing is asked.');
+  await at.agent.respond(request.approve(), thread, { principal: 'ann' });
+  return { ...at, thread };
+}
+
 /** The metadata of the results that a client is sent while it follows, and of those in a snapshot for one that comes then. */
 async function resultsOf(at: Awaited<ReturnType<typeof siteOf>>, events: readonly Told[]) {
   const dee = await at.as('dee');
@@ -410,14 +421,20 @@ describe('the result of a call says who decided about it', () => {
     expect(reloaded).toEqual(followed);
   });
 
-  test('where the decision no longer counts, it names nobody', async () => {
-    const at = await siteOf(plain);
-    const thread = await at.agent.thread('t');
-    const [request] = thread.activeApprovalRequests;
-    if (request === undefined) throw new Error('Nothing is asked.');
-    await at.agent.respond(request.approve(), thread, { principal: 'ann' });
-    await at.agent.cancel(thread, 'Too late');
+  test('where nobody in particular ended an approval, it names nobody', async () => {
+    const at = await approvedSite();
+    const { ask_question: asking } = questionTools();
+    const later = at.world.agent({ name: 'travel', tools: { book: asking } });
+    await later.run([], await later.thread('t'));
     const { reloaded } = await resultsOf(at, []);
-    expect(reloaded).toEqual([{ holdpoint: { status: 'denied' } }]);
+    expect(reloaded).toEqual([{ holdpoint: { status: 'failed' } }]);
+  });
+
+  test('where the decision no longer counts, it names who ended it', async () => {
+    const at = await approvedSite();
+    await at.agent.cancel(at.thread, 'Too late', { principal: 'ann' });
+    const { reloaded } = await resultsOf(at, []);
+    const decision = { status: 'cancelled', person: 'ann' };
+    expect(reloaded).toEqual([{ holdpoint: { status: 'denied', decision } }]);
   });
 });

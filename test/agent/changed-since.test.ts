@@ -32,6 +32,7 @@ test('a stored input that was edited does not run: it is asked again, as it stan
 test.each([
   ['text', '"text":"The agent wants to call book."', '"text":"Nothing will happen."'],
   ['expiry', '"createdAt"', '"expiresAt":1e15,"createdAt"'],
+  ['time to start', '"createdAt"', '"startWithinMs":1e15,"createdAt"'],
 ])('a stored %s that was edited is asked again', async (_what, from, to) => {
   const { world, thread, answers } = await waiting();
   const agent = world.agent({ store: undefined });

@@ -212,7 +212,7 @@ describe('how an open request of a step can end', () => {
     });
   });
 
-  test('an approval that no step has used is taken back by cancel', async () => {
+  test('an approval that no step has used is taken back by a person who cancels, and by nobody else', async () => {
     const { agent } = asking();
     const thread = await agent.thread('t');
     const { approvalRequests } = await agent.run('Go', thread);
@@ -220,13 +220,14 @@ describe('how an open request of a step can end', () => {
       approvalRequests.map((request) => request.approve()),
       thread,
     );
-    await agent.cancel(thread);
+    expect(await errorCode(agent.cancel(thread))).toBe('not-allowed');
+    await agent.cancel(thread, undefined, { principal: 'ann' });
     expect(await agent.run([], thread)).toMatchObject({
       text: '{"go":"cancelled","stay":"cancelled"}',
     });
   });
 
-  test('an approval that no step has used is taken back by stop', async () => {
+  test('an approval that no step has used is held by a stop, and the step that uses it waits until a person releases it', async () => {
     const { agent, inputs } = asking();
     const thread = await agent.thread('t');
     const { approvalRequests } = await agent.run('Go', thread);
@@ -235,15 +236,34 @@ describe('how an open request of a step can end', () => {
       thread,
     );
     await agent.stop(thread);
-    expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled' });
+    expect(thread).toMatchObject({ status: 'waiting', nextDeadline: undefined });
+    expect(thread.decisions).toMatchObject([{ status: 'approved' }, { status: 'approved' }]);
+    expect(await agent.run([], thread)).toMatchObject({ status: 'waiting' });
+    expect(await errorCode(agent.run('Something else', thread))).toBe('requests-open');
     expect(inputs).toHaveLength(1);
-    expect(await agent.run('Something else', thread)).toMatchObject({
-      text: '{"go":"cancelled","stay":"cancelled"}',
+    expect(await agent.run([], thread, { principal: 'ann', resumeStopped: true })).toMatchObject({
+      text: '{"go":"approved","stay":"approved"}',
     });
   });
 
-  test('a stop while another request is open takes back the approvals, and leaves that request', async () => {
+  test('a message that cancels takes back the approvals which a stop holds', async () => {
     const { agent } = asking();
+    const thread = await agent.thread('t');
+    const { approvalRequests } = await agent.run('Go', thread);
+    await agent.respond(
+      approvalRequests.map((request) => request.approve()),
+      thread,
+    );
+    await agent.stop(thread);
+    const instead = { whilePending: 'cancel' } as const;
+    expect(await errorCode(agent.run('Something else', thread, instead))).toBe('not-allowed');
+    expect(
+      await agent.run('Something else', thread, { ...instead, principal: 'ann' }),
+    ).toMatchObject({ text: '{"go":"cancelled","stay":"cancelled"}' });
+  });
+
+  test('a stop while another request is open holds the approvals, and leaves that request, whose answer releases none', async () => {
+    const { agent, inputs } = asking();
     const thread = await agent.thread('t');
     const { approvalRequests } = await agent.run('Go', thread);
     const [go, stay] = approvalRequests;
@@ -251,12 +271,14 @@ describe('how an open request of a step can end', () => {
     await agent.respond(go.approve(), thread);
     await agent.stop(thread);
     expect(thread.activeRequests.map(({ key }) => key)).toEqual(['stay']);
-    expect(await agent.run(stay.approve(), thread)).toMatchObject({
-      text: '{"go":"cancelled","stay":"approved"}',
+    expect(await agent.run(stay.approve(), thread)).toMatchObject({ status: 'waiting' });
+    expect(inputs).toHaveLength(1);
+    expect(await agent.run([], thread, { principal: 'ann', resumeStopped: true })).toMatchObject({
+      text: '{"go":"approved","stay":"approved"}',
     });
   });
 
-  test('a stop in the middle of the step that uses the approval takes it back', async () => {
+  test('a stop in the middle of the step that uses the approval holds it', async () => {
     const { agent } = scripted([
       () => ({ requests: { go: ask() } }),
       async ({ abortSignal }) =>
@@ -274,8 +296,10 @@ describe('how an open request of a step can end', () => {
     const other = await agent.thread('t');
     while (other.status !== 'running') await agent.respond([], other);
     await agent.stop(other);
-    expect(await running).toMatchObject({ status: 'cancelled' });
-    expect(await agent.run('Again', other)).toMatchObject({ text: '{"go":"cancelled"}' });
+    expect(await running).toMatchObject({ status: 'waiting' });
+    expect(await agent.run([], other, { principal: 'ann', resumeStopped: true })).toMatchObject({
+      text: '{"go":"approved"}',
+    });
   });
 
   test('a cancel in the middle of the step that uses the approval: the step is not recorded, and repeated without it', async () => {
@@ -298,7 +322,7 @@ describe('how an open request of a step can end', () => {
     );
     await used.promise;
     const other = await agent.thread('t');
-    await agent.cancel(other);
+    await agent.cancel(other, undefined, { principal: 'ann' });
     release.resolve();
     expect(await running).toMatchObject({ status: 'completed', text: '{"go":"cancelled"}' });
     expect(thread.messages).toHaveLength(2);
@@ -329,9 +353,9 @@ describe('how an open request of a step can end', () => {
     });
   });
 
-  test('an approval that expires between the answer and the step does not count', async () => {
+  test('approvals count if the step is late, and are asked for again if it is later than they may be old', async () => {
     let now = 0;
-    const { agent } = asking({ expiresAfterMs: 50 }, { now: () => now });
+    const { agent } = asking({ expiresAfterMs: 50, startWithinMs: 70 }, { now: () => now });
     const thread = await agent.thread('t');
     const { approvalRequests } = await agent.run('Go', thread);
     await agent.respond(
@@ -341,14 +365,14 @@ describe('how an open request of a step can end', () => {
         principal: 'eve',
       },
     );
-    now = 50;
+    now = 70;
+    const waiting = await agent.run([], thread);
+    expect(waiting).toMatchObject({ status: 'waiting', approvalRequests: [{ key: 'go' }] });
+    expect(waiting.decisions.map(({ status }) => status)).toContain('invalidated');
+    await agent.respond(waiting.approvalRequests[0]?.approve() ?? [], thread);
+    now = 139;
     const response = await agent.run([], thread);
-    expect(response).toMatchObject({ text: '{"go":"expired","stay":"approved"}' });
-    expect(response.decisions).toHaveLength(2);
-    expect(response.decisions.map(({ status }) => status).toSorted()).toEqual([
-      'approved',
-      'expired',
-    ]);
+    expect(response).toMatchObject({ text: '{"go":"approved","stay":"approved"}' });
   });
 
   test('an answer that ends the turn closes the rest of the step, and no step follows', async () => {

@@ -236,7 +236,7 @@ test('who does not want to wait for a tool that is gone cancels its call', async
   const found = await without.thread('t');
   const answers = approvalRequests.map((request) => request.approve());
   expect(await errorCode(without.run(answers, found))).toBe('missing-tool');
-  await without.cancel(found, 'The tool is gone.');
+  await without.cancel(found, 'The tool is gone.', { principal: 'ann' });
   expect(await without.run([], found)).toMatchObject({ status: 'completed', text: 'Done.' });
   expect(thread.id).toBe('t');
 });

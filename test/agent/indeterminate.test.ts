@@ -136,7 +136,7 @@ describe('a call whose outcome is unknown', () => {
   test('is never said to be denied: tried again and cancelled, the model is told that nobody knows', async () => {
     const { agent, thread, world } = await lostCall();
     await agent.settle(thread, 'c1', { status: 'retry' });
-    await agent.cancel(thread, 'Never mind.');
+    await agent.cancel(thread, 'Never mind.', { principal: 'ann' });
     expect(thread.calls).toMatchObject([
       {
         status: 'failed',

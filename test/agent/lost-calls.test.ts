@@ -111,6 +111,28 @@ describe('a call whose run is gone', () => {
   });
 });
 
+test('a lost call is not started again on an approval that is too old: a person settles it', async () => {
+  const day = 24 * 60 * 60 * 1000;
+  for (const [later, count] of [
+    [day - 1, 1],
+    [day, 0],
+  ] as const) {
+    const { agent, clock } = await lostCalls(['t'], {
+      toolRecovery: { book: { idempotent: true } },
+    });
+    const { agent: worker, ran } = agent();
+    const thread = await worker.thread('t');
+    clock.now = 1_000 + later;
+    await worker.run([], thread);
+    expect(ran).toHaveLength(count);
+    expect(thread.status).toBe(count === 1 ? 'idle' : 'indeterminate');
+    if (count === 1) continue;
+    await worker.settle(thread, thread.calls[0]?.toolCallId ?? '', { status: 'retry' });
+    await worker.run([], thread);
+    expect(ran).toHaveLength(1);
+  }
+});
+
 test('each of 300 lost calls is listed and reported once, and then no worker asks about them', async () => {
   const ids = Array.from({ length: 300 }, (_, index) => `t${String(index).padStart(3, '0')}`);
   const { store, agent, clock } = await lostCalls(ids);

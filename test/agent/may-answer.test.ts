@@ -83,21 +83,24 @@ test('it sees what is asked, what is answered, by whom and through what', async 
   ]);
 });
 
-test('an answer to a request that opened after the question who may answer is refused', async () => {
+test('who may answer a request that opened meanwhile is asked before its answer counts', async () => {
   const ids = ['one', 'two'];
+  const asked = new Set<string>();
   const agent: Agent = memoryWorld([{ calls }]).agent({
     generateId: () => ids.shift() ?? 'three',
-    mayAnswer: async () => {
+    mayAnswer: async ({ request: { requestId } }) => {
+      asked.add(requestId);
       if (ids.length > 0) await agent.requestApproval(thread, { text: 'Two?' });
-      return true;
+      return requestId === 'one';
     },
   });
   const thread = await agent.thread('t');
   const one = await agent.requestApproval(thread, { text: 'One?' });
   const guessed = { requestId: 'two' };
   expect(await errorCode(agent.respond([approve(one), approve(guessed)], thread))).toBe(
-    'not-found',
+    'not-allowed',
   );
+  expect([...asked]).toEqual(['one', 'two']);
   expect(thread.activeRequests).toMatchObject([{ text: 'One?' }, { text: 'Two?' }]);
 });
 

@@ -161,16 +161,13 @@ describe.each(modes)('$mode, the request that lets the provider run a call', ({ 
   });
 });
 
-test.each([
-  ['unanswered', 'The request for approval expired unanswered.'],
-  ['approved', 'The approval expired before the call started.'],
-])('a request of the provider that expired, %s, is answered with no', async (how, reason) => {
+test('a request of the provider that expired unanswered is answered with no', async () => {
+  const reason = 'The request for approval expired unanswered.';
   const { agent, agentWith, thread, prompts } = await askingProvider([
     { calls: [opens('p1', 'Bug')] },
     done,
   ]);
-  const waiting = await agent.run('Open an issue', thread);
-  if (how === 'approved') await agent.respond(requestAbout(waiting, 'Bug').approve(), thread);
+  await agent.run('Open an issue', thread);
   /* Nothing gives these requests an end by itself; a log may. */
   const expiring = thread.events.map((event) =>
     event.type === 'request-opened'
@@ -185,4 +182,20 @@ test.each([
     { approved: false, reason },
     { output: { type: 'execution-denied', reason } },
   ]);
+});
+
+test('the provider may run a call for a day after it was approved; later, people are asked again', async () => {
+  const { agentWith, prompts } = await askingProvider([{ calls: [opens('p1', 'Bug')] }, done]);
+  let now = 1_000;
+  const agent = agentWith({ now: () => now });
+  const thread = await agent.thread('t');
+  const waiting = await agent.run('Open an issue', thread);
+  await agent.respond(requestAbout(waiting, 'Bug').approve(), thread);
+  now += 24 * 60 * 60 * 1000;
+  const again = await agent.run([], thread);
+  expect(again).toMatchObject({ status: 'waiting' });
+  expect(prompts).toHaveLength(1);
+  await agent.respond(requestAbout(again, 'Bug').approve(), thread);
+  now += 24 * 60 * 60 * 1000 - 1;
+  expect(await agent.run([], thread)).toMatchObject({ status: 'completed', ...done });
 });

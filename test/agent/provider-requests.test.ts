@@ -214,7 +214,7 @@ describe('an approved call of the provider', () => {
     const { agent, thread, prompts } = await askingProvider([step, done]);
     const waiting = await agent.run('Do both', thread);
     await agent.run(requestAbout(waiting, 'Bug').approve(), thread);
-    await agent.cancel(thread, 'Stop.');
+    await agent.cancel(thread, 'Stop.', { principal: 'ann' });
     expect(thread.calls).toMatchObject([{ status: 'denied' }, { status: 'denied' }]);
     expect(await agent.run([], thread)).toMatchObject({ status: 'completed' });
     expect(prompts[1]?.at(-1)?.content).toMatchObject([...no('p1', 'Stop.'), { toolCallId: 'c1' }]);

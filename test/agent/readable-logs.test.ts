@@ -80,11 +80,11 @@ function living() {
 describe('what an app goes on changing is not in the log:', () => {
   test('who answered; and it stays the app’s own', async () => {
     const { agent, thread, waiting, reread } = await storedThread();
-    const principal = living();
+    const principal = Object.assign(living(), { id: 'ada' });
     const answers = waiting.approvalRequests.map((request) => request.approve());
     await agent.run(answers, thread, { principal });
     expect(thread.events).toContainEqual(
-      expect.objectContaining({ principal: { seen: expect.any(Number) } }),
+      expect.objectContaining({ principal: { id: 'ada', seen: expect.any(Number) } }),
     );
     expect(Object.isFrozen(principal)).toBe(false);
     expect(await reread()).toBe(thread.revision);

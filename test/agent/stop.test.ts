@@ -176,7 +176,7 @@ test('where no run is at work, a turn that is due ends, so that no worker takes 
   expect(world.requests()).toBe(1);
 });
 
-test('an approved call that has not begun is cancelled, and never runs', async () => {
+test('an approved call that has not begun is held: the decision stays, and nothing starts it', async () => {
   const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Never said.' }]);
   const agent = world.agent();
   const thread = await agent.thread('t');
@@ -186,8 +186,11 @@ test('an approved call that has not begun is cancelled, and never runs', async (
     thread,
   );
   await agent.stop(thread);
-  expect(thread.calls).toMatchObject([{ status: 'denied' }]);
-  expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled' });
+  expect(thread.calls).toMatchObject([{ status: 'approved', held: true }]);
+  expect(thread.decisions).toMatchObject([{ status: 'approved' }]);
+  expect(thread.decisions[0]).not.toHaveProperty('closedBy');
+  expect(await agent.run([], thread)).toMatchObject({ status: 'waiting' });
+  expect(thread).toMatchObject({ status: 'waiting', nextDeadline: undefined });
   expect(world.ran).toEqual([]);
 });
 

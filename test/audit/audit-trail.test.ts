@@ -30,7 +30,9 @@ async function auditedThread(): Promise<AgentThread> {
     generateId: () => `id-${(ids += 1)}`,
   });
   const thread = await agent.thread('trip-42');
-  const first = await agent.run('Book two flights', thread, { principal: { name: 'Ada' } });
+  const first = await agent.run('Book two flights', thread, {
+    principal: { id: 'Ada', name: 'Ada' },
+  });
   const [request] = first.approvalRequests;
   if (request === undefined) throw new Error('Nothing is asked.');
   const input = { city: 'Paris', price: 9 };

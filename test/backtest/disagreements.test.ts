@@ -36,7 +36,7 @@ test('rules that would have run what people rejected fail, and each such call is
       toolCallId: 't1-1',
       toolName: 'pay',
       input: loan,
-      principal: { name: 'mia' },
+      principal: { id: 'mia' },
       channel: 'page',
       reason: 'Not this one.',
     },

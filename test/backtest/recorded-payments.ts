@@ -69,7 +69,7 @@ export async function recordPayments(
     const [request] = response.approvalRequests;
     if (answer === 'none' || request === undefined) break;
     const reply = answer === 'yes' ? request.approve() : request.reject('Not this one.');
-    response = await agent.run([reply], thread, { principal: { name: 'mia' }, channel: 'page' });
+    response = await agent.run([reply], thread, { principal: { id: 'mia' }, channel: 'page' });
   }
   return thread;
 }

@@ -4,7 +4,6 @@ import { agentTool } from 'holdpoint/tools';
 import { expect, test } from 'vitest';
 import { ada, cashDesk, eve, pay } from '../policy/cash-desk.ts';
 import { AgentOffice, ask } from '../support/agent-office.ts';
-import { rechainedJson } from '../support/chained.ts';
 
 interface Decided {
   toolCall: { toolCallId: string };
@@ -81,18 +80,6 @@ test('a rule gets the context that it had: none where Ada or a worker continued 
   });
 });
 
-test('an older log, which does not name who caused a run, is read by who sent its message or answer', async () => {
-  const { thread, seen } = await payments();
-  const text = JSON.stringify(thread).replaceAll(
-    /("type":"run-started"[^}]*?),"principal":"\w+"/g,
-    '$1',
-  );
-  expect(text).not.toBe(JSON.stringify(thread));
-  const again = await replayed([rechainedJson(text)]);
-  expect(again.result.unreadable).toEqual([]);
-  expect(again.seen).toEqual(seen);
-});
-
 test('a thread in which nobody is named has its context', async () => {
   const { agent } = cashDesk([{ calls: [pay('c1', 1)] }]);
   const { thread } = await agent.run('Pay.', await agent.thread('t'));
@@ -140,20 +127,4 @@ test('a sub-agent’s steps have a context where everybody for whom it works cau
   const child = await payer.agent.thread(thread.calls[0]?.agent?.threadId ?? '');
   const { seen } = await replayed([child]);
   expect(seen).toMatchObject({ p1: { role: 'user' }, p2: { role: undefined } });
-});
-
-test('in an older log of a sub-agent, nobody knows who caused a run', async () => {
-  const office = new AgentOffice();
-  const payer = cashDesk([{ calls: [pay('p1', 1)] }], { name: 'payer', store: office.store });
-  const tools = { payer: agentTool(payer.agent, { description: 'Pays.' }) };
-  const clerk = office.agent('clerk', [{ calls: [ask('a1', 'payer', 'Pay.')] }], { tools });
-  const asked = await clerk.run('Pay.', await clerk.thread('t'), eve);
-  const child = await payer.agent.thread(asked.thread.calls[0]?.agent?.threadId ?? '');
-  const text = JSON.stringify(child).replace(
-    /("type":"run-started"[^}]*?),"principal":"\w+"/,
-    '$1',
-  );
-  const { seen, result } = await replayed([rechainedJson(text)]);
-  expect(result.unreadable).toEqual([]);
-  expect(seen).toMatchObject({ p1: { role: undefined } });
 });

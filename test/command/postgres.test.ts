@@ -54,7 +54,7 @@ test('a role that may only read lists, shows, verifies and exports, and answers 
 
 test('a database without threads gets no tables', async () => {
   const empty = await server.createDatabase();
-  for (const command of ['fill-requests', 'list', 'verify']) {
+  for (const command of ['list', 'verify']) {
     const env = { DATABASE_URL: server.connectionString(empty) };
     expect(await runCommand([command], { env })).toMatchObject({
       status: 2,

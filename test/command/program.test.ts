@@ -20,7 +20,6 @@ const commands = [
   'export',
   'delete',
   'backtest',
-  'fill-requests',
 ];
 
 test('without arguments it explains itself, with every command', async () => {
@@ -90,7 +89,7 @@ test.each([
   ['a file that does not exist', ['--store', join(folder, 'no.sqlite')], 'There is no database '],
   ['a database that cannot be reached', ['--postgres', 'postgres://localhost:1/x'], 'ECONNREFUSED'],
 ])('%s: the status is 2', async (_what, store, message) => {
-  for (const command of ['list', 'verify', 'export', 'fill-requests']) {
+  for (const command of ['list', 'verify', 'export']) {
     const ended = await runCommand([command, ...store, '--json']);
     expect(ended.status).toBe(2);
     expect(JSON.parse(ended.output)).toEqual({

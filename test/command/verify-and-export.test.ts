@@ -2,11 +2,10 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createAgent, memoryStore } from 'holdpoint';
+import { memoryStore } from 'holdpoint';
 import { auditTrail, checkAuditTrail } from 'holdpoint/audit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runCommand } from '../support/run-holdpoint.ts';
-import { scriptedModel } from '../support/scripted-model.ts';
 import { fillOffice, inStore, makeOffice } from './office.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdpoint-verify-'));
@@ -148,18 +147,5 @@ test('a thread that was changed is not exported, and the others are', async () =
       { threadId: 'invoice-7', code: 'log-tampered' },
       { threadId: 'gone', code: 'not-found' },
     ],
-  });
-});
-
-test('a store of an older version, without rows, says how they are added', async () => {
-  const old = join(folder, 'old.sqlite');
-  await inStore(old, async (store) => {
-    const { requests: _none, ...older } = store;
-    const agent = createAgent({ store: older, model: scriptedModel([{ text: 'Hi.' }]).model });
-    await agent.run('Hi.', await agent.thread('t'));
-  });
-  expect(await runCommand(['show', 'x', '--store', old])).toMatchObject({
-    status: 1,
-    error: expect.stringContaining('"holdpoint fill-requests" adds those'),
   });
 });

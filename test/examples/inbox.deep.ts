@@ -172,7 +172,8 @@ describe.skipIf(whyNot !== undefined)(`the inbox example (${whyNot ?? 'in Chromi
     const principal = { id: 'bob', roles: ['manager'] };
     const refusals: [status: number, name: Name, sent: Sent][] = [
       [403, 'ada', { body }],
-      [400, 'ada', { body: { ...body, principal } }],
+      [403, 'ada', { body: { ...body, principal } }],
+      [400, 'bob', { body: { ...body, principal } }],
       [403, 'bob', { body, headers: { origin: 'https://evil.example' } }],
       [403, 'bob', { body, headers: { origin: `http://localhost:${port}` } }],
       [403, 'bob', { body, headers: { host: 'evil.example' } }],

@@ -19,7 +19,7 @@ function repeatedRequests(events: readonly ThreadEvent[]): string[] {
   return faults;
 }
 
-/** A step that goes on because of an approval: it was given before, to the step before, had not expired, and was not taken back. */
+/** A step that goes on because of an approval: it was given before, to the step before, had not expired, was not taken back, and no stop holds it. */
 function uncoveredSteps(events: readonly ThreadEvent[]): string[] {
   return events.flatMap((event, index) => {
     if (event.type !== 'step-finished') return [];
@@ -43,9 +43,14 @@ function uncoveredSteps(events: readonly ThreadEvent[]): string[] {
     const answeredAt = before.findIndex(
       (each) => each.type === 'request-answered' && each.response.requestId === requestId,
     );
-    const isStopped = before
-      .slice(answeredAt)
-      .some((each) => each.type === 'run-ended' && each.stopped === true);
+    const since = before.slice(answeredAt);
+    const stoppedAt = since.findLastIndex(
+      (each) => each.type === 'run-ended' && each.stopped === true,
+    );
+    const isReleased = since
+      .slice(stoppedAt)
+      .some((each) => each.type === 'approvals-released' && each.requestIds.includes(requestId));
+    const isStopped = stoppedAt !== -1 && !isReleased;
     return isAnswered && !isClosed && !isStopped && isOwn
       ? []
       : [`Step ${event.step} used an approval that does not count.`];

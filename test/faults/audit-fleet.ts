@@ -97,7 +97,7 @@ function stoppedFaults(events: readonly ThreadEvent[]): string[] {
   });
 }
 
-/** Once a person has ended a turn, the model says nothing before the next message, answer, or delivered result. */
+/** Once a person has ended a turn, the model says nothing before the next message, answer, released approval, or delivered result. */
 function endedTurnFaults(events: readonly ThreadEvent[]): string[] {
   let isEnded = false;
   return events.flatMap((event) => {
@@ -111,7 +111,11 @@ function endedTurnFaults(events: readonly ThreadEvent[]): string[] {
 
 function beginsAgain(event: ThreadEvent): boolean {
   if (event.type === 'call-ended') return event.source === 'delivered';
-  return event.type === 'message-added' || event.type === 'request-answered';
+  return (
+    event.type === 'message-added' ||
+    event.type === 'request-answered' ||
+    event.type === 'approvals-released'
+  );
 }
 
 function isDecision(event: ThreadEvent): boolean {

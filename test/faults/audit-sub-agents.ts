@@ -16,7 +16,7 @@ export function subAgentFaults(
   const [[, outermost] = ['', []]] = logs;
   return [
     ...paymentFaults(books, outermost),
-    ...logs.flatMap(([id, events]) => startFaults(id, events)),
+    ...logs.flatMap(([id, events]) => [...startFaults(id, events), ...stopFaults(id, events)]),
     ...answersOf(outermost).flatMap((answer) => answerFaults(answer, logs)),
   ];
 }
@@ -25,8 +25,10 @@ function paymentFaults({ payments, scenario }: Books, events: ThreadEvent[]): st
   const approved = requestsOf(events).filter(({ requestId }) => isApproved(events, requestId));
   return payments.flatMap(({ city }, index) => {
     const isTwice = payments.findIndex((paid) => paid.city === city) !== index;
+    /* Of a call of its own, the log has the input in the model's message alone. */
     const isAllowed = approved.some(
-      ({ toolCall }) => JSON.stringify(toolCall?.input) === JSON.stringify({ city }),
+      ({ path, toolCall }) =>
+        path === undefined || JSON.stringify(toolCall?.input) === JSON.stringify({ city }),
     );
     return [
       ...(isTwice ? [`${city} was paid twice.`] : []),
@@ -56,6 +58,30 @@ function startFaults(id: string, events: ThreadEvent[]): string[] {
           `A call of thread ${id} started ${starts.length} times, with ${approvals.length} approvals.`,
         ]
       : [];
+  });
+}
+
+/** What was approved before a stop starts once the boss has released it, and is not undone. */
+function stopFaults(id: string, events: ThreadEvent[]): string[] {
+  return events.flatMap((event, index) => {
+    if (event.type === 'approvals-released' && event.principal !== 'boss')
+      return [`In thread ${id} ${String(event.principal)} has released an approval.`];
+    if (event.type !== 'call-started' && event.type !== 'call-ended') return [];
+    const before = events.slice(0, index);
+    const asked = before.filter((each) => each.type === 'request-opened');
+    const { requestId } =
+      asked.findLast(({ place }) => place?.step === event.step && place.index === event.index)
+        ?.request ?? {};
+    if (requestId === undefined || !isApproved(before, requestId)) return [];
+    if (event.type === 'call-ended')
+      return event.outcome.status === 'denied' ? [`What was approved in ${id} was undone.`] : [];
+    const last = before.findLast(
+      (each) =>
+        (each.type === 'run-ended' && each.stopped === true) ||
+        (each.type === 'approvals-released' && each.requestIds.includes(requestId)) ||
+        (each.type === 'request-answered' && each.response.requestId === requestId),
+    );
+    return last?.type === 'run-ended' ? [`A call of ${id} that a stop holds has started.`] : [];
   });
 }
 

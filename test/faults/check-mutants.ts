@@ -1,16 +1,20 @@
-/* Says which mutants would fail for their own text: their line of the source is gone, or no test has their name. It runs no test. */
-import { readFileSync } from 'node:fs';
+/* Says which mutants would fail for their own text: their piece of the source is gone, or no test has their name. It runs no test. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createVitest } from 'vitest/node';
-import { sourceMutants } from './source-mutants.ts';
+import { findLostPieces } from './find-piece.ts';
+import { type SourceMutant, sourceMutants } from './source-mutants.ts';
+import { readWrittenNames } from './written-names.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-const isDeep = (suite: string): boolean => suite.endsWith('.deep');
-const suites = [...new Set(sourceMutants.map(({ suite: [path] }) => path))];
+const isDeep = (file: string): boolean => file.endsWith('.deep.ts');
+const findFile = ({ suite: [suite] }: SourceMutant): string =>
+  `test/${suite}${suite.endsWith('.deep') ? '' : '.test'}.ts`;
 
-/** The full names of the tests of some suites, by file. */
+/** The full names of the tests of some files, by file. It loads them, which takes a while. */
 async function collectNames(config: string, files: readonly string[]) {
+  if (files.length === 0) return [];
   const vitest = await createVitest({ config, root, watch: false });
   try {
     const specifications = await vitest.globTestSpecifications([...files]);
@@ -24,24 +28,31 @@ async function collectNames(config: string, files: readonly string[]) {
   }
 }
 
-const findFile = (suite: string): string => `test/${suite}${isDeep(suite) ? '' : '.test'}.ts`;
-const quick = suites.filter((suite) => !isDeep(suite)).map(findFile);
-const deep = suites.filter(isDeep).map(findFile);
-const names = new Map([
-  ...(await collectNames('test/vitest.config.ts', quick)),
-  ...(await collectNames('test/deep.config.ts', deep)),
-]);
-
-for (const { promise, file, from, suite } of sourceMutants) {
-  if (!readFileSync(join(root, 'src', file), 'utf8').includes(from)) {
-    console.error(`${promise}: src/${file} has no line '${from}'.`);
-    process.exitCode = 1;
-  }
-  const [path, name] = suite;
-  const module = findFile(path);
-  const pattern = new RegExp(name);
-  if (!(names.get(module) ?? []).some((full) => pattern.test(full))) {
-    console.error(`${promise}: ${module} has no test '${name}'.`);
-    process.exitCode = 1;
-  }
+/** The mutants whose test has none of the names of its file. */
+function omitNamed(mutants: readonly SourceMutant[], names: ReadonlyMap<string, string[]>) {
+  return mutants.filter((mutant) => {
+    const pattern = new RegExp(mutant.suite[1]);
+    return !(names.get(findFile(mutant)) ?? []).some((name) => pattern.test(name));
+  });
 }
+
+const files = [...new Set(sourceMutants.map(findFile))].filter((file) =>
+  existsSync(join(root, file)),
+);
+const written = new Map(files.map((file) => [file, readWrittenNames(join(root, file))]));
+const unwritten = omitNamed(sourceMutants, written);
+const unsure = files.filter((file) => unwritten.some((mutant) => findFile(mutant) === file));
+const collected = new Map([
+  ...(await collectNames(
+    'test/vitest.config.ts',
+    unsure.filter((file) => !isDeep(file)),
+  )),
+  ...(await collectNames('test/deep.config.ts', unsure.filter(isDeep))),
+]);
+const nameless = omitNamed(unwritten, collected).map(
+  (mutant) => `${mutant.promise}: ${findFile(mutant)} has no test '${mutant.suite[1]}'.`,
+);
+
+const faults = [...findLostPieces(join(root, 'src'), sourceMutants), ...nameless];
+for (const fault of faults) console.error(fault);
+if (faults.length > 0) process.exitCode = 1;

@@ -4,7 +4,7 @@ import type { SourceMutant } from './source-mutants.ts';
 export const engineMutants: readonly SourceMutant[] = [
   {
     promise: 'a wake is durable with its append, or neither is',
-    file: 'stores/postgres/hooks.ts',
+    within: 'sendAfterHooks',
     from: 'const result = await connection.query(query);',
     to: "await connection.query({ text: 'commit' }); const result = await connection.query(query);",
     suite: ['stores/postgres-wakes', 'writes nothing for an append'],
@@ -12,7 +12,7 @@ export const engineMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an append whose wake has failed is not reported as made',
-    file: 'stores/postgres/hooks.ts',
+    within: 'sendAfterHooks',
     from: 'if (connection === undefined) return pool.query(query);',
     to: "if (connection === undefined) return pool.query(query); await connection.query({ text: 'commit' }); await connection.query({ text: 'begin' });",
     suite: ['stores/postgres-wakes', 'ignores that its query failed'],
@@ -20,15 +20,15 @@ export const engineMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a run that failed is retried by the log, and not by the queue',
-    file: 'agent/resume-thread.ts',
-    from: 'if (!isRecorded) throw error;',
-    to: 'throw error;',
+    within: 'runRecorded',
+    from: 'if (!isRecorded) throw error',
+    to: 'throw error',
     suite: ['engines/graphile-worker', 'is no failed job'],
     sentence: /AssertionError/,
   },
   {
     promise: 'a workflow is woken when nothing is left to do',
-    file: 'engines/dbos.ts',
+    within: 'wakeWorkflow',
     from: 'return async ({ threadId }, transaction) => {',
     to: "return async ({ threadId, ...rest }, transaction) => { if (!('nextDeadline' in rest)) return;",
     suite: ['engines/dbos', 'somebody else has run its thread'],
@@ -36,18 +36,10 @@ export const engineMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the run of a process that is gone is taken over with its workflow',
-    file: 'engines/dbos.ts',
+    within: 'findStartedWorkflows',
     from: 'return [...runs, ...workflows].map(',
     to: 'return workflows.map(',
     suite: ['engines/dbos.deep', 'an executor that never returns'],
     sentence: /timed out|Timed out/,
-  },
-  {
-    promise: 'a run that waits for its turn on a queue keeps its place',
-    file: 'engines/dbos.ts',
-    from: "if (runs.some(({ status }) => status !== 'PENDING')) return [];",
-    to: '',
-    suite: ['engines/dbos.deep', 'its turn on a full queue'],
-    sentence: /AssertionError/,
   },
 ];

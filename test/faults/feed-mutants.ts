@@ -1,47 +1,21 @@
 import type { SourceMutant } from './source-mutants.ts';
 
 const requests = 'stores/postgres-requests';
-const rows = 'stores/postgres/request-rows.ts';
-const feed = 'stores/postgres/request-feed.ts';
 const failed = /AssertionError|error: /;
 
 /** The requests of a Postgres database, and the feed of their changes. */
 export const feedMutants: readonly SourceMutant[] = [
   {
-    promise: 'a thread that an older version deletes takes its rows',
-    file: 'stores/sqlite-on/request-rows.ts',
-    from: '  delete from holdpoint_requests where thread_id = old.thread_id;\n',
+    promise: 'a thread that is deleted takes its rows',
+    within: 'deletion',
+    from: 'delete from holdpoint_requests where thread_id = old.thread_id;',
     to: '',
-    suite: ['stores/sqlite-requests', 'an older version deletes'],
-    sentence: failed,
-  },
-  {
-    promise: 'rows are filled in memory only from the log that the thread has',
-    file: 'stores/memory.ts',
-    from: '(entry === undefined || entries.some(isSame))',
-    to: 'isSame !== undefined',
-    suite: ['thread/stored-requests', 'created anew meanwhile'],
-    sentence: /is in the store, but not in the log/,
-  },
-  {
-    promise: 'rows are filled on SQLite only from the log that the thread has',
-    file: 'stores/sqlite-on/request-rows.ts',
-    from: 'and (? is null or exists (',
-    to: 'and (true or ? is null or exists (',
-    suite: ['stores/stores', 'fill writes nothing of a log'],
-    sentence: failed,
-  },
-  {
-    promise: 'rows are filled on Postgres only from the log that the thread has',
-    file: rows,
-    from: '($${entryParameter}::int is null or exists (',
-    to: '(true or $${entryParameter}::int is null or exists (',
-    suite: ['stores/postgres', 'fill writes nothing of a log'],
+    suite: ['stores/sqlite-requests', 'however its row is deleted'],
     sentence: failed,
   },
   {
     promise: 'a request that expires in the far future is no request that never does',
-    file: 'stores/sql/request-rows.ts',
+    within: 'never',
     from: 'const never = Number.MAX_VALUE;',
     to: 'const never = Number.MAX_SAFE_INTEGER;',
     suite: ['stores/stores', 'expires later than'],
@@ -49,7 +23,7 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: "a lease of a consumer ends by the server's clock",
-    file: feed,
+    within: 'makeFeed',
     from: 'async take({ consumer, leaseMs, at = null, limit = 100 }) {',
     to: 'async take({ consumer, leaseMs, at = Date.now(), limit = 100 }) {',
     suite: [requests, 'whose clock is ahead'],
@@ -57,7 +31,7 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a place that a client sends is read, or refused as input',
-    file: 'agent/list-requests.ts',
+    within: 'listRequests',
     from: '{ ...query, ...parsePlaces(query) }',
     to: 'query',
     suite: ['agent/agent-requests', 'a place from a client'],
@@ -65,15 +39,15 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'who retries a lost call is in its row',
-    file: 'agent/input/accept-outcome.ts',
-    from: "{ type: 'call-abandoned', at, step, index, ...by }",
-    to: "{ type: 'call-abandoned', at, step, index }",
+    within: 'admitRetry',
+    from: 'step, index, ...by',
+    to: 'step, index',
     suite: ['thread/stored-requests', 'that a person retries'],
     sentence: failed,
   },
   {
     promise: 'a hook is given each change that an append makes',
-    file: 'stores/sql/hooks.ts',
+    within: 'listHookCalls',
     from: 'onRequests(requests, transaction)',
     to: 'onRequests(requests.slice(1), transaction)',
     suite: ['faults/crash-points', 'in the hook of an append'],
@@ -81,23 +55,16 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'what a hook writes goes with an append that is not made',
-    file: 'stores/sqlite-on/statements.ts',
+    within: 'appendStatements',
     from: 'add(sql.requireBegun, threadId, ...hasBegun);',
     to: '',
     suite: ['faults/crash-points', 'in the hook of an append'],
     sentence: failed,
   },
-  {
-    promise: 'of an agent with few requests, a page reads no rows of others',
-    file: 'stores/sql/request-queries.ts',
-    from: 'readCount(await read(makeFewCount(query, dialect))) <= fewRows',
-    to: 'readCount(await read(makeFewCount(query, dialect))) < 0',
-    suite: ['stores/explain.deep', 'reads only the rows of an agent'],
-    sentence: failed,
-  },
+
   {
     promise: 'a change of a request that commits late has a late position',
-    file: feed,
+    within: 'assignPositions',
     from: "nextval('holdpoint_request_positions') as position",
     to: 'seq as position',
     suite: [requests, 'so that no reader misses it'],
@@ -105,7 +72,7 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'one reader at a time gives positions to changes',
-    file: feed,
+    within: 'assignPositions',
     from: 'select pg_advisory_xact_lock(7163384706), ${waitForDisk};',
     to: 'select ${waitForDisk};',
     suite: [requests, 'while another waits to give them'],
@@ -113,7 +80,7 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a statement that a concurrent write has undone is made again',
-    file: 'stores/postgres/statement-runner.ts',
+    within: 'repeatConflicts',
     from: 'if (readSqlState(error) !== serializationFailure) throw error;',
     to: 'throw error;',
     suite: ['stores/postgres-grants', 'does not find it ended'],
@@ -121,7 +88,7 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a position that was read survives a crash of the server',
-    file: feed,
+    within: 'assignPositions',
     from: 'select pg_advisory_xact_lock(7163384706), ${waitForDisk};',
     to: 'select pg_advisory_xact_lock(7163384706);',
     suite: ['stores/postgres-restarts.deep', 'what a reader of the feed was told'],
@@ -129,23 +96,16 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'changes that one process holds are not given to another',
-    file: feed,
+    within: 'takeLease',
     from: 'where consumers.position = excluded.position and (consumers.lease_until is null or consumers.lease_until <= coalesce($6::float8, ${clock}))',
     to: '',
     suite: [requests, 'to two processes of one consumer'],
     sentence: failed,
   },
-  {
-    promise: 'changes are deleted without waiting for who gives them positions',
-    file: feed,
-    from: 'for update skip locked',
-    to: 'for update nowait',
-    suite: [requests, 'while others are deleted'],
-    sentence: failed,
-  },
+
   {
     promise: 'requests change only if their append is made',
-    file: rows,
+    within: 'withRequests',
     from: "readValues(first, 'thread,')",
     to: "readValues(first, '')",
     suite: [requests, 'after a concurrent append'],
@@ -153,23 +113,23 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a request is not found by those whom it names no more',
-    file: rows,
+    within: 'withRequests',
     from: 'where former.request_id = changed.request_id',
     to: 'where false',
     suite: [requests, 'by those whom it names now'],
     sentence: failed,
   },
   {
-    promise: 'a deleted thread takes also the rows that were filled in while it waited',
-    file: rows,
+    promise: 'a deleted thread takes its rows with it',
+    within: 'requestsSchema',
     from: "ofThread: ' references holdpoint_threads on delete cascade'",
     to: "ofThread: ''",
-    suite: [requests, 'filled in while it waited'],
+    suite: [requests, 'takes its rows with it'],
     sentence: failed,
   },
   {
     promise: 'a text that Postgres can not store keeps no request from being written',
-    file: rows,
+    within: 'toStorable',
     from: "text.replaceAll('\\0', '\\uFFFD').toWellFormed()",
     to: 'text',
     suite: [requests, 'of names that it can not'],
@@ -177,7 +137,7 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a name that is longer than an index can hold keeps no request from being written',
-    file: rows,
+    within: 'toKey',
     from: 'toStorable(text.slice(0, longestKey))',
     to: 'toStorable(text)',
     suite: [requests, 'of names that it can not'],
@@ -185,7 +145,7 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a tenant that is longer than an index can hold is none, and not another one',
-    file: rows,
+    within: 'replaceUnstorable',
     from: 'tenant === null || tenant.length > longestKey ? null : toStorable(tenant)',
     to: 'tenant === null ? null : toKey(tenant)',
     suite: [requests, 'of names that it can not'],
@@ -193,7 +153,7 @@ export const feedMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the hook about requests is called while a run holds the thread',
-    file: 'stores/sql/hooks.ts',
+    within: 'listHookCalls',
     from: 'if (onRequests !== undefined && requests.length > 0) {',
     to: "if (onRequests !== undefined && requests.length > 0 && summary.status !== 'running') {",
     suite: [requests, 'also while a run holds the thread, and before onWake'],

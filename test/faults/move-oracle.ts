@@ -38,9 +38,7 @@ export async function refusedFaults(
   const { code } = error;
   /* Of a run whose thread was adopted or deleted under it, the input was taken, and the rest was not. */
   const isEvicted = code === 'wrong-agent' || code === 'thread-deleted';
-  const written = process.appended
-    .slice(appendsBefore)
-    .filter((event) => !belated.has(event.type) && !isOfStop(event));
+  const written = process.appended.slice(appendsBefore).filter((event) => !belated.has(event.type));
   const faults = (isEvicted ? [] : written).map(
     ({ type }) => `The move '${move.type}' was refused (${code}), after ${type}.`,
   );
@@ -141,11 +139,6 @@ function isExplained(
     default:
       return true;
   }
-}
-
-/** Whether a request was closed because its run, which is gone, had been asked to stop. */
-function isOfStop(event: ThreadEvent): boolean {
-  return event.type === 'request-closed' && event.reason === 'The run was stopped.';
 }
 
 function isForeign(event: ThreadEvent, owner: string): boolean {

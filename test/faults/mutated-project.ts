@@ -3,17 +3,20 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PieceFinder } from './find-piece.ts';
 import type { SourceMutant } from './source-mutants.ts';
 import { type SuiteOrder, type SuiteReport, suiteReportSchema } from './suite-order.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
 /**
- * A copy of the project whose source is broken one line at a time. Its tests run in processes that stay, one for each configuration of
+ * A copy of the project whose source is broken one piece at a time. Its tests run in processes that stay, one for each configuration of
  * Vitest. It is a copy on disk, since some tests start processes that read the source themselves.
  */
 export class MutatedProject {
   readonly #folder = mkdtempSync(join(tmpdir(), 'holdpoint-mutant-'));
+  readonly #source = join(this.#folder, 'src');
+  readonly #finder = new PieceFinder(join(root, 'src'));
   readonly #runners = new Map<string, Promise<ChildProcess>>();
 
   constructor() {
@@ -23,17 +26,15 @@ export class MutatedProject {
     symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'));
   }
 
-  /** Runs the tests of a suite while one line of the source is broken. */
-  async runBroken({ file, from, to, suite: [suite, name] }: SourceMutant): Promise<SuiteReport> {
-    const path = join(this.#folder, 'src', file);
+  /** Runs the tests of a suite while one piece of the source is broken. */
+  async runBroken({ within, from, to, suite }: SourceMutant): Promise<SuiteReport> {
+    const { file, start, end } = this.#finder.find(within, from);
+    const path = join(this.#source, file);
     const source = readFileSync(path, 'utf8');
-    if (!source.includes(from)) throw new Error(`${file} has no line '${from}'.`);
-    writeFileSync(
-      path,
-      source.replace(from, () => to),
-    );
+    writeFileSync(path, source.slice(0, start) + to + source.slice(end));
+    const [suiteFile, name] = suite;
     try {
-      return await this.#run(suite, { name, changed: [path] });
+      return await this.#run(suiteFile, { name, changed: [path] });
     } finally {
       writeFileSync(path, source);
     }

@@ -3,40 +3,14 @@ import type { SourceMutant } from './source-mutants.ts';
 const notices = 'stores/postgres-notices';
 const turns = 'agent/claim-turns';
 const claims = 'faults/claims';
-const sender = 'stores/postgres/notice-sender.ts';
-const runner = 'stores/postgres/statement-runner.ts';
 const failed = /AssertionError/;
 const late = /timed out|Timed out/;
 
 /** Notices of due threads on Postgres, and whose turn it is to claim one. */
 export const noticeMutants: readonly SourceMutant[] = [
   {
-    promise: 'an answer resolves when its notice is sent',
-    file: 'stores/postgres.ts',
-    from: 'if (notice.nextDeadline === 0) await sending;',
-    to: '',
-    suite: [notices, 'an answer resolves when it is sent'],
-    sentence: failed,
-  },
-  {
-    promise: 'an append that makes nothing due waits for no notice',
-    file: 'stores/postgres.ts',
-    from: 'if (notice.nextDeadline === 0) await sending;',
-    to: 'await sending;',
-    suite: [notices, 'keeps no append waiting'],
-    sentence: late,
-  },
-  {
-    promise: 'notices that come together share a statement',
-    file: sender,
-    from: 'this.#next ??= this.#sending.then(',
-    to: 'this.#next = this.#sending.then(',
-    suite: [notices, 'shares a statement'],
-    sentence: failed,
-  },
-  {
     promise: 'a notice that can not be sent fails no append',
-    file: sender,
+    within: 'settleWithin',
     from: 'await waitForTimer(milliseconds, ended.signal);',
     to: 'await work;',
     suite: [notices, 'fails no append'],
@@ -44,23 +18,16 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a pool that throws keeps back no later notice',
-    file: sender,
+    within: 'NoticeSender.#sendWaiting',
     from: 'this.#notify([names, payloads])',
     to: 'this.#pool.query({ ...this.#query, values: [names, payloads] })',
     suite: [notices, 'where the pool throws'],
     sentence: /It is closed/,
   },
-  {
-    promise: 'an answer waits for a moment if its notice gets no reply',
-    file: sender,
-    from: 'const longestMs = 2_000;',
-    to: 'const longestMs = 2_000_000;',
-    suite: [notices, 'waits for a moment'],
-    sentence: late,
-  },
+
   {
     promise: 'a notice that is too long takes no other with it',
-    file: 'stores/postgres/notice-payloads.ts',
+    within: 'stringifyClaimNotice',
     from: 'return fits(payload) ? payload : undefined;',
     to: 'return payload;',
     suite: [notices, 'that are too long for the server'],
@@ -68,7 +35,7 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a store hears nothing of other schemas of its database',
-    file: 'stores/postgres/listening.ts',
+    within: 'makeNoticeFilter',
     from: 'return own === undefined || own === table;',
     to: 'return true;',
     suite: [notices, 'of stores in other schemas'],
@@ -76,23 +43,16 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a notice says in which table its thread is',
-    file: sender,
+    within: 'sendNotices',
     from: '|| ${tableId} ||',
     to: '|| null ||',
     suite: [notices, 'of stores in other schemas'],
     sentence: late,
   },
-  {
-    promise: 'one of many idle workers claims a due thread',
-    file: 'agent/claim-turns.ts',
-    from: 'if (ahead === 0) return this.#claim(threadId);',
-    to: 'if (ahead >= 0) return this.#claim(threadId);',
-    suite: [turns, 'claim each due thread once'],
-    sentence: failed,
-  },
+
   {
     promise: 'a thread whose first worker is gone is claimed by the next one',
-    file: 'agent/claim-turns.ts',
+    within: 'ClaimTurns.addDue',
     from: 'setTimeout(take, Math.min(',
     to: 'setTimeout(() => {}, Math.min(',
     suite: [turns, 'do not wait for one that is gone'],
@@ -100,7 +60,7 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a thread waits for a few turns, however many workers are gone',
-    file: 'agent/claim-turns.ts',
+    within: 'ClaimTurns.addDue',
     from: 'Math.min(ahead, mostTurns)',
     to: 'ahead',
     suite: [turns, 'do not wait for one that is gone'],
@@ -108,7 +68,7 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a worker that is gone delays one thread',
-    file: 'agent/claim-turns.ts',
+    within: 'ClaimTurns.#endTurns',
     from: 'this.#listAhead(threadId, hash)) this.#free.delete(silent);',
     to: 'this.#listAhead(threadId, hash)) void silent;',
     suite: [turns, 'do not wait for one that is gone'],
@@ -116,7 +76,7 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a worker that was full is known to be free again',
-    file: 'worker.ts',
+    within: 'WorkerSlots.fill',
     from: 'if (isFree !== this.#toldFree) this.#tellClaim(isFree);',
     to: '',
     suite: [turns, 'claim each due thread once'],
@@ -124,7 +84,7 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nobody waits for a worker that is full',
-    file: 'agent/claim-turns.ts',
+    within: 'ClaimTurns.addClaim',
     from: 'else this.#free.delete(worker);',
     to: '',
     suite: [turns, 'leave out those of other agents'],
@@ -132,7 +92,7 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nobody waits for a worker of another agent',
-    file: 'worker.ts',
+    within: 'WorkerSlots.subscribe',
     from: 'if (notice.agent === agent.name) this.#turns',
     to: 'this.#turns',
     suite: [turns, 'leave out those of other agents'],
@@ -140,39 +100,39 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a worker takes part in the turns of each notice of a thread',
-    file: 'agent/claim-turns.ts',
-    from: '    this.#waiting.delete(threadId);\n',
+    within: 'ClaimTurns.#endTurns',
+    from: 'this.#waiting.delete(threadId);',
     to: '',
     suite: [claims, 'the first worker dies'],
     sentence: /let its turn pass/,
   },
   {
     promise: 'a worker looks for what nobody told it of, poll by poll',
-    file: 'worker.ts',
-    from: 'setInterval(() => slots.notice(), pollMs)',
-    to: 'setInterval(() => wakeUp.wake(), pollMs)',
+    within: 'runWorker',
+    from: 'slots.notice()',
+    to: 'wakeUp.wake()',
     suite: [claims, 'no due thread waits longer than a poll'],
     sentence: /due for longer than a poll|left behind/,
   },
   {
     promise: 'a thread whose worker died before it ran is claimed again when the claim is over',
-    file: 'worker.ts',
-    from: 'until: at + claimMs,',
-    to: 'until: at + 1_000 * claimMs,',
+    within: 'WorkerSlots.#claim',
+    from: 'until: at + claimMs',
+    to: 'until: at + 1_000 * claimMs',
     suite: [claims, 'the first worker dies'],
     sentence: /left behind/,
   },
   {
     promise: 'a full worker does not forget what it has heard of',
-    file: 'worker.ts',
-    from: 'if (this.#free <= 0) this.#mayBeDue = true;\n    else {\n      this.#noticed.add',
+    within: 'WorkerSlots.#takeTurn',
+    from: 'if (this.#free <= 0) this.#mayBeDue = true; else { this.#noticed.add',
     to: 'if (this.#free > 0) {\n      this.#noticed.add',
     suite: [claims, 'as soon as it has room'],
     sentence: /let its turn pass/,
   },
   {
     promise: 'a worker that was full looks when it has room',
-    file: 'worker.ts',
+    within: 'WorkerSlots.#start',
     from: 'if (this.#mayBeDue || this.#noticed.size > 0 || !this.#toldFree) this.#refill();',
     to: '',
     suite: [claims, 'as soon as it has room'],
@@ -180,39 +140,23 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a process sends more notices than the first ones',
-    file: sender,
-    from: '      this.#next = undefined;\n',
+    within: 'NoticeSender.send',
+    from: 'this.#next = undefined;',
     to: '',
     suite: ['faults/claims.deep', 'on Postgres, .* no due thread waits longer'],
     sentence: /An answer waits for a poll|for longer than a poll/,
   },
   {
     promise: 'a worker that is told to stop gives back what it has not begun',
-    file: 'worker.ts',
+    within: 'WorkerSlots.#run',
     from: 'else if (reached === revision) await this.#giveBack(claimed);',
     to: '',
     suite: ['agent/worker', 'told to stop while a thread is'],
     sentence: failed,
   },
   {
-    promise: 'a role that may not drop the indexes of an older version can use the store',
-    file: runner,
-    from: 'await pool.query({ text }).catch(() => {});',
-    to: 'await pool.query({ text });',
-    suite: ['stores/postgres', 'where the role may not drop them'],
-    sentence: /must be owner/,
-  },
-  {
-    promise: 'nobody waits for long to drop an index, and no append behind it',
-    file: runner,
-    from: "set local lock_timeout = '500ms';",
-    to: '',
-    suite: ['stores/postgres', 'while somebody reads the table'],
-    sentence: late,
-  },
-  {
     promise: 'a page by time has threads of every status',
-    file: 'stores/postgres/statements.ts',
+    within: 'presentStatuses',
     from: 'where status > present.status)',
     to: "where status > present.status and status <> 'paused')",
     suite: ['stores/postgres', 'pages by time have the threads of all statuses'],
@@ -220,7 +164,7 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'what is appended while a thread is opened is read, or its deletion noticed',
-    file: 'thread/thread-log.ts',
+    within: 'ThreadLog.open',
     from: 'if (!this.#endsAt(stored)) await this.#checkEnd();',
     to: '',
     suite: ['faults/deleted-meanwhile', 'while it was being opened'],
@@ -229,7 +173,7 @@ export const noticeMutants: readonly SourceMutant[] = [
   {
     promise:
       'a statement that is sent again waits until the pool has noticed which connections are left',
-    file: runner,
+    within: 'makeStatementRunner',
     from: '.catch(awaitPool)',
     to: '',
     suite: ['stores/pooler.deep', 'it .everyone.: it is written once'],

@@ -7,6 +7,8 @@ import {
   type ApprovalRequest,
   approve,
   createAgent,
+  HoldpointError,
+  type MayAnswer,
   reject,
   type ThreadEvent,
   type ThreadStore,
@@ -25,6 +27,8 @@ export interface SubAgentScenario {
   approves: (city: string) => boolean;
   /** Whether people answer while the agents work: a call of `slow` ends after the first payment. */
   atWork?: boolean;
+  /** Whether Eve, who may not answer, stops the thread after each answer, before what it lets run has started; the boss releases it. */
+  stops?: boolean;
 }
 
 /** What a call of `pay` did, outside the threads. */
@@ -48,6 +52,10 @@ interface Leader {
 
 type StaffOptions = Omit<AgentOptions, 'model' | 'name'> & { tools: ToolSet };
 
+const boss = { principal: 'boss' };
+const eve = { principal: 'eve' };
+const isBoss: MayAnswer = ({ principal }) => principal === 'boss';
+
 export const citySchema = z.object({ city: z.string() });
 
 function promptOf({ city }: { city: string }): string {
@@ -56,7 +64,7 @@ function promptOf({ city }: { city: string }): string {
 
 /** Hires the agents of a scenario. Each has the given tools, and those agents as tools that come after it. */
 export function staffOf(
-  { agents: plans }: SubAgentScenario,
+  { agents: plans, stops }: SubAgentScenario,
   reach: (answer: () => Generated) => Promise<Generated>,
   { tools: own, ...options }: StaffOptions,
 ): Staff {
@@ -69,7 +77,9 @@ export function staffOf(
     }
     const model = statelessModel([calls], async (_prompt, answer) => reach(answer));
     const toolApproval = { pay: 'user-approval' } as const;
-    const agent = createAgent({ name, tools, toolApproval, model, maxRetries: 0, ...options });
+    const mayAnswer = stops === true ? isBoss : undefined;
+    const settings = { name, tools, toolApproval, mayAnswer, model, maxRetries: 0 };
+    const agent = createAgent({ ...settings, ...options });
     agents.set(name, agent);
   }
   const [outermost] = [...agents.values()].toReversed();
@@ -98,11 +108,33 @@ export async function advance(
   for (let turn = 0; turn < 20 && response.status === 'waiting'; turn += 1) {
     const [request] = response.approvalRequests;
     if (request === undefined) break;
-    response = await outermost.run(answerOf(scenario, request), thread);
+    const answer = answerOf(scenario, request);
+    response =
+      scenario.stops === true
+        ? await stopAfter(answer, thread, outermost)
+        : await outermost.run(answer, thread);
   }
+  if (scenario.stops === true)
+    response = await outermost.run([], thread, { ...boss, resumeStopped: true });
   if (response.status === 'completed') return response.status;
   await settleLost(await payments(), thread, outermost, agents);
   return (await outermost.run([], thread)).status;
+}
+
+/** Records an answer of the boss, and has Eve stop the thread before anything runs; neither a worker nor Eve resumes what is approved. */
+async function stopAfter(
+  answer: ReturnType<typeof answerOf>,
+  thread: AgentThread,
+  agent: Agent,
+): Promise<AgentResponse> {
+  await agent.respond(answer, thread, boss);
+  await agent.stop(thread, eve);
+  try {
+    await agent.run([], thread, { ...eve, resumeStopped: true });
+  } catch (error) {
+    if (!HoldpointError.isInstance(error) || error.code !== 'not-allowed') throw error;
+  }
+  return agent.run([], thread, { onlyWhenDue: true });
 }
 
 /** Settles the payments of unknown outcome, in the threads of the agents that made them. */

@@ -142,10 +142,15 @@ class Play {
       const process = await this.#world.start('the finisher', { owner });
       const { agent, thread } = process;
       if ((await settle(this.#world, process, false)) === 'settled') continue;
+      /* An answer is in time by the log, whose events may be later than this clock. */
+      const time = Math.max(this.#world.time, thread.events.at(-1)?.at ?? 0);
       const answers = thread.activeApprovalRequests
-        .filter(({ expiresAt = Infinity }) => expiresAt > this.#world.time)
+        .filter(({ expiresAt = Infinity }) => expiresAt > time)
         .map((request) => request.approve());
-      const { status } = await agent.run(answers, thread);
+      /* A stop holds calls, or what a custom agent's next step would use. */
+      const isWaiting = thread.status === 'waiting' && thread.activeRequests.length === 0;
+      const resumeStopped = isWaiting || thread.calls.some(({ held }) => held === true);
+      const { status } = await agent.run(answers, thread, { principal: 'ann', resumeStopped });
       await this.#look(process);
       if ((status === 'completed' || status === 'cancelled') && thread.status === 'idle') return;
     }

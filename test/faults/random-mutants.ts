@@ -30,16 +30,16 @@ const promises = new Set([
 ]);
 
 /* Ending a request is checked twice, so what both checks ask is broken. */
-const endingMutants: readonly Pick<SourceMutant, 'promise' | 'file' | 'from' | 'to'>[] = [
+const endingMutants: readonly Pick<SourceMutant, 'promise' | 'within' | 'from' | 'to'>[] = [
   {
     promise: 'nobody ends a request that they may not reject',
-    file: 'agent/input/allow-input.ts',
-    from: 'await refuseUnlessAllowed(context, state, request, { mayAnswer, ...ender });',
+    within: 'allowEndings',
+    from: 'await refuseUnlessAllowed(context, state, ended, ender);',
     to: '',
   },
   {
     promise: 'who ends a request is recorded',
-    file: 'policy/same-person.ts',
+    within: 'describeClosedBy',
     from: '...(principal === undefined ? {} : { principal }),',
     to: '',
   },
@@ -66,7 +66,7 @@ const peoplesMutants = [
 ];
 
 function atRandom(
-  mutants: readonly Pick<SourceMutant, 'promise' | 'file' | 'from' | 'to'>[],
+  mutants: readonly Pick<SourceMutant, 'promise' | 'within' | 'from' | 'to'>[],
   suite: SourceMutant['suite'],
 ): SourceMutant[] {
   return mutants.map((mutant) => ({

@@ -4,14 +4,15 @@ import { crashSubAgentsEverywhere, subAgentScenarios } from './sub-agent-scenari
 describe('a crash at any one point breaks nothing between agents:', () => {
   test.each(subAgentScenarios)('$name', async (scenario) => {
     const { points, broken } = await crashSubAgentsEverywhere(scenario);
-    expect(points).toBeGreaterThan(50);
+    expect(points).toBeGreaterThan(30);
     expect(broken).toEqual([]);
   });
 });
 
 describe('a crash at any two points breaks nothing between agents:', () => {
   test.each(subAgentScenarios)('$name', { timeout: 600_000 }, async (scenario) => {
-    const { broken } = await crashSubAgentsEverywhere(scenario, { each: 3, inPairs: true });
+    const each = scenario.stops === true ? 17 : 3;
+    const { broken } = await crashSubAgentsEverywhere(scenario, { each, inPairs: true });
     expect(broken).toEqual([]);
   });
 });

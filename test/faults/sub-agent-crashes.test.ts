@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { crashSubAgentsEverywhere, subAgentScenarios } from './sub-agent-scenarios.ts';
 
 /* The deep tests have all scenarios. */
-test.each(subAgentScenarios.slice(0, 1))(
+const few = subAgentScenarios.filter(({ stops }, index) => index === 0 || stops === true);
+test.each(few)(
   'a crash at any one point breaks nothing between agents: $name',
   async (scenario) => {
     const { points, broken } = await crashSubAgentsEverywhere(scenario);
-    expect(points).toBeGreaterThan(50);
+    expect(points).toBeGreaterThan(30);
     expect(broken).toEqual([]);
   },
 );

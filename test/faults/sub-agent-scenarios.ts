@@ -46,6 +46,29 @@ export const subAgentScenarios: readonly SubAgentScenario[] = [
     approves: () => true,
     atWork: true,
   },
+  {
+    name: 'one agent that is stopped, and released',
+    agents: {
+      manager: [
+        ['pay', 'Paris'],
+        ['pay', 'Rome'],
+      ],
+    },
+    approves: () => true,
+    stops: true,
+  },
+  {
+    name: 'an agent that is stopped with the one for which it works, and released',
+    agents: { manager: [['buyer', 'x']], buyer: [['pay', 'Paris']] },
+    approves: () => true,
+    stops: true,
+  },
+  {
+    name: 'three levels that are stopped, and released',
+    agents: { manager: [['buyer', 'x']], buyer: [['payer', 'y']], payer: [['pay', 'Paris']] },
+    approves: () => true,
+    stops: true,
+  },
 ];
 
 /** Two siblings that ask for three payments at the same time, one of which is rejected. */

@@ -28,6 +28,9 @@ async function run(message: unknown): Promise<SuiteReport> {
   changed.forEach((path) => vitest.invalidateFile(path));
   vitest.setGlobalTestNamePattern(name);
   said = '';
+  /* What a broken line keeps from happening is not waited for as long. */
+  if (changed.length > 0) process.env['HOLDPOINT_WAIT_MS'] = '5000';
+  else delete process.env['HOLDPOINT_WAIT_MS'];
   const specifications = await vitest.globTestSpecifications([suite]);
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
   /* They change back before the next order. */

@@ -97,7 +97,8 @@ export const threadCommands: fc.Arbitrary<ThreadCommand>[] = [
     new PlainCommand(
       'cancel',
       (oracle) => oracle.cancel(),
-      async ({ process: { agent, thread } }) => (await agent.cancel(thread)).status,
+      async ({ process: { agent, thread } }) =>
+        (await agent.cancel(thread, undefined, { principal: 'ann' })).status,
     ),
   ),
   fc.constant(

@@ -116,6 +116,9 @@ async function perform(
   }
 }
 
+/* What people have approved is taken back by a person. */
+const somebody = { principal: 'ann' };
+
 async function performOwn(world: ScheduledWorld, made: MadeMove): Promise<string> {
   const { agent, thread } = made.process;
   switch (made.move.type) {
@@ -123,7 +126,7 @@ async function performOwn(world: ScheduledWorld, made: MadeMove): Promise<string
       return made.request === undefined ? 'nothing' : makeAnswer(world, made, made.request);
     case 'message': {
       const { whilePending } = made.move;
-      return (await agent.run('And more', thread, { whilePending })).status;
+      return (await agent.run('And more', thread, { whilePending, ...somebody })).status;
     }
     case 'settle': {
       const { status } = await agent.run([], thread);
@@ -131,7 +134,7 @@ async function performOwn(world: ScheduledWorld, made: MadeMove): Promise<string
       return status === 'indeterminate' ? settle(world, made.process, made.move.givesUp) : status;
     }
     case 'cancel':
-      return (await agent.cancel(thread)).status;
+      return (await agent.cancel(thread, undefined, somebody)).status;
     default:
       return (await agent.run([], thread)).status;
   }

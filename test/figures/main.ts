@@ -7,6 +7,7 @@ import { rolldown } from 'rolldown';
 import { publicNames } from '../support/public-names.ts';
 import { type Entered, EnteredCounter } from './count-entered.ts';
 import { flows } from './flows.ts';
+import { readShape } from './read-shape.ts';
 import { readSource } from './read-source.ts';
 
 console.log('| one flow | files (in `agent`) | functions entered |\n| --- | --- | --- |');
@@ -21,13 +22,19 @@ for (const [name, prepare] of flows) {
   console.log(`| ${name} | ${entered.files} (${entered.agentFiles}) | ${entered.functions} |`);
 }
 
-const { files, codeLines, functions, endInOf, withoutVerb } = readSource();
+const { files, codeLines, rooms, functions, endInOf, withoutVerb } = readSource();
 const share = ((100 * withoutVerb.length) / functions).toFixed(1);
 console.log(`
-${files} files and ${codeLines} lines of code, without comments and blank lines, in src
+${files} files and ${codeLines} lines of code, without comments and blank lines, in src:
+${rooms.map(({ room, lines }) => `${room} ${lines}`).join(', ')}
 ${withoutVerb.length} of ${functions} declared functions (${share} %) have no verb: ${endInOf} end in Of, the others begin with no verb of the list in
 test/figures/read-source.ts; -- --names lists them`);
 if (process.argv.includes('--names')) console.log(withoutVerb.toSorted().join(' '));
+
+const shape = readShape();
+console.log(`${shape.types} types, of which ${shape.exportedTypes} are exported from their file
+${shape.agentMembers} members of Agent, ${shape.storeMembers} of the store port with its optional parts
+${shape.eventTypes} event types, ${shape.agentOptions} options of an agent and ${shape.runOptions} of a run`);
 
 const entries = Map.groupBy(publicNames(), ({ entry }) => entry);
 const listed = [...entries].map(([entry, names]) => `${entry} ${names.length}`).join(', ');

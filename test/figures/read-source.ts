@@ -11,9 +11,16 @@ const verbs =
 
 /** The figures of the files of `src`. */
 export function readSource() {
-  const texts = globSync('src/**/*.ts', { cwd: root }).map((file) =>
-    readFileSync(join(root, file), 'utf8'),
-  );
+  const sources = globSync('src/**/*.ts', { cwd: root }).map((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    const [, room = '', name] = file.split('/');
+    return { text, room: name === undefined ? 'src itself' : room, lines: countCode(text) };
+  });
+  const texts = sources.map(({ text }) => text);
+  const rooms = [...Map.groupBy(sources, ({ room }) => room)].map(([room, files]) => ({
+    room,
+    lines: files.reduce((sum, { lines }) => sum + lines, 0),
+  }));
   const names = texts.flatMap((text) =>
     [...text.matchAll(/^ *(?:export )?(?:default )?(?:async )?function\*? (\w+)/gm)].map(
       ([, name = '']) => name,
@@ -21,7 +28,8 @@ export function readSource() {
   );
   return {
     files: texts.length,
-    codeLines: texts.reduce((sum, text) => sum + countCode(text), 0),
+    codeLines: rooms.reduce((sum, { lines }) => sum + lines, 0),
+    rooms: rooms.toSorted((one, other) => other.lines - one.lines),
     functions: names.length,
     endInOf: names.filter((name) => name.endsWith('Of')).length,
     withoutVerb: names.filter((name) => !beginsWithVerb(name)),

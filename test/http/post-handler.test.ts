@@ -1,5 +1,5 @@
 import { createPostHandler, HoldpointError, type Authorize } from 'holdpoint';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { book, memoryWorld } from '../support/travel-world.ts';
 
@@ -70,6 +70,7 @@ test.each<[string, number, Record<string, string>, RequestInit?]>([
   ['a text', 415, { ...ada, 'content-type': 'text/plain' }],
   ['a body that is no JSON', 400, ada, { body: '{bad' }],
   ['a body without a thread', 400, ada, { body: '{}' }],
+  ['a body of another shape', 400, ada, { body: '{"threadId":"trip-42","requestId":7}' }],
   ['no object', 400, ada, { body: 'null' }],
   ['a thread of somebody else', 403, ada, { body: '{"threadId":"trip-1","requestId":"r"}' }],
   ['a long body', 413, ada, { body: `"${'x'.repeat(1_048_576)}"` }],
@@ -136,6 +137,7 @@ test('the agent says who a principal is', async () => {
 test('without an agent it works too; what the route throws as an error of the thread has its status', async () => {
   const handler = createPostHandler({
     authorize: async () => ({ principal: 'Ada' }),
+    threadIdField: 'id',
     schema: z.object({ id: z.string() }).transform(({ id }) => ({ threadId: id })),
     handle: async ({ body: { threadId }, by }) => {
       if (threadId === 'busy') throw new HoldpointError('thread-busy', 'Thread busy is at work.');
@@ -155,4 +157,23 @@ test('without an agent it works too; what the route throws as an error of the th
     by: { principal: 'Ada', channel: 'post' },
   });
   expect((await send('busy')).status).toBe(409);
+});
+
+test('whoever may use one thread gets at no other that the same body names', async () => {
+  const handle = vi.fn<() => Promise<void>>(async () => {});
+  const handler = createPostHandler({
+    authorize: async ({ threadId }) => (threadId === 'mine' ? { principal: 'Ada' } : undefined),
+    schema: z
+      .object({ threadId: z.string(), id: z.string() })
+      .transform(({ id }) => ({ threadId: id })),
+    handle,
+  });
+  const send = async (body: object) => {
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    return (await handler(new Request('http://agent.example/', init))).status;
+  };
+  expect(await send({ threadId: 'mine', id: 'another' })).toBe(400);
+  expect(handle).not.toHaveBeenCalled();
+  expect(await send({ threadId: 'mine', id: 'mine' })).toBe(200);
 });

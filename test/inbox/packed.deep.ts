@@ -11,6 +11,7 @@ import { OfficeStage } from './office-stage.ts';
 import { PackedOffice } from './packed-office.ts';
 import { readToEnd, reject, spoken, waitForApproval } from './page-steps.ts';
 import { playReaders } from './reader-scenes.ts';
+import { playSignIns } from './sign-in-scenes.ts';
 
 /* A scene that waits for what never comes ends soon. */
 vi.setConfig({ testTimeout: 120_000 });
@@ -256,4 +257,5 @@ describe.skipIf(whyNot !== undefined)(`the packed inbox (${whyNot ?? 'in Chromiu
   playActions(() => stage);
   playLists(() => stage);
   playReaders(() => stage);
+  playSignIns(() => stage);
 });

@@ -313,10 +313,19 @@ test('what the app said of a call is not shown as said of its edit', () => {
   expect(edited.details).toEqual([{ ...details[0], label: 'Balance of x (before the edit)' }]);
 });
 
-test.each<[string, boolean, () => Response]>([
+const foreignResponse = (): Response =>
+  Response.json({ error: { code: 'foreign-response', message: 'Not us.' } }, { status: 502 });
+
+/* A page can't read what another site answers: who follows a redirect there takes it for a server that is down. */
+const redirectToSignIn = ({ redirect }: RequestInit): Response =>
+  redirect === 'manual' ? Response.error() : Response.json({}, { status: 503 });
+
+test.each<[string, boolean, (init: RequestInit) => Response]>([
   ['that nobody is signed in', true, () => Response.json({}, { status: 401 })],
   ['that this person may not use the inbox', true, () => Response.json({}, { status: 403 })],
+  ['with a redirect to a sign-in', true, redirectToSignIn],
   ['with the page of a sign-in', true, () => new Response('<h1>Sign in</h1>')],
+  ['something else, in its place', true, foreignResponse],
   ['that something failed', false, () => Response.json({}, { status: 500 })],
 ])('what is shown is withheld while the server says %s: %s', async (_what, isWithheld, instead) => {
   const route = new FakeRoute(makeEntry('x'));
@@ -328,4 +337,16 @@ test.each<[string, boolean, () => Response]>([
   route.instead = undefined;
   await inbox.refresh();
   expect(inbox.problem).toBeUndefined();
+});
+
+test('what is shown is withheld as soon as a request that is opened can no longer be read', async () => {
+  const route = new FakeRoute(makeEntry('x'));
+  const inbox = await route.open();
+  route.instead = () => Response.json({}, { status: 401 });
+  inbox.open(rowOf(inbox, 'x'));
+  await vi.waitFor(() => expect(inbox.problem).toMatchObject({ isWithheld: true }));
+  inbox.problem = undefined;
+  await inbox.openById('y');
+  expect(inbox.problem).toMatchObject({ isWithheld: true });
+  expect(inbox.answering.alert).toBeUndefined();
 });

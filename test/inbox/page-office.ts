@@ -56,7 +56,7 @@ export interface Answered {
 
 /** An office, as scenes have it. What passes is JSON, as the office may be in another process. */
 export interface Office {
-  /** The inbox. Ada is signed in, unless the cookie `person` says who is. */
+  /** The inbox. Ada is signed in, unless the cookie `person` says who is: `nobody` is led to a sign-in, `stranger` to one at another origin. */
   url: string;
   /** The agent asks for one more mail. */
   ask(asked: Asked): Promise<void>;
@@ -161,9 +161,10 @@ export async function openOffice({ now: startsAt }: OfficeOptions = {}): Promise
   const { url, close } = await serveInbox(
     createInboxHandler({
       agents: [agent],
-      authorize: ({ request }) => ({
-        principal: /person=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1] ?? 'ada',
-      }),
+      authorize: ({ request }) => {
+        const [, person = 'ada'] = /person=(\w+)/.exec(request.headers.get('cookie') ?? '') ?? [];
+        return findSignIn(person, request) ?? { principal: person };
+      },
       maySettle: () => true,
       pollMs: 50,
     }),
@@ -301,14 +302,21 @@ function makeTools(send: (to: string) => Promise<void>) {
   };
 }
 
+function findSignIn(person: string, { url }: Request): Response | undefined {
+  const signIn = new URL('/sign-in', url);
+  if (person === 'stranger') signIn.hostname = '127.0.0.1';
+  else if (person !== 'nobody') return undefined;
+  return new Response(null, { status: 302, headers: { location: signIn.href } });
+}
+
+const signInPage = { headers: { 'content-type': 'text/html' } };
+
 async function serveInbox(handle: (request: Request) => Promise<Response>) {
-  const server = await serveFetch(
-    async (request) =>
-      new URL(request.url).pathname === '/favicon.ico'
-        ? new Response(null, { status: 204 })
-        : handle(request),
-    0,
-  );
+  const server = await serveFetch(async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/favicon.ico') return new Response(null, { status: 204 });
+    return pathname === '/sign-in' ? new Response('<h1>Sign in</h1>', signInPage) : handle(request);
+  }, 0);
   const address = server.address();
   const url = `http://localhost:${typeof address === 'object' ? address?.port : ''}/inbox`;
   const close = (): void => {

@@ -18,7 +18,7 @@ export class FakeRoute {
   /** An entry as lists have it. */
   listed: (entry: InboxEntry) => InboxEntry = (entry) => entry;
   /** What is answered instead of anything else. */
-  instead: (() => Response) | undefined;
+  instead: ((init: RequestInit) => Response) | undefined;
   /** Resolves before a POST is answered. */
   hold: Promise<unknown> = Promise.resolve();
 
@@ -47,7 +47,7 @@ export class FakeRoute {
   }
 
   async #respond({ pathname }: URL, init: RequestInit = {}): Promise<Response> {
-    if (this.instead !== undefined) return this.instead();
+    if (this.instead !== undefined) return this.instead(init);
     const read = { viewer: 'Cy', at: this.now + this.ahead };
     const open = this.entries.filter(({ state }) => state === 'open');
     const count = { count: open.length, hasMore: false };

@@ -104,6 +104,37 @@ test('two people approve by two links; each link is spent by its own vote', asyn
   expect((await answers()).map(({ said }) => said)).toEqual(['yes: Fine.', 'yes']);
 });
 
+test.each([
+  ['approve', 'reject'],
+  ['reject', 'approve'],
+] as const)(
+  'a link of a quorum counts once, also if its form is sent from two processes at one moment: %s, %s',
+  async (first, second) => {
+    let overtakes: (() => Promise<unknown>) | undefined;
+    const { invite, answers, work, paid } = await openDesk({
+      rule: { quorum: 2 },
+      mayAnswer: async ({ response }) => {
+        const isLate = 'reason' in response && response.reason === 'Late.';
+        if (isLate) await overtakes?.();
+        return true;
+      },
+    });
+    const ada = await invite('ada');
+    const { hidden } = await ada.send();
+    const code = hidden['code'] ?? '';
+    let faster: number | undefined;
+    overtakes = async () => {
+      overtakes = undefined;
+      faster = (await ada.post({ action: first, code })).status;
+    };
+    const late = await ada.post({ action: second, code, reason: 'Late.' });
+    expect([faster, late.status]).toEqual([200, 409]);
+    expect((await answers()).map(({ said }) => said)).toEqual([first === 'approve' ? 'yes' : 'no']);
+    await work();
+    expect(paid).toEqual([]);
+  },
+);
+
 test('of two people who give the same answer at one moment the second is told that the first was faster', async () => {
   let overtakes: (() => Promise<unknown>) | undefined;
   const { invite, answers } = await openDesk({

@@ -21,6 +21,8 @@ const pending =
   'Pending: a person has not decided yet whether "pay" may run. Nothing has happened yet. ' +
   'Call "pay" again with exactly the same arguments to wait for the decision and get the result; nobody is asked twice.';
 
+const limited = () => ({ type: 'user-approval', expiresAfterMs: 60_000 }) as const;
+
 /** A call with Claude Code's id of it. */
 const withId = (id: string) => ({
   ...payment,
@@ -53,6 +55,28 @@ test('a pending call that is approved meanwhile waits for its client, and then r
   expect(bank.calls).toEqual([]);
   expect(readTexts(await client.callTool(payment))).toEqual(['pay done']);
   expect(bank.calls).toHaveLength(1);
+});
+
+test('a call that was approved in time runs when its client comes after the deadline, and is asked again a day later', async () => {
+  for (const [later, isRun] of [
+    [3_600_000, true],
+    [24 * 3_600_000, false],
+  ] as const) {
+    const { gate, bank, clock } = makeWorld({ toolApproval: limited });
+    const client = await connect(gate);
+    const first = client.callTool(payment);
+    await clock.pass(45_000);
+    await first;
+    await answerOnly(gate, (request) => request.approve());
+    await clock.pass(later);
+    const again = client.callTool(payment);
+    await clock.pass(45_000);
+    expect(readTexts(await again)).toEqual([isRun ? 'pay done' : pending]);
+    expect(bank.calls).toHaveLength(isRun ? 1 : 0);
+    if (isRun) continue;
+    await answerOnly(gate, (request) => request.approve());
+    expect(readTexts(await client.callTool(payment))).toEqual(['pay done']);
+  }
 });
 
 test('the pending result of a tool with structured results is an error, because clients check them', async () => {
@@ -368,7 +392,10 @@ test('a clock that steps back or forth makes nobody run a call twice', async () 
     const [said = ''] = readTexts(await again);
     expect(bank.calls).toHaveLength(said === 'pay done' ? 1 : 0);
     await gate.runNow(threadId);
-    expect(bank.calls).toHaveLength(1);
+    /* After 60 days the approval is too old, and so is the call for its client: people are asked again about both. */
+    const isTooOld = step > 24 * 3_600_000;
+    expect(bank.calls).toHaveLength(isTooOld ? 0 : 1);
+    expect(await listOpen(gate)).toHaveLength(isTooOld ? 2 : 0);
   }
 });
 

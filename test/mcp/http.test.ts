@@ -317,3 +317,14 @@ test('a request with the id of one that is being answered is refused, as its cli
   await later.body?.cancel();
   await clock.pass(1_000);
 });
+
+test('a request with more messages than a client sends at once is refused before they are read', async () => {
+  const { gate } = makeWorld({ authorize });
+  const session = { 'mcp-session-id': await openSession(gate) };
+  const many = Array.from({ length: 101 }, (_, id) => ({ ...listTools, id }));
+  expect(await readRefusal(await gate.handler(post(many, session)))).toEqual([
+    400,
+    'invalid-input',
+  ]);
+  await gate.close();
+});

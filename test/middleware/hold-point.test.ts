@@ -214,7 +214,7 @@ describe.each(ways)('with $name', (way) => {
     const { say, messages } = conversation(way, { model });
     const [requestId] = requestsIn((await say('Book')).content);
     const answers = [{ type: 'approval-response', requestId, approved: true }];
-    await way.ask({ model, messages, ...ofThread('t', { answers, principal: { user: 'ada' } }) });
+    await way.ask({ model, messages, ...ofThread('t', { answers, principal: { id: 'ada' } }) });
     expect(ran).toHaveLength(1);
   });
 

@@ -65,7 +65,8 @@ describe.each(everyStore())('$name: an answer that was checked', ({ start }) => 
     const edit = request.approve({ input: { euros: 5_000 } });
     await ada.agent.respond(edit, ada.thread, { principal: 'ada' });
     isEdited.resolve();
-    expect(await answering).toBe('answer-mismatch');
+    /* It is asked again who may answer what is shown now. */
+    expect(await answering).toBe('not-allowed');
     const { agent, thread } = await processWith(withinLimit);
     const [shown] = thread.activeApprovalRequests;
     expect(shown).toMatchObject({

@@ -171,10 +171,10 @@ describe('agent.cancel', () => {
     expect(thread.activeRequests).toHaveLength(2);
   });
 
-  test('of an approved call that has not started, and a stop, name who did it', async () => {
-    const { agent, thread, request } = await asked();
+  test('of an approved call that has not started names who did it', async () => {
+    const { agent, thread, request } = await asked({ mayAnswer: bossOrBen });
     await agent.respond(request.approve(), thread, { principal: 'boss' });
-    await agent.stop(thread, { principal: 'ben', channel: 'web' });
+    await agent.cancel(thread, 'Enough.', { principal: 'ben', channel: 'web' });
     expect(closedIn(thread)).toMatchObject([{ principal: 'ben', channel: 'web', person: 'ben' }]);
     expect(thread.decisions).toMatchObject([{ principal: 'boss', closedBy: { principal: 'ben' } }]);
   });
@@ -401,7 +401,23 @@ describe.each(kits)('on a $name', ({ open }) => {
     await checking.promise;
     await other.requestApproval(await other.thread('t'), { text: 'Sign?', key: 'late' });
     opening.resolve();
-    expect(await Promise.all(sent)).toEqual(['not-allowed', 'requests-open']);
+    expect(await Promise.all(sent)).toEqual(['not-allowed', 'not-allowed']);
     expect((await agent.thread('t')).activeRequests).toHaveLength(2);
   });
+});
+
+test('what a sub-agent asks is not cancelled in its own thread, where the agent above can’t be asked', async () => {
+  const office = new AgentOffice();
+  const buyer = office.payer('buyer', [{ calls: [pay('p1', 'ACME')] }], {});
+  const delegates = [{ calls: [ask('b1', 'buy', 'Pay.')] }];
+  const tools = { buy: office.tool(buyer) };
+  const manager = office.agent('manager', delegates, { tools, mayAnswer: bossOnly });
+  const thread = await manager.thread('t');
+  await manager.run('Pay.', thread, { principal: 'eve' });
+  const child = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
+  for (const principal of ['eve', 'boss'])
+    expect(await errorCode(buyer.cancel(child, 'No.', { principal }))).toBe('not-allowed');
+  expect(child.activeRequests).toHaveLength(1);
+  await manager.cancel(thread, 'No.', { principal: 'boss' });
+  expect((await buyer.thread(child.id)).activeRequests).toEqual([]);
 });

@@ -86,8 +86,8 @@ test('answers are recorded where input is accepted and weighed, and where a lost
     /\{ type: 'request-(?:answered|voted)'/.test(readFileSync(join(source, file), 'utf8')),
   );
   expect(recording.toSorted()).toEqual([
+    'agent/acts/settle-call.ts',
     'agent/input/accept-input.ts',
-    'agent/input/accept-outcome.ts',
     'agent/input/weigh-answer.ts',
   ]);
 });

@@ -9,7 +9,11 @@ import { book, memoryWorld } from '../support/travel-world.ts';
 import { post } from '../ui/chat-page.ts';
 
 const cities = ['Paris', 'Rome', 'Oslo', 'Wien'];
-const mayAnswer: MayAnswer = ({ request }) => !JSON.stringify(request).includes('Oslo');
+const asked: string[] = [];
+const mayAnswer: MayAnswer = ({ request }) => {
+  asked.push(request.requestId);
+  return !JSON.stringify(request).includes('Oslo');
+};
 
 /** Four requests: nobody may answer that about Oslo, and `wrong` is no edit of that about Rome. */
 async function fourRequests() {
@@ -70,6 +74,14 @@ describe.each(ways)('an input of several answers that agent.%s refuses', (_, sen
     expect(at.world.ran).toEqual([]);
     await send(at, paris.approve());
     expect(at.thread.activeRequests).toHaveLength(2);
+  });
+
+  test('has the app asked about each answer once', async () => {
+    const at = await fourRequests();
+    const { paris, oslo, wien } = at.requests;
+    asked.length = 0;
+    await refusal(send(at, [oslo.approve(), wien.reject('No'), paris.reject('No')]));
+    expect(asked).toEqual([oslo, wien, paris].map(({ requestId }) => requestId));
   });
 
   test('names one whose form is wrong, and the others beside it', async () => {

@@ -1,5 +1,12 @@
 import * as fc from 'fast-check';
-import { type AnswerRefusal, createAgent } from 'holdpoint';
+import {
+  type Agent,
+  type AgentThread,
+  type AnswerRefusal,
+  type ApprovalRequestContent,
+  createAgent,
+  type MayAnswer,
+} from 'holdpoint';
 import { questionTools } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
@@ -216,4 +223,85 @@ test('the question never says yes where an answer is refused, nor no where it is
     }),
     { seed: 29, numRuns: 60, interruptAfterTimeLimit: 50_000 },
   );
+});
+
+/** A request before it is asked who may answer it. */
+interface Asked {
+  agent: Agent;
+  thread: AgentThread;
+  request: ApprovalRequestContent;
+}
+
+function describeAnswer(response: Parameters<MayAnswer>[0]['response']): string {
+  if (response.type === 'question-response') return response.status;
+  if (!response.approved) return 'reject';
+  if (response.remember !== undefined) return 'remember';
+  return response.input === undefined ? 'approve' : 'edit';
+}
+
+/** A `mayAnswer` that lets everybody answer, and notes what it is asked. */
+function noteAsked() {
+  const asked: string[] = [];
+  const mayAnswer: MayAnswer = ({ principal, request, response }) => {
+    const { approvers } = request.type === 'approval-request' ? request : {};
+    asked.push(`${String(principal)} for ${String(approvers)}: ${describeAnswer(response)}`);
+    return true;
+  };
+  return { asked, mayAnswer };
+}
+
+async function findAsked(terms: object, before: (at: Asked) => Promise<unknown> = async () => {}) {
+  const { asked, mayAnswer } = noteAsked();
+  const office = new AgentOffice();
+  const agent = office.payer('payer', [{ calls: [pay('p1', 'Ann')] }], {
+    toolApproval: { pay: { ...rule, ...terms } },
+    mayAnswer,
+  });
+  const thread = await agent.thread('t');
+  const [request] = (await agent.run('Pay Ann.', thread, { principal: 'ann' })).approvalRequests;
+  if (request === undefined) throw new Error('Nothing was asked.');
+  await before({ agent, thread, request });
+  asked.length = 0;
+  const [rights] = await agent.rights(thread, { principal: 'bob' });
+  return { asked, rights };
+}
+
+describe('the rights of a person are found out by asking mayAnswer once about each answer in each right:', () => {
+  test('a request that may be edited, remembered and reassigned', async () => {
+    const remember = { scope: 'everyone', match: 'any' };
+    const { asked, rights } = await findAsked({ editable: true, remember });
+    expect(rights).toMatchObject({ mayEdit: true, mayRemember: remember, mayReassign: true });
+    expect(asked.toSorted()).toEqual(
+      ['approve', 'edit', 'reject', 'remember'].map((kind) => `bob for undefined: ${kind}`),
+    );
+  });
+
+  test('one that others have approved', async () => {
+    const { asked } = await findAsked({ quorum: 3, editable: true }, async (at) => {
+      for (const principal of ['cy', 'dee'])
+        await at.agent.respond(at.request.approve(), at.thread, { principal });
+    });
+    const own = ['approve', 'edit', 'reject'].map((kind) => `bob for undefined: ${kind}`);
+    const votes = ['cy', 'dee'].map((name) => `${name} for undefined: approve`);
+    expect(asked.toSorted()).toEqual([...own, ...votes]);
+  });
+
+  test("a sub-agent's, for the sub-agent's mayAnswer too", async () => {
+    const [above, below] = [noteAsked(), noteAsked()];
+    const office = new AgentOffice();
+    const buyer = office.payer('buyer', [{ calls: [pay('b1', 'Ann')] }], {
+      toolApproval: { pay: { ...rule, editable: true } },
+      mayAnswer: below.mayAnswer,
+    });
+    const manager = office.agent('manager', [{ calls: [ask('m1', 'buy', 'Pay Ann.')] }], {
+      tools: { buy: office.tool(buyer) },
+      mayAnswer: above.mayAnswer,
+    });
+    const thread = await manager.thread('t');
+    await manager.run('Pay Ann.', thread, { principal: 'ann' });
+    expect(await manager.rights(thread, { principal: 'bob' })).toMatchObject([
+      { mayEdit: true, mayReassign: true },
+    ]);
+    for (const { asked } of [above, below]) expect(asked).toHaveLength(new Set(asked).size);
+  });
 });

@@ -2,7 +2,6 @@ import { createAgUiHandler } from 'holdpoint/ag-ui';
 import type { AgentOptions } from 'holdpoint';
 import { createUiHandler } from 'holdpoint/ui';
 import { describe, expect, test } from 'vitest';
-import { rechainedJson } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
 import { waitingThread } from '../support/waiting-thread.ts';
@@ -87,23 +86,6 @@ describe('the log names who answered, as text', () => {
     const answered = thread.events.filter(({ type }) => type === 'request-answered');
     expect(answered.map((event) => ({ person: undefined, ...event }).person)).toEqual([person]);
     await thread.verify();
-  });
-
-  test('a log that does not, because it is older, adds up to the same thread', async () => {
-    const agent = memoryWorld(script).agent();
-    const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
-    await agent.respond(
-      approvalRequests.map((request) => request.reject('No')),
-      thread,
-      { principal: 'ben' },
-    );
-    const text = JSON.stringify(thread);
-    const older = rechainedJson(text.replace('"person":"ben"', '"channel":"web"'));
-    expect(older).not.toContain('"person"');
-    const restored = await memoryWorld([]).agent().restore(older);
-    await restored.verify();
-    expect(restored.calls).toEqual(thread.calls);
-    expect(restored.decisions).toMatchObject([{ status: 'rejected', principal: 'ben' }]);
   });
 });
 

@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { ThreadStore } from 'holdpoint';
-import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { describe, expect, test } from 'vitest';
 import { appendOnce } from '../../src/thread/append-once.ts';
 import { errorCode } from '../support/error-code.ts';
-import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
+import { plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
 import { appendGrants, createGrants, plainGrant, uses, usesLeft } from '../support/plain-grants.ts';
 import { storeKits } from '../support/store-kits.ts';
 import { withSqliteStore } from '../support/with-sqlite-store.ts';
@@ -55,24 +53,6 @@ describe.each(storeKits)('$name: an append that uses a grant', ({ keep }) => {
     });
     const another = { ...append, entry: plainEntry(1, 'another') };
     expect(await appendOnce(lossy, 't', { ...another, grants: uses('g') })).toBe(false);
-  });
-});
-
-describe('a SQLite file of an older version', () => {
-  test('gets the table when it is opened, in two processes at once too', async () => {
-    await withSqliteStore(async (store, path) => {
-      await appendPlain(store, 'old');
-      store.close();
-      const database = new DatabaseSync(path);
-      database.exec('drop table holdpoint_grants');
-      database.close();
-      using one = sqliteStore(path);
-      using other = sqliteStore(path);
-      await createGrants(one, plainGrant('g', { usesLeft: 1 }));
-      expect(await usesLeft(other)).toEqual({ g: 1 });
-      await appendGrants(other, 'old', uses('g'), 2);
-      expect(await one.read('old')).toHaveLength(2);
-    });
   });
 });
 

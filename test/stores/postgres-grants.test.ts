@@ -1,5 +1,5 @@
 import type { HoldpointErrorCode, ThreadStore } from 'holdpoint';
-import { postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
+import { postgresStore } from 'holdpoint/stores/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
 import { appendOnce } from '../../src/thread/append-once.ts';
@@ -189,50 +189,14 @@ describe('an append whose reply is lost', () => {
   });
 });
 
-describe('a database of an older version', () => {
-  const oldSchema = postgresSchema.slice(
-    0,
-    postgresSchema.indexOf('create table if not exists holdpoint_grants'),
+test('a database whose threads were dropped gets their tables again', async () => {
+  const pool = server.pool(await server.createSchema());
+  await createGrants(postgresStore(pool), plainGrant('g'));
+  await pool.query(
+    'drop table holdpoint_entries, holdpoint_threads, holdpoint_requests, holdpoint_request_approvers',
   );
-
-  test('gets the table when a grant is first needed', async () => {
-    const place = await server.createSchema();
-    await server.pool(place).query(oldSchema);
-    const open = () => postgresStore(server.pool(place));
-    await appendPlain(open(), 'old');
-    const [one, other] = [open(), open()];
-    await Promise.all([
-      createGrants(one, plainGrant('g', { usesLeft: 1 })),
-      createGrants(other, plainGrant('h')),
-    ]);
-    expect(await usesLeft(open())).toEqual({ g: 1, h: undefined });
-    expect(await open().read('old')).toHaveLength(1);
-    await appendGrants(open(), 'old', uses('g'), 2);
-  });
-
-  test('is used as before by a role that may not create tables', async () => {
-    const database = await server.createDatabase();
-    const owner = server.pool(database);
-    await owner.query(oldSchema);
-    await owner.query(`
-      create role clerk_${database} login password 'password';
-      grant select, insert, update, delete on holdpoint_entries, holdpoint_threads to clerk_${database}
-    `);
-    const store = postgresStore(server.pool(database, { user: `clerk_${database}` }));
-    await appendPlain(store, 't');
-    expect(await store.head('t')).toEqual(plainSummary('t'));
-    await expect(createGrants(store, plainGrant('g'))).rejects.toThrow('permission denied');
-  });
-
-  test('whose threads were dropped gets them again', async () => {
-    const pool = server.pool(await server.createSchema());
-    await createGrants(postgresStore(pool), plainGrant('g'));
-    await pool.query(
-      'drop table holdpoint_entries, holdpoint_threads, holdpoint_requests, holdpoint_request_approvers',
-    );
-    await appendPlain(postgresStore(pool), 't');
-    expect(await usesLeft(postgresStore(pool))).toEqual({ g: undefined });
-  });
+  await appendPlain(postgresStore(pool), 't');
+  expect(await usesLeft(postgresStore(pool))).toEqual({ g: undefined });
 });
 
 test('an append without grants is the same one statement as before, about the same two tables', async () => {

@@ -148,15 +148,15 @@ describe('the notice of an append', () => {
 describe('notices of claims', () => {
   const notice: ClaimNotice = { worker: 'w', agent: 'sales', threadId: 't', isFree: true };
 
-  test('reach the subscribers of all processes, and no process of an older version', async () => {
+  test('reach the subscribers of all processes, and nobody who listens to threads', async () => {
     const database = await server.createDatabase();
     const stores = [1, 2].map(() => postgresStore(server.pool(database)));
     const heard: ClaimNotice[][] = [[], []];
     const { heard: threads, hears, stop } = listening(postgresStore(server.pool(database)));
-    const older = await server.pool(database).connect();
-    const olderHeard: unknown[] = [];
-    older.on('notification', ({ payload }) => olderHeard.push(payload));
-    await older.query('listen holdpoint');
+    const other = await server.pool(database).connect();
+    const otherHeard: unknown[] = [];
+    other.on('notification', ({ payload }) => otherHeard.push(payload));
+    await other.query('listen holdpoint');
     await hears(1);
     const stops = stores.map(({ claims }, index) =>
       claims.subscribe((each) => heard[index]?.push(each)),
@@ -173,10 +173,10 @@ describe('notices of claims', () => {
       { worker: 'w', isFree: false },
       { worker: 'w', isFree: false },
     ]);
-    await older.query('select');
-    expect([olderHeard, threads]).toEqual([[], [undefined]]);
+    await other.query('select');
+    expect([otherHeard, threads]).toEqual([[], [undefined]]);
     for (const each of [...stops, stop]) await each();
-    older.release();
+    other.release();
   });
 
   test('that are too long for the server, or say something else, are dropped', async () => {

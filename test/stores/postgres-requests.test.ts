@@ -1,7 +1,7 @@
 import type { HoldpointErrorCode, ThreadStore } from 'holdpoint';
-import { type PostgresPool, postgresSchema, postgresStore } from 'holdpoint/stores/postgres';
+import { type PostgresPool, postgresStore } from 'holdpoint/stores/postgres';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { describeChanges, fillRows } from '../../src/testing/conformance/requests-in-case.ts';
+import { describeChanges } from '../../src/testing/conformance/requests-in-case.ts';
 import { errorCode } from '../support/error-code.ts';
 import { listening } from '../support/listening.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
@@ -194,24 +194,6 @@ describe('a deleted thread', () => {
     const approvers = await pool.query('select request_id from holdpoint_request_approvers');
     expect(approvers.rows).toEqual([{ request_id: 's' }]);
     expect(describeChanges(await requests.changes({ after: 3 }))).toEqual(['deleted r']);
-  });
-
-  test('takes also the rows that were filled in while it waited', async () => {
-    const { pool, store, requests } = await oneStore();
-    await appendPlain(store, 't');
-    await requests.count({});
-    const holder = await pool.connect();
-    await holder.query('begin');
-    await holder.query(`select from holdpoint_threads where thread_id = 't' for key share`);
-    const deleting = store.delete('t', plainEnd(1));
-    await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
-    await fillRows(requests, [plainRow('r', { approvers: ['ada'] })]);
-    await holder.query('commit');
-    holder.release();
-    await deleting;
-    expect(await requests.count({})).toBe(0);
-    await fillRows(requests, [plainRow('r')]);
-    expect(await requests.count({})).toBe(0);
   });
 });
 
@@ -421,57 +403,13 @@ describe('onRequests', () => {
   });
 });
 
-describe('a database of an older version', () => {
-  const oldSchema = postgresSchema.slice(
-    0,
-    postgresSchema.indexOf('create table if not exists holdpoint_requests'),
-  );
-
-  test('gets the tables when a request is first written, read or deleted', async () => {
-    const firstUses: ((store: ThreadStore) => Promise<unknown>)[] = [
-      async (store) => appendRows(store, 't', [opened('r')], 2),
-      async (store) => fillRows(requestsOf(store), [plainRow('r')]),
-      async (store) => store.requests?.list({}),
-      async (store) => store.requests?.take({ consumer: 'mailer', leaseMs: 1, at: 1 }),
-      async (store) => store.delete('t', plainEnd(1)),
-    ];
-    for (const use of firstUses) {
-      const [pool, other] = await pools();
-      if (pool === undefined || other === undefined) throw new Error('None.');
-      await pool.query(oldSchema);
-      await appendPlain(postgresStore(pool), 't');
-      await Promise.all([use(postgresStore(pool)), postgresStore(other).requests?.count({})]);
-      expect(await postgresStore(pool).requests?.changes({ after: 0 })).toBeDefined();
-    }
-  });
-
-  test('is used as before by a store without requests, also by a role that may not create tables', async () => {
-    const database = await server.createDatabase();
-    const owner = server.pool(database);
-    await owner.query(oldSchema);
-    await owner.query(`
-      create role clerk_${database} login password 'password';
-      grant select, insert, update, delete on holdpoint_entries, holdpoint_threads to clerk_${database}
-    `);
-    const store = postgresStore(server.pool(database, { user: `clerk_${database}` }), {
-      requests: false,
-    });
-    expect(store.requests).toBe(undefined);
-    await appendPlain(store, 't');
-    await store.delete('t', plainEnd(1));
-    expect(await store.head('t')).toBe(undefined);
-  });
-});
-
 describe('erase', () => {
-  test('takes the text of a decided row, and neither filling in nor a change brings it back', async () => {
+  test('takes the text of a decided row, and no change brings it back', async () => {
     const { store, requests } = await oneStore();
     await appendRows(store, 't', [opened('r'), closed('done')]);
     expect(await requests.erase('r')).toBe(false);
     expect(await requests.erase('nobody knows')).toBe(false);
     expect(await requests.erase('done')).toBe(true);
-    await fillRows(requests, [closed('done').request]);
-    expect(await requests.get('done')).toEqual({ ...closed('done').request, text: null });
     await appendRows(store, 't', [closed('done'), closed('r')], 2);
     expect(await requests.get('done')).toEqual({ ...closed('done').request, text: null });
     expect(await requests.get('r')).toEqual(closed('r').request);

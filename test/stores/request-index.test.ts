@@ -31,9 +31,11 @@ test('finds the same pages of an agent with few requests and with many', async (
   const memory = memoryStore();
   await withSqliteStore(async (sqlite) => {
     for (const store of [memory, sqlite]) {
-      await appendRows(store, 't', []);
-      // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- not the `fill` of an array.
-      await requestsOf(store).fill(rows);
+      await appendRows(
+        store,
+        't',
+        rows.map((request) => ({ type: 'opened', request })),
+      );
     }
     for (const agent of ['quiet', 'busy']) {
       for (const order of ['oldest', 'newest', 'expires', 'risk'] as const) {

@@ -127,26 +127,6 @@ const deletions = threads.map((threadId): Step => async ({ store }, written) => 
   }
 });
 
-const fills = fc
-  .uniqueArray(rows, { selector: ({ requestId }) => requestId, maxLength: 6 })
-  .map((added): Step => async ({ requests }, written) => {
-    // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- not the `fill` of an array.
-    await requests.fill(added);
-    for (const row of added) {
-      if (written.rows.has(row.requestId) || !written.revisions.has(row.threadId)) continue;
-      written.rows.set(row.requestId, structuredClone(row));
-      if (row.state === 'open') written.tell('opened', row);
-    }
-    for (const row of added) {
-      const known = written.rows.get(row.requestId);
-      const isStale = known?.state === 'open' && known.threadId === row.threadId;
-      if (row.state === 'open' || !isStale) continue;
-      const text = known.text === null ? null : row.text;
-      written.rows.set(row.requestId, { ...structuredClone(row), text });
-      written.tell('closed', row);
-    }
-  });
-
 const erasures = places.map((place): Step => async ({ requests }, { rows: known }) => {
   const requestId = `request ${place}`;
   const row = known.get(requestId);
@@ -320,7 +300,6 @@ const retentions = fc.boolean().map((areAllOld): Step => async ({ requests }, wr
 const anyStep = fc.oneof(
   { weight: 12, arbitrary: appends },
   { weight: 2, arbitrary: deletions },
-  { weight: 2, arbitrary: fills },
   { weight: 2, arbitrary: erasures },
   { weight: 12, arbitrary: lists },
   { weight: 4, arbitrary: takings },

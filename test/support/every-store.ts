@@ -10,14 +10,14 @@ export interface ServedKit {
   start(): Promise<KeptThreads>;
 }
 
-/** Every store of the package, with Postgres, for the tests of one file. */
-export function everyStore(): ServedKit[] {
+/** Every store of the package, with Postgres, for the tests of one file; connections to it that are idle that long are closed. */
+export function everyStore({ idleTimeoutMillis = 50 } = {}): ServedKit[] {
   const server = sharedPostgres();
   afterAll(async () => server[Symbol.asyncDispose]());
   const start = async (): Promise<KeptThreads> => {
     const place = await server.createSchema();
     /* Each process has connections of its own, and gives them back soon: others share the server. */
-    const open = () => postgresStore(server.pool(place, { max: 2, idleTimeoutMillis: 50 }));
+    const open = () => postgresStore(server.pool(place, { max: 2, idleTimeoutMillis }));
     return { open, [Symbol.dispose]() {} };
   };
   const local = storeKits.map(({ name, keep }) => ({ name, start: async () => keep() }));

@@ -19,8 +19,8 @@ const notNeeded = async (): Promise<never> => {
   throw new Error('No test needs this of rows.');
 };
 
-/** A memory store with rows of requests that a test can see and change. With `keepsRows: false`, appends write none, as older versions did. */
-export function rowStore({ keepsRows = true } = {}): RowStore {
+/** A memory store with rows of requests that a test can see and change. */
+export function rowStore(): RowStore {
   const store = memoryStore();
   const rows = new Map<string, StoredRequest>();
   const changes: RequestChange[] = [];
@@ -30,7 +30,6 @@ export function rowStore({ keepsRows = true } = {}): RowStore {
     changes,
     async append(threadId, expected, entries, summary, { requests = [], ...beside } = {}) {
       await store.append(threadId, expected, entries, summary, beside);
-      if (!keepsRows) return;
       for (const change of requests) {
         changes.push(change);
         rows.set(change.request.requestId, change.request);
@@ -48,9 +47,6 @@ export function rowStore({ keepsRows = true } = {}): RowStore {
         const own = [...rows.values()].filter((row) => row.threadId === threadId);
         const begin = own.findIndex(({ requestId }) => requestId === after?.requestId) + 1;
         return own.slice(begin, begin + limit);
-      },
-      async fill(filled) {
-        for (const row of filled) if (!rows.has(row.requestId)) rows.set(row.requestId, row);
       },
     },
   };

@@ -5,7 +5,7 @@ const root = join(import.meta.dirname, '..', '..');
 
 /* What other files in the same process would notice: other timers, globals and listeners; or what notices them, by counting objects. */
 const ownProcess =
-  /useFakeTimers|stubEnv|stubGlobal|globalThis\.[A-Z_]+ =|process\.on\(|queryObjects|tracing\.ts|play-(?:interleaving|claims)\.ts/;
+  /useFakeTimers|stubEnv|stubGlobal|globalThis\.[A-Z_]+ =|process\.on\(|queryObjects|tracing\.ts|play-(?:interleaving|claims)\.ts|counted-work\.ts/;
 const sharedPostgres = /(?:shared-postgres|every-store)\.ts/;
 
 /** The test files whose names end so, by what they need to run. */

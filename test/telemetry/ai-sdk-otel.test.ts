@@ -72,7 +72,12 @@ test('a guarded call in a loop of the AI SDK is within its step', async () => {
 /** A model of holdPoint, whose agent searches a flight. */
 function heldModel() {
   const { model } = scriptedModel([{ calls: [look('c1', 'Rome')] }, { text: 'Done.' }]);
-  const middleware = holdPoint({ tools: travelTools([]), store: memoryStore(), name: 'travel' });
+  const middleware = holdPoint({
+    tools: travelTools([]),
+    toolApproval: {},
+    store: memoryStore(),
+    name: 'travel',
+  });
   return wrapLanguageModel({ model: Object(model), middleware });
 }
 

@@ -22,7 +22,7 @@ async function rowsOf(request: object, size?: { columns: number }): Promise<stri
 }
 
 test('an approval of a sub-agent names each agent on the way to it, in its own row', async () => {
-  const rows = await rowsOf({ path, requestedBy: 'ann' });
+  const rows = await rowsOf({ path, requesters: ['ann'] });
   expect(rows.slice(0, 6)).toEqual([
     'May I book this flight?',
     'Why: A booking costs money.',
@@ -49,7 +49,7 @@ test('names are inert, can not imitate a longer path, and continue in marked row
 
 test('a question says it as well', async () => {
   const terminal = new VirtualTerminal();
-  const asking = askInTerminal(question(field(['A']), { path, requestedBy: 'bob' }), terminal);
+  const asking = askInTerminal(question(field(['A']), { path, requesters: ['bob'] }), terminal);
   await terminal.shows('Which one?\nAsked by: buyer > payer\nAsked for by: bob\n');
   await terminal.ends('❯ 1. A');
   await terminal.types(keys.enter);

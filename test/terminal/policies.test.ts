@@ -145,7 +145,7 @@ describe('an edit', () => {
 test('later calls are approved too, no wider than the rule allows, the narrowest choice first', async () => {
   const request = approval({
     remember: { scope: 'principal', match: ['flight'], uses: 3 },
-    requestedBy: 'ada',
+    requesters: ['ada'],
   });
   const terminal = new VirtualTerminal();
   const asking = askInTerminal(request, terminal);
@@ -213,10 +213,10 @@ describe('several requests', () => {
   test('that are similar show who asked for each, why, and who has approved it, before one key approves all', async () => {
     const terminal = new VirtualTerminal({ rows: 60 });
     const [ours, theirs] = [
-      { ...small('a', 1), requestedBy: 'ada', quorum: 2 },
+      { ...small('a', 1), requesters: ['ada'], quorum: 2 },
       {
         ...small('b', 2),
-        requestedBy: 'eve',
+        requesters: ['eve'],
         quorum: 2,
         reason: 'A new payee.',
         follows: 'z',

@@ -5,9 +5,9 @@ import { approval, field, question } from './requests.ts';
 import { keys, VirtualTerminal } from './virtual-terminal.ts';
 
 /** The rows above the frame, where somebody with this principal asked for an approval. */
-async function rowsOf(requestedBy: unknown, size?: { columns: number }): Promise<string[]> {
+async function rowsOf(requester: unknown, size?: { columns: number }): Promise<string[]> {
   const terminal = new VirtualTerminal(size);
-  const asking = askInTerminal(approval({ requestedBy }), terminal);
+  const asking = askInTerminal(approval({ requesters: [requester] }), terminal);
   await terminal.ends('Reject with a reason');
   const rows = terminal.screen.split('\n');
   await terminal.types(keys.escape);
@@ -73,8 +73,8 @@ test('a question says it as well, a form above its first field alone', async () 
     field(['Paris'], { key: 'city', label: 'City' }),
     field(['Friday'], { key: 'day', label: 'Day' }),
   ];
-  const form = question(fields, { kind: 'form', text: 'Where to?', requestedBy: { name: 'Ann' } });
-  const asking = askInTerminal([question(field(['A']), { requestedBy: 'bob' }), form], terminal);
+  const form = question(fields, { kind: 'form', text: 'Where to?', requesters: [{ name: 'Ann' }] });
+  const asking = askInTerminal([question(field(['A']), { requesters: ['bob'] }), form], terminal);
   await terminal.shows('Which one?\nAsked for by: bob\n');
   await terminal.ends('❯ 1. A');
   await terminal.types(keys.enter);
@@ -99,9 +99,9 @@ test('a numbered list says it in full', async () => {
   });
   const input = new PassThrough();
   input.end('2\n');
-  const requestedBy = { tenant: 'x'.repeat(500) };
-  await askInTerminal(approval({ requestedBy }), { input, output, acceptLines: true });
-  expect(shown).toContain(`Asked for by: ${JSON.stringify(requestedBy)}\n`);
+  const requester = { tenant: 'x'.repeat(500) };
+  await askInTerminal(approval({ requesters: [requester] }), { input, output, acceptLines: true });
+  expect(shown).toContain(`Asked for by: ${JSON.stringify(requester)}\n`);
 });
 
 test('an approval names words that mix letters which look alike, under who asked for it', async () => {

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tool } from 'ai';
-import { createAgent, type MayAnswer, memoryStore, type StoredRequest } from 'holdpoint';
-import { fillRequests } from 'holdpoint/worker';
+import { createAgent, type MayAnswer, type StoredRequest } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask } from '../support/agent-office.ts';
@@ -29,9 +28,9 @@ const bob = { principal: 'bob' };
 const ann = { id: 'ann', tenant: 'acme', token: 'secret' };
 
 /** An agent that asks about a flight, as `terms` say, at the time 5,000. */
-async function asking(options: Parameters<typeof rowStore>[0] = {}) {
+async function asking() {
   const clock = { now: 5_000 };
-  const store = rowStore(options);
+  const store = rowStore();
   const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
   const world = memoryWorld(script);
   const agent = world.agent({
@@ -298,26 +297,18 @@ const logs = [
   ['the thread below', child] as const,
 ];
 
-test.each(logs)(
-  'rows of a log that is restored, or filled in, are those of the log: %s',
-  async (_name, json) => {
-    const agentName = z.looseObject({
-      entries: z.array(z.object({ events: z.array(z.unknown()) })),
-    });
-    const [created] = agentName.parse(json).entries[0]?.events ?? [];
-    const name: unknown = Reflect.get(Object(created), 'agent');
-    const { model } = scriptedModel([]);
-    const open = (store: ReturnType<typeof rowStore>) =>
-      createAgent({ model, store, ...(typeof name === 'string' ? { name } : {}) });
-    const written = rowStore();
-    await expectRowsOf(written, await open(written).restore(json));
-    const older = rowStore({ keepsRows: false });
-    const thread = await open(older).restore(json);
-    await fillRequests(older);
-    await expectRowsOf(older, thread);
-    expect(older.rows).toEqual(written.rows);
-  },
-);
+test.each(logs)('rows of a log that is restored are those of the log: %s', async (_name, json) => {
+  const agentName = z.looseObject({
+    entries: z.array(z.object({ events: z.array(z.unknown()) })),
+  });
+  const [created] = agentName.parse(json).entries[0]?.events ?? [];
+  const name: unknown = Reflect.get(Object(created), 'agent');
+  const { model } = scriptedModel([]);
+  const open = (store: ReturnType<typeof rowStore>) =>
+    createAgent({ model, store, ...(typeof name === 'string' ? { name } : {}) });
+  const written = rowStore();
+  await expectRowsOf(written, await open(written).restore(json));
+});
 
 test('a snapshot and rows may be written by one append', async () => {
   const store = withSnapshots(rowStore(), new Map(), 1);
@@ -390,73 +381,5 @@ describe('verify', () => {
     };
     await expect(thread.verify()).resolves.toBeUndefined();
     expect(reads).toBe(2);
-  });
-
-  test('says what to do in a store that was never filled', async () => {
-    const { store, thread, agent } = await asking({ keepsRows: false });
-    await expect(thread.verify()).rejects.toMatchObject({
-      code: 'log-tampered',
-      message: expect.stringContaining('fillRequests'),
-    });
-    await fillRequests(store);
-    await expectRowsOf(store, await agent.thread('t'));
-  });
-});
-
-describe('fillRequests', () => {
-  test('tells of each thread, also of one that it can not read, and goes on', async () => {
-    const { store, agent } = await asking({ keepsRows: false });
-    await agent.run('Hi', await agent.thread('u')).catch(() => {});
-    const broken: typeof store = {
-      ...store,
-      read: async (threadId, after) => {
-        if (threadId === 't') throw new Error('unreadable');
-        return store.read(threadId, after);
-      },
-    };
-    const told: unknown[] = [];
-    const filled = await fillRequests(broken, { report: (each) => told.push(each) });
-    expect(filled).toEqual({ threads: 1, failed: 1, requests: 0 });
-    expect(told).toMatchObject([
-      { threadId: 't', error: new Error('unreadable') },
-      { threadId: 'u' },
-    ]);
-  });
-
-  test('leaves a row that exists as it is, and fills by agent', async () => {
-    const { store, thread, agent, request } = await asking({ keepsRows: false });
-    expect(await fillRequests(store, { agent: null })).toMatchObject({ threads: 0 });
-    await fillRequests(store, { agent: 'travel' });
-    await agent.respond(request.reject(), thread, bob);
-    const open = store.rows.get(request.requestId);
-    await fillRequests(store);
-    expect(store.rows.get(request.requestId)).toBe(open);
-  });
-
-  test('adds no request of a thread that is deleted and created anew meanwhile', async () => {
-    const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { calls: [book('c1', 'Rome')] }]);
-    const store = memoryStore();
-    const agent = world.agent({ store });
-    await agent.run('Book', await agent.thread('t'));
-    const { requests } = store;
-    if (requests === undefined) throw new Error('The store keeps no requests.');
-    const fill = requests.fill.bind(requests);
-    requests.fill = async (...input) => {
-      await agent.delete(await agent.thread('t'));
-      await agent.run('Book another', await agent.thread('t'));
-      await fill(...input);
-    };
-    await fillRequests(store);
-    await (await agent.thread('t')).verify();
-    expect(await requests.list({ state: 'open' })).toHaveLength(1);
-  });
-
-  test('stops between two threads, and needs a store that keeps requests', async () => {
-    const { store } = await asking({ keepsRows: false });
-    const reason = new Error('enough');
-    await expect(fillRequests(store, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
-    expect(store.rows.size).toBe(0);
-    const { requests: _requests, ...without } = store;
-    await expect(fillRequests(without)).rejects.toThrow(TypeError);
   });
 });

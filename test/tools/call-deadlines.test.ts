@@ -71,6 +71,58 @@ test.each(['ask-again', { type: 'escalate', approvers: ['managers'] }] as const)
   },
 );
 
+const hour = 60 * minute;
+const day = 24 * hour;
+
+test('a yes in time is a yes for the sub-agent too, however late the worker, for as long as above and below say', async () => {
+  const rule = { type: 'user-approval', expiresAfterMs: minute } as const;
+  for (const [later, count] of [
+    [day - 1, 1],
+    [day, 0],
+  ] as const) {
+    const at = await desk({}, rule);
+    const { clerk, thread, clock, paid } = at;
+    clock.now += minute - 1;
+    await clerk.respond(requestIn(thread).approve(), thread, { principal: 'Ada' });
+    clock.now += later;
+    await clerk.run([], thread);
+    expect(paid).toHaveLength(count);
+    if (count === 1) continue;
+    const below = requestIn(await childOf(at));
+    expect(requestIn(thread)).toMatchObject({ requestId: below.requestId });
+    await clerk.run(requestIn(thread).approve(), thread, { principal: 'Ada' });
+    expect(paid).toHaveLength(1);
+  }
+});
+
+test('where the call ends before the answer is due, people above read how long the sub-agent may take to start', async () => {
+  const at = await desk(
+    { expiresAfterMs: hour },
+    { type: 'user-approval', expiresAfterMs: 3 * day },
+  );
+  expect(requestIn(at.thread)).toMatchObject({
+    expiresAt: at.clock.now + hour,
+    startWithinMs: 3 * day,
+  });
+  await at.clerk.run(requestIn(at.thread).approve(), at.thread, { principal: 'Ada' });
+  expect(at.paid).toHaveLength(1);
+});
+
+test('a yes that the sub-agent recorded in time runs, also if the process died before the thread above showed it', async () => {
+  const rule = { type: 'user-approval', expiresAfterMs: minute } as const;
+  const at = await desk({}, rule);
+  const { clerk, thread, clock, paid, dying } = at;
+  dying.threadId = thread.id;
+  const yes = requestIn(thread).approve();
+  await expect(clerk.respond(yes, thread, { principal: 'Ada' })).rejects.toThrow('died');
+  dying.threadId = '';
+  clock.now += hour;
+  await clerk.run([], thread);
+  await clerk.run([], thread);
+  expect(paid).toHaveLength(1);
+  expect(thread.decisions).toMatchObject([{ status: 'approved' }]);
+});
+
 test('through three levels, people see the earliest deadline', async () => {
   const at = await desk({ expiresAfterMs: minute }, 'user-approval');
   const clerk = at.delegating('clerk', at.newPayer());

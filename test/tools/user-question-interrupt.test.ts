@@ -41,8 +41,9 @@ describe('an interrupt', () => {
     const [approval] = response.approvalRequests;
     const [question] = questions;
     if (approval === undefined || question === undefined) throw new Error('Nothing is asked.');
-    await agent.respond(approval.approve(), thread);
-    expect((await agent.run(dismissed(question), thread)).status).toBe('cancelled');
+    const ada = { principal: 'ada' };
+    await agent.respond(approval.approve(), thread, ada);
+    expect((await agent.run(dismissed(question), thread, ada)).status).toBe('cancelled');
     expect(thread.calls).toMatchObject([
       { status: 'denied', outcome: { reason: 'Interrupted' } },
       { status: 'failed', outcome: { error: 'Interrupted' } },

@@ -9,7 +9,7 @@ import {
   textParts,
 } from '../support/streamed-model.ts';
 import { chunksOf, openApprovals, origin } from './chat-page.ts';
-import { streamingSite } from './streaming-site.ts';
+import { call, city, streamingSite } from './streaming-site.ts';
 
 const page: StreamPart = {
   type: 'source',
@@ -147,4 +147,19 @@ test('a page shows the same live and loaded, sources included, whatever the mode
     { numRuns: 150 },
   );
   expect(sources).toBeGreaterThan(10);
+});
+
+test('two calls of two steps with one id are two parts, live and loaded', async () => {
+  const own = { toolCallId: 'c1', toolName: 'search', dynamic: true } as const;
+  const searched: StreamPart[] = [
+    { type: 'tool-call', ...own, input: '{}', providerExecuted: true },
+    { type: 'tool-result', ...own, result: 'Rain.' },
+    ...textParts('0', 'It rains.'),
+    finishPart(),
+  ];
+  const at = streamingSite([[...call('c1', 'look', city), finishPart('tool-calls')], searched]);
+  await at.chat.sendMessage({ text: 'Weather?' });
+  const shown = ['step-start', 'tool-look', 'step-start', 'tool-search', 'text'];
+  expect(kinds(at.chat.messages)).toEqual(shown);
+  expect(kinds(await at.reloaded())).toEqual(shown);
 });

@@ -266,7 +266,7 @@ describe('an edit on the page', () => {
     }
     await ann.thread.withdraw(before.requestId);
     await bob.thread.poll();
-    expect(shown(bob)).toEqual({ ...before, votes: [] });
+    expect(shown(bob)).toEqual({ ...before, votes: [], wasEdited: true });
     expect(at.world.ran).toEqual([]);
   });
 

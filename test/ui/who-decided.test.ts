@@ -157,23 +157,34 @@ test('an approval that no longer counts is not shown as the decision, whoever ha
   const at = await site();
   const thread = await at.agent.thread('t');
   await at.agent.respond(approve(approvalOf(at.asked())), thread, { principal: 'ben' });
-  await at.agent.cancel(thread, 'Too late');
+  await at.agent.cancel(thread, 'Too late', { principal: 'ben' });
   await at.ben.refresh();
   expect(await linesEverywhere(at)).toEqual(
-    Array.from({ length: 3 }, () => ['Cancelled: Too late']),
+    Array.from({ length: 3 }, () => ['Cancelled by ben: Too late']),
   );
 });
 
-test('nobody is named whom nothing names: their principal stays on the server', async () => {
+test('an approval that nobody in particular has ended is not shown as the decision', async () => {
+  const at = await site();
+  const thread = await at.agent.thread('t');
+  await at.agent.respond(approve(approvalOf(at.asked())), thread, { principal: 'ben' });
+  const { ask_question: asking } = questionTools();
+  const later = at.world.agent({ tools: { book: asking } });
+  await later.run([], await later.thread('t'));
+  await at.ben.refresh();
+  expect((await linesEverywhere(at)).join()).not.toContain('Approved by');
+  expect(at.world.ran).toEqual([]);
+});
+
+test('whom nothing names decides nothing, and their principal stays on the server', async () => {
   const at = await site();
   const thread = await at.agent.thread('t');
   const answer = reject(approvalOf(at.asked()), 'No');
-  await at.agent.respond(answer, thread, { principal: { token: secret } });
-  expect(JSON.stringify(thread.events)).toContain(`{"token":"${secret}"}`);
+  const answering = at.agent.respond(answer, thread, { principal: { token: secret } });
+  await expect(answering).rejects.toMatchObject({ code: 'invalid-input' });
+  expect(JSON.stringify(thread.events)).not.toContain('"token"');
   await at.ben.refresh();
-  expect(await linesEverywhere(at)).toEqual(Array.from({ length: 3 }, () => ['Not approved: No']));
-  const decisions = at.sent.filter((text) => text.includes('request-decision'));
-  expect(decisions.join()).not.toContain('token');
+  expect(at.sent.join()).not.toContain('token');
 });
 
 test('an answer that is being sent is not shown as given', async () => {

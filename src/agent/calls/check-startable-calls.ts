@@ -1,4 +1,3 @@
-import type { ApprovalRequest } from '../../content/approval.ts';
 import { isKeptByStore } from '../../content/approval-terms.ts';
 import {
   type CallPlace,
@@ -11,6 +10,7 @@ import { isEqualJson, digestShown } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
+  type EndedRequest,
   isExpired,
   type ThreadHead,
   listDueCalls,
@@ -25,8 +25,9 @@ import {
   askUnfit,
   findEditDemands,
   makeUnrunEvents,
+  outdated,
 } from './outdated-approval.ts';
-import { closeEvents, makeUnstartedOutcome } from './close-requests.ts';
+import { listUnstartedApprovals, makeUnstartedOutcome } from './close-requests.ts';
 import { type CallVerdict, decideCall, type DecisionInput, applyRules } from './decide-calls.ts';
 import type { GrantUse } from './find-grant.ts';
 import { makeOpenedEvent, makeProviderRunner, makeOwnRunner } from './make-request.ts';
@@ -73,12 +74,13 @@ export function checkStartableCalls(
   head: ThreadHead,
 ): Awaitable<CheckedCalls> {
   const checked = new Map<string, CheckedCall>();
+  const approvals = new Map(
+    listUnstartedApprovals({ state, head }).map((ended) => [ended.request.requestId, ended]),
+  );
   const checking = mapTogether(listDueCalls(head, decisions.limit), (call) => {
-    const request = findCallApproval(call, state, head);
+    const approved = findCallApproval(call, approvals);
     const found =
-      request === undefined
-        ? checkUnasked(decisions, call)
-        : checkApproved(decisions, { call, request });
+      approved === undefined ? checkUnasked(decisions, call) : checkApproved(decisions, approved);
     return continueWith(found, (each) => {
       if (each.events.length > 0) checked.set(makeCheckKey(call), each);
     });
@@ -86,43 +88,31 @@ export function checkStartableCalls(
   return continueWith(checking, () => checked);
 }
 
-/** The request with which a call was approved, also if that is not recorded yet; `undefined` for a call that needed no approval. */
+/** An approved call with its request, also if its approval is not recorded yet; `undefined` for a call that needed no approval. */
 function findCallApproval(
-  { status, requestId = '' }: ToolCallRecord,
-  { endedRequests }: ThreadState,
-  { newlyPast }: ThreadHead,
-): ApprovalRequest | undefined {
-  if (status !== 'approved') return undefined;
-  const ended =
-    newlyPast.requests.findLast(({ request }) => request.requestId === requestId) ??
-    endedRequests.get(requestId);
-  return ended?.request.type === 'approval-request' ? ended.request : undefined;
+  call: ToolCallRecord,
+  approvals: ReadonlyMap<string, EndedRequest>,
+): ApprovedCall | undefined {
+  if (call.status !== 'approved') return undefined;
+  const ended = approvals.get(call.requestId ?? '');
+  const { request, startBy } = ended ?? {};
+  return request?.type === 'approval-request' ? { call, request, startBy } : undefined;
 }
 
 /**
  * The last check before an approved call starts: the events that start it (or let its provider run it), or those that record why it must
- * not. What was shown is recomputed from the stored bytes; if it differs, the call is asked about again.
+ * not. What was shown is recomputed from the stored bytes; if it differs, or was approved too long ago, the call is asked about again.
  */
 export function checkApproved(
   input: DecisionInput,
   approved: ApprovedCall,
 ): Awaitable<CheckedCall> {
-  const { call, request } = approved;
-  const { providerApprovalId } = call;
-  if (isExpired(request, input.now())) return expire(input, approved);
+  const { providerApprovalId } = approved.call;
   const checking =
     providerApprovalId === undefined
       ? checkOwn(input, approved)
       : checkForwarded(input, approved, providerApprovalId);
-  /* Rules may have taken long. */
-  return continueWith(checking, (events) =>
-    isExpired(request, input.now()) ? expire(input, approved) : { events },
-  );
-}
-
-function expire({ now }: DecisionInput, { call, request }: ApprovedCall): CheckedCall {
-  const reason = 'The approval expired before the call started.';
-  return { events: closeEvents(request.requestId, call, { cause: 'expired', reason, at: now() }) };
+  return continueWith(checking, (events) => ({ events }));
 }
 
 function checkOwn(input: DecisionInput, approved: ApprovedCall): Awaitable<ThreadEvent[]> {
@@ -140,7 +130,8 @@ function checkOwn(input: DecisionInput, approved: ApprovedCall): Awaitable<Threa
   if (fault !== undefined) return makeUnrunEvents(approved, describeDamage(fault), input.now());
   return continueWith(digestShown(request, call, definition.digest), (shown) => {
     if (!isAsShown(approved, shown)) {
-      return askAgain(input, approved, makeOwnRunner(definition, input.rules.messages), definition);
+      const runner = makeOwnRunner(definition, input.rules.messages);
+      return askAgain(input, approved, { reason: outdated.changed, runner, definition });
     }
     const start = call.edit === undefined ? startUnlessDenied : startEdited;
     return start(input, approved, { definition, at });
@@ -191,6 +182,10 @@ function startUnlessDenied(
         return [{ type: 'call-ended', at, step, index, outcome }];
       }
       if (decision.type === 'fail') return makeUnrunEvents(approved, decision.error, at);
+      if (isExpired({ expiresAt: approved.startBy }, input.now())) {
+        const runner = makeOwnRunner(definition, input.rules.messages);
+        return askAgain(input, approved, { reason: outdated.late, runner, definition });
+      }
       if (request.edit === undefined) return start;
       const demanding = findEditDemands(input.rules, definition, { ...approved, decision });
       return demanding.then((asked) =>
@@ -213,9 +208,13 @@ async function checkForwarded(
   if (fault !== undefined) return makeUnrunEvents(approved, describeDamage(fault), input.now());
   const runner = await makeProviderRunner(toolName, approvalId);
   const shown = await digestShown(approved.request, approved.call, runner.digest);
-  if (!isAsShown(approved, shown)) return askAgain(input, approved, runner);
+  const at = input.now();
+  if (!isAsShown(approved, shown))
+    return askAgain(input, approved, { reason: outdated.changed, runner });
+  if (isExpired({ expiresAt: approved.startBy }, at))
+    return askAgain(input, approved, { reason: outdated.late, runner });
   const outcome: ToolCallOutcome = { status: 'forwarded' };
-  return [{ type: 'call-ended', at: input.now(), step, index, outcome }];
+  return [{ type: 'call-ended', at, step, index, outcome }];
 }
 
 /** Whether the stored bytes of a call, and what would run it, are what was shown: `shown` is their digest. */

@@ -1,12 +1,17 @@
+import { actTerms } from '../../content/act.ts';
 import type { CallPlace, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ClosedBy } from '../../content/user-input.ts';
+import { listAskedDuring } from '../../thread/open-requests.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 import {
-  isUnstarted,
   callAt,
   type EndedRequest,
   isExpired,
-  isSamePlace,
+  isHeld,
+  isRunning,
+  isUnfinished,
+  isUnusedApproval,
   type OpenRequest,
   computeRemindAt,
   type ThreadHead,
@@ -40,52 +45,90 @@ interface Closing {
   by?: ClosedBy | undefined;
 }
 
-/** The events that cancel open requests, deferred calls, and approvals that have not been used. */
-export function cancelEvents(head: ThreadHead, cancelling: Closing): ThreadEvent[] {
-  return [...cancelOpenEvents(head, cancelling), ...cancelApprovedEvents(head, cancelling)];
+/** The events that cancel open requests, deferred calls, calls that could start, and these approvals. */
+export function cancelEvents(
+  { head, approvals }: { head: ThreadHead; approvals: readonly EndedRequest[] },
+  cancelling: Closing,
+): ThreadEvent[] {
+  return [
+    ...cancelOpenEvents(head, cancelling),
+    ...cancelApprovals(head, approvals, cancelling),
+    ...cancelUnaskedCalls(head, cancelling),
+  ];
 }
 
-/** The events that cancel calls that could start, and approvals that a custom agent's next step would use. */
-export function cancelApprovedEvents(head: ThreadHead, cancelling: Closing): ThreadEvent[] {
-  const closing = { cause: 'cancelled', ...cancelling } as const;
-  const unused = listUnusedApprovals(head).flatMap(({ request }) =>
-    closeEvents(request.requestId, undefined, closing),
-  );
-  const calls = head.calls
-    .filter(isUnstarted)
-    .flatMap((call) => closeEvents(call.requestId, call, closing));
-  return [...unused, ...calls];
+/** The events that cancel calls that need nobody and wait for their turn. */
+export function cancelUnaskedCalls({ calls }: ThreadHead, cancelling: Closing): ThreadEvent[] {
+  return calls
+    .filter(({ status }) => status === 'proposed')
+    .flatMap((call) => closeEvents(undefined, call, { cause: 'cancelled', ...cancelling }));
 }
 
-/** The approvals that a custom agent's next step would use. */
-export function listUnusedApprovals({ decided }: ThreadHead): EndedRequest[] {
-  return decided.filter(
-    ({ response, cause }) =>
-      cause === undefined && response?.type === 'approval-response' && response.approved,
-  );
-}
-
-/** The events that cancel what is open in the step. Requests made by the app itself are not part of the turn. */
-export function makeInterruptEvents(
+/** The events that take back approvals which have let nothing start yet, as `listUnstartedApprovals` lists them. */
+export function cancelApprovals(
   head: ThreadHead,
+  approvals: readonly EndedRequest[],
+  cancelling: Closing,
+): ThreadEvent[] {
+  return approvals.flatMap(({ request, place }) =>
+    closeEvents(request.requestId, callAt(head, place), { cause: 'cancelled', ...cancelling }),
+  );
+}
+
+/** A thread, and its head as it is or would be. */
+interface ApprovedThread {
+  state: Pick<ThreadState, 'endedRequests'>;
+  head: ThreadHead;
+}
+
+/** The recorded approvals that have let nothing start yet, held ones included: of calls, and those that a custom agent's next step would use. */
+export function listUnstartedApprovals(thread: ApprovedThread): EndedRequest[] {
+  const { calls, decided } = thread.head;
+  const approved = calls.filter(({ status }) => status === 'approved');
+  return [...listApprovalsOf(approved, thread), ...decided.filter(isUnusedApproval)];
+}
+
+/** The recorded approvals that a stop holds, of calls that are to be started again included. */
+export function listHeldApprovals(thread: ApprovedThread): EndedRequest[] {
+  const { calls, decided } = thread.head;
+  return [...listApprovalsOf(calls.filter(isHeld), thread), ...decided.filter(isHeld)];
+}
+
+function listApprovalsOf(
+  calls: readonly ToolCallRecord[],
+  { state: { endedRequests }, head: { newlyPast } }: ApprovedThread,
+): EndedRequest[] {
+  return calls.flatMap(({ requestId = '', held }): EndedRequest[] => {
+    const ended = newlyPast.requests.get(requestId) ?? endedRequests.get(requestId);
+    return ended === undefined ? [] : [{ ...ended, held }];
+  });
+}
+
+/** The events that cancel what is open in the step, and these approvals. Requests made by the app itself are not part of the turn. */
+export function makeInterruptEvents(
+  { head, approvals }: { head: ThreadHead; approvals: readonly EndedRequest[] },
   interrupting: Omit<Closing, 'reason'>,
 ): ThreadEvent[] {
   const openRequests = head.openRequests.filter(
     ({ place, beside, step }) => (place ?? beside ?? step) !== undefined,
   );
-  return cancelEvents({ ...head, openRequests }, { reason: 'Interrupted', ...interrupting });
+  const interrupted = { head: { ...head, openRequests }, approvals };
+  const { reason } = actTerms['answer-question'];
+  return cancelEvents(interrupted, { reason, ...interrupting });
 }
 
-/** The events that cancel open requests and deferred calls. */
+/** The events that cancel open requests, deferred calls, and delegated ones whose process has died: their sub-agents may hold approvals. */
 export function cancelOpenEvents(head: ThreadHead, cancelling: Closing): ThreadEvent[] {
   const { reason, at, by } = cancelling;
   const requests = head.openRequests.flatMap(({ request, place }) =>
     closeEvents(request.requestId, callAt(head, place), { cause: 'cancelled', ...cancelling }),
   );
-  const deferred = head.calls
-    .filter((call) => call.status === 'deferred')
+  const isLost = (call: ToolCallRecord): boolean =>
+    call.agent !== undefined && isUnfinished(call) && !isRunning(head, at);
+  const awaited = head.calls
+    .filter((call) => call.status === 'deferred' || isLost(call))
     .map((call): ThreadEvent => ({ ...endOfDeferred(call, reason), ...pickSender(by), at }));
-  return [...requests, ...deferred];
+  return [...requests, ...awaited];
 }
 
 function endOfDeferred(
@@ -100,17 +143,17 @@ function endOfDeferred(
   return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
 }
 
-/** The open requests that events cancel. */
-export function listCancelled(
+/** Which of these requests events cancel. */
+export function listCancelled<REQUEST extends OpenRequest>(
   events: readonly ThreadEvent[],
-  { openRequests }: Pick<ThreadHead, 'openRequests'>,
-): OpenRequest[] {
+  requests: readonly REQUEST[],
+): REQUEST[] {
   const ids = new Set(
     events.flatMap((event) =>
       event.type === 'request-closed' && event.cause === 'cancelled' ? event.requestId : [],
     ),
   );
-  return openRequests.filter(({ request }) => ids.has(request.requestId));
+  return requests.filter(({ request }) => ids.has(request.requestId));
 }
 
 /** The events that close a request, and end its call if it has one. */
@@ -161,9 +204,8 @@ export function endEvents(
   { before = [], by }: { before?: readonly ThreadEvent[]; by?: ClosedBy } = {},
 ): ThreadEvent[] {
   const past = new Set(before.map(readEndedRequestId));
-  const openRequests = head.openRequests.filter(({ request }) => !past.has(request.requestId));
-  const closing = { reason: 'The call has ended.', at: ended.at, by };
-  return [...makeCloseDuringEvents({ openRequests }, ended, closing), ended];
+  const asked = listAskedDuring(head, ended).filter(({ request }) => !past.has(request.requestId));
+  return [...closeAsked(asked, { reason: 'The call has ended.', at: ended.at, by }), ended];
 }
 
 function readEndedRequestId(event: ThreadEvent): string | undefined {
@@ -173,19 +215,15 @@ function readEndedRequestId(event: ThreadEvent): string | undefined {
 
 /** The events that close the questions asked during a call. */
 export function makeCloseDuringEvents(
-  { openRequests }: Pick<ThreadHead, 'openRequests'>,
+  head: Pick<ThreadHead, 'openRequests'>,
   place: CallPlace,
   closing: Closing,
 ): ThreadEvent[] {
-  return listAskedDuring({ openRequests }, place).flatMap(({ request }) =>
-    closeEvents(request.requestId, undefined, { cause: 'cancelled', ...closing }),
-  );
+  return closeAsked(listAskedDuring(head, place), closing);
 }
 
-/** The open requests that were made during a call, by its tool or its sub-agent. */
-export function listAskedDuring(
-  { openRequests }: Pick<ThreadHead, 'openRequests'>,
-  place: CallPlace,
-): OpenRequest[] {
-  return openRequests.filter(({ beside }) => isSamePlace(beside, place));
+function closeAsked(asked: readonly OpenRequest[], closing: Closing): ThreadEvent[] {
+  return asked.flatMap(({ request }) =>
+    closeEvents(request.requestId, undefined, { cause: 'cancelled', ...closing }),
+  );
 }

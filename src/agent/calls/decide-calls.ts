@@ -1,14 +1,12 @@
 import type { ModelMessage } from 'ai';
-import { copyPlain, freezeDeep } from '../../content/json-value.ts';
+import { freezeDeep } from '../../content/json-value.ts';
 import { listRequesters } from '../../content/requesters.ts';
-import type { SettingFailure } from '../../content/check-settings.ts';
 import {
   type CallPlace,
   pickToolCall,
   type ToolCall,
   type ToolCallOutcome,
   type ToolCallRecord,
-  type ToolCallStatus,
 } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { type Awaitable, continueWith, mapTogether } from '../../content/waiting.ts';
@@ -20,6 +18,7 @@ import {
   noContext,
 } from '../../policy/run-context.ts';
 import { decide, type Decision, type Setting, findOwnRule } from '../../policy/tool-approval.ts';
+import { ParameterReads } from '../../policy/watched-reads.ts';
 import { whyNotNameless, listNamedFields } from '../../policy/user-approval.ts';
 import { listCalls, type ThreadState } from '../../thread/thread-state.ts';
 import type { ProposedCall } from '../model/model-step.ts';
@@ -33,6 +32,13 @@ import {
   makeOwnRunner,
 } from './make-request.ts';
 import { makeCallQuestion } from './question-call.ts';
+import {
+  type AskedRule,
+  type PassParameters,
+  passToAllTools,
+  passToTool,
+  type RuleInput,
+} from './rule-parameters.ts';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
 
 /** What happens to one call of a step. */
@@ -56,7 +62,10 @@ export interface DecisionInput extends RequestMaking {
 }
 
 /** The agent's rules. */
-export interface AgentRules extends Pick<RuleInput, 'toolApproval' | 'tools' | 'toolsContext'> {
+export interface AgentRules extends Pick<
+  RuleInput,
+  'toolApproval' | 'tools' | 'toolsContext' | 'callsApart'
+> {
   now: () => number;
   report: RequestMaking['report'];
 }
@@ -92,26 +101,9 @@ export function makeDecisionInput(
   };
 }
 
-/** The inputs of the rules. */
-export interface RuleInput {
-  /** The agent's options of these names, as the app passed them. */
-  toolApproval: unknown;
-  tools: unknown;
-  toolsContext: unknown;
-  context: RunContext;
-  /** Everybody for whom the agent works. */
-  requesters: readonly unknown[];
-  /** The messages of the model request, copied only for a rule that reads them. */
-  messages: () => readonly ModelMessage[];
-  /** The thread's calls before the one to decide on, copied only for a rule that reads them. */
-  calls: () => readonly ToolCallRecord[];
-  /** Reports what is wrong with a rule. */
-  report: (failure: Omit<SettingFailure, 'threadId'>) => void;
-}
-
 /** What the rules see of a thread whose model request had the first `messageCount` messages. */
 function makeRuleInput(
-  { toolApproval, tools, toolsContext, now, report: reportOf }: AgentRules,
+  { toolApproval, tools, toolsContext, callsApart, now, report: reportOf }: AgentRules,
   state: ThreadState,
   { context, messageCount }: { context: RunContext; messageCount: number },
 ): RuleInput {
@@ -120,7 +112,8 @@ function makeRuleInput(
   const { threadId } = state;
   const requesters = listRequesters(state.head);
   const report: RuleInput['report'] = (failure) => reportOf({ threadId, ...failure });
-  return { toolApproval, tools, toolsContext, context, requesters, messages, calls, report };
+  const given = { toolApproval, tools, toolsContext, callsApart, context };
+  return { ...given, requesters, messages, calls, report };
 }
 
 /** The first messages of a thread; copied and frozen only for a rule or a tool that reads them. */
@@ -273,19 +266,12 @@ export function nameRule(toolApproval: unknown, toolName: string): string {
   return typeof toolApproval === 'function' ? 'toolApproval' : `toolApproval.${toolName}`;
 }
 
-/** What a rule is asked about. */
-interface AskedRule {
-  input: RuleInput;
-  definition: ToolDefinition;
-  call: ToolCall & CallPlace;
-}
-
 /** A setting, read for one call: its value, or the function to ask, with what it reads recorded. `pass` makes its parameters. */
 function makeSetting(
   asked: AskedRule,
   name: string,
   read: () => unknown,
-  pass: (asked: AskedRule, reads: InputReads, input: unknown) => unknown[],
+  pass: PassParameters,
 ): Setting {
   const { input: rules, definition, call } = asked;
   const report: Setting['report'] = (fault) =>
@@ -301,70 +287,13 @@ function makeSetting(
   }
   if (typeof value !== 'function') return { report, value };
   const reads = new InputReads(definition.inputSchema);
+  const parameters = new ParameterReads();
   const ask = (): unknown =>
-    reads.during(call.input, (input) => Reflect.apply(value, undefined, pass(asked, reads, input)));
-  return { report, ask, reads, toolName: definition.name };
-}
-
-/** Whether a call counts as done when a rule decides on another: that one itself, and later ones that have not started, do not. */
-function isBefore({ step, index, status }: ToolCallRecord, call: CallPlace): boolean {
-  if (step !== call.step || index < call.index) return true;
-  return index > call.index && isDecided(status);
-}
-
-function isDecided(status: ToolCallStatus): boolean {
-  switch (status) {
-    case 'proposed':
-    case 'waiting':
-      return false;
-    case 'approved':
-    case 'started':
-    case 'deferred':
-    case 'indeterminate':
-    case 'succeeded':
-    case 'failed':
-    case 'denied':
-    case 'forwarded':
-      return true;
-  }
-}
-
-/** What the AI SDK passes to a single function for all tools. */
-function passToAllTools(asked: AskedRule, reads: InputReads, input: unknown): unknown[] {
-  const { definition, call } = asked;
-  const { toolCallId, toolName } = call;
-  const dynamic = definition.tool.type === 'dynamic' ? { dynamic: true } : {};
-  const toolCall = { type: 'tool-call', toolCallId, toolName, input, ...dynamic };
-  const { tools, toolsContext } = asked.input;
-  return [withCircumstances(asked, reads, { toolCall, tools, toolsContext })];
-}
-
-/** What the AI SDK passes to a function for one tool. */
-function passToTool(asked: AskedRule, reads: InputReads, input: unknown): unknown[] {
-  const { context } = asked.definition;
-  const options = { toolCallId: asked.call.toolCallId, context, toolContext: context };
-  return [input, withCircumstances(asked, reads, options)];
-}
-
-/** What every rule gets besides its call. Copies are made only for a rule that reads them. */
-function withCircumstances(
-  { input: { context, requesters, messages, calls }, call }: AskedRule,
-  reads: InputReads,
-  options: object,
-): object {
-  return {
-    ...options,
-    runtimeContext: reads.watchedContext(context),
-    get requesters() {
-      return freezeDeep(copyPlain(requesters));
-    },
-    get messages() {
-      return messages();
-    },
-    get calls() {
-      return freezeDeep(calls().filter((other) => isBefore(other, call)));
-    },
-  };
+    reads.during(call.input, (input, isWatched) => {
+      const watching = { reads, parameters, isWatched };
+      return Reflect.apply(value, undefined, pass(asked, watching, input));
+    });
+  return { report, ask, reads, parameters, toolName: definition.name };
 }
 
 /**

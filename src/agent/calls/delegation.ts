@@ -11,13 +11,14 @@ import type {
   UserInputRequest,
   UserInputResponseContent,
 } from '../../content/user-input.ts';
+import type { Right } from '../../content/vote.ts';
 import type { RunCause } from '../../policy/run-context.ts';
+import { listAskedDuring } from '../../thread/open-requests.ts';
 import type { Decide, Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
   callAt,
   type EndedRequest,
-  isSamePlace,
   type OpenRequest,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
@@ -86,12 +87,28 @@ export interface DelegatedWork {
 
 /** An answer for a sub-agent to check. */
 export interface PassedOn extends AskedAnswer {
-  /** The person who had asked the sender to answer instead, if the agent of the parent thread says so. */
-  onBehalfOf?: string | undefined;
+  /** The right in which the sender answers. */
+  right: Right;
   /** The people whose earlier approvals no longer count, as the agents of the threads above say. */
   revoked?: ReadonlySet<string> | undefined;
   /** When the request closes in the threads above, with the calls there. The sub-agent's own request may have no such deadline. */
   until?: number | undefined;
+  /** Whether the sender must not have answered before. */
+  onlyIfUnspent?: boolean | undefined;
+  /** Whether it is only asked if the sender may end the request with this rejection, or take back its recorded approval. */
+  isEnding?: boolean | undefined;
+  /** Asks the agents of the threads above whether the sender may end another request of the sub-agent with the answer. */
+  mayEnd?: MayEnd | undefined;
+}
+
+/** Throws `not-allowed` unless the sender of an answer may end another request with it. */
+export type MayEnd = (request: UserInputRequest) => Promise<void>;
+
+/** A recorded approval in the thread of a sub-agent, or below, which has let nothing start yet. */
+export interface UnstartedApproval {
+  requestId: string;
+  /** Whether a stop holds it. */
+  isHeld: boolean;
 }
 
 /** Answers that were checked. */
@@ -126,8 +143,8 @@ export interface Reassignment {
   to: string;
   /** The person who may answer it. */
   by: Sender;
-  /** Set if the agent of the parent thread passes it on. Its `mayAnswer` knows who `to` is. */
-  isFromParent?: true;
+  /** The right in which they may, if the agent of the parent thread passes it on. Its `mayAnswer` knows who `to` is. */
+  right?: Right;
 }
 
 /** The open requests of a delegated call's sub-agent, as the thread of the call shows them. */
@@ -182,6 +199,12 @@ export interface Delegation {
    * sub-agent record the answer.
    */
   check(call: DelegatedCall, asked: PassedOn): Promise<CheckedAnswers>;
+  /** Ends the sub-agent's run, and holds what people have approved there. */
+  stop(call: DelegatedCall, by: Sender): Promise<void>;
+  /** The recorded approvals of the sub-agent that have let nothing start yet. */
+  approvals(call: DelegatedCall): Promise<readonly UnstartedApproval[]>;
+  /** Has the sub-agent release these approvals, which a stop holds. `by` was allowed to. */
+  release(call: DelegatedCall, requestIds: readonly string[], by: Sender): Promise<void>;
   /** Has the sub-agent record that a person takes back their approval. Rejects, as `agent.withdraw` does. */
   withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void>;
   /** Has the sub-agent record that somebody else is to answer its request. Rejects, as `agent.reassign` does. */
@@ -246,12 +269,11 @@ export function makeDelegatedCall(
 
 /** The open requests that a thread shows for a delegated call. */
 export function readShownRequests(
-  { openRequests }: Pick<ThreadHead, 'openRequests'>,
+  head: Pick<ThreadHead, 'openRequests'>,
   { step, index }: CallPlace,
 ): ShownRequests {
   const place = { step, index };
-  const beside = openRequests.filter((open) => isSamePlace(open.beside, place));
-  return { place, requests: beside.map(({ request }) => request) };
+  return { place, requests: listAskedDuring(head, place).map(({ request }) => request) };
 }
 
 /** The delegated call during which a sub-agent asks a mirrored request, and its delegation; `undefined` for a request of the agent's own. */

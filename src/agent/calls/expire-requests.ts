@@ -31,9 +31,10 @@ export function makeExpiryEvents(
   { now, followUps }: { now: number; followUps: FollowUps | undefined },
 ): ThreadEvent[] {
   const events: ThreadEvent[] = [];
+  const answered = new Set(answers.map(({ requestId }) => requestId));
   for (const open of head.openRequests) {
     if (!isExpired(open.request, now)) continue;
-    if (answers.some(({ requestId }) => requestId === open.request.requestId)) continue;
+    if (answered.has(open.request.requestId)) continue;
     events.push(...expire(head, open, { now, followUps }));
   }
   return events;
@@ -73,7 +74,7 @@ export async function makeFollowUps(
   context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
   tools: ReadonlyMap<string, OwnTool>,
   state: Readonly<ThreadState>,
-  { withoutTool = 'deny' }: { withoutTool?: 'deny' | 'leave' } = {},
+  { withoutTool = 'deny' }: { withoutTool?: 'deny' | 'leave' | undefined },
 ): Promise<FollowUps> {
   const now = context.now();
   const isLeft = ({ place }: OpenRequest): boolean => {

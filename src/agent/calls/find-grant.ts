@@ -208,7 +208,8 @@ function parseUsableGrant(
     case 'everyone':
       return [{ grant, usesLeft }];
     case 'principal': {
-      const isTheirs = person !== undefined && findGrantPerson(grant, principalId) === person;
+      const isTheirs =
+        person !== undefined && identifyStrictly(grant.requestedBy, principalId) === person;
       return isTheirs ? [{ grant, usesLeft }] : [];
     }
     case 'thread':
@@ -265,21 +266,13 @@ async function readFormerNames({ grants, agent, principalId }: Names): Promise<F
     });
     for (const { text, person } of page) {
       const grant = parseStoredGrant(text);
-      const today = grant && findGrantPerson(grant, principalId);
+      const today = grant && identifyStrictly(grant.requestedBy, principalId);
       if (person === null || today === undefined || today === person) continue;
       former.set(today, (former.get(today) ?? new Set()).add(person));
     }
     after = page.length < pageSize ? undefined : page.at(-1)?.grantId;
   } while (after !== undefined);
   return former;
-}
-
-/** The person of a standing approval of the scope `principal`, by today's `principalId`; of an older one, as it is recorded. */
-function findGrantPerson(
-  { person, requestedBy }: Grant,
-  principalId: PrincipalId,
-): string | undefined {
-  return requestedBy === undefined ? person : identifyStrictly(requestedBy, principalId);
 }
 
 /** The grant in a stored text; `undefined` for what can't be read. */

@@ -71,8 +71,9 @@ interface AskedCall {
   place: CallPlace;
   /** The digest of what will run the call. */
   runnerDigest: string;
-  /** The JSON Schema of the input that it takes, if that is known. */
+  /** The JSON Schema of the input that it takes, and what of it names fields, if that is known. */
   inputSchema?: unknown;
+  inputNames?: unknown;
 }
 
 /**
@@ -104,6 +105,7 @@ export function makeRequest(
     ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
     ...(about === undefined ? {} : { toolCall: about.toolCall }),
     ...(terms?.editable === undefined ? {} : carrySchema(about?.inputSchema)),
+    ...(about?.inputNames === undefined ? {} : { inputNames: about.inputNames }),
     ...describeRequesters(making),
     createdAt,
     ...computeTimes(createdAt, asked),
@@ -153,8 +155,8 @@ export interface Runner {
   /** The default text. */
   text: string | (() => string);
   digest: string;
-  /** Whose input it takes, and the schema of that; absent if only the provider knows. */
-  tool?: { name: string; inputSchema: unknown };
+  /** Whose input it takes, the schema of that, and what of it names fields; absent if only the provider knows. */
+  tool?: { name: string; inputSchema: unknown; inputNames: unknown };
 }
 
 /** The question about a call for which the rule has no text. */
@@ -168,19 +170,20 @@ export interface OwnTool {
   tool: { title?: string | undefined };
   digest: string;
   inputSchema: unknown;
+  inputNames: unknown;
   describeCall?: DescribeCall | undefined;
 }
 
 /** A tool of the agent. `messages` are those of the thread, for a tool that describes its calls. */
 export function makeOwnRunner(
-  { name, tool, digest, inputSchema, describeCall }: OwnTool,
+  { name, tool, digest, inputSchema, inputNames, describeCall }: OwnTool,
   messages?: () => readonly ModelMessage[],
 ): Runner {
   const text =
     describeCall === undefined || messages === undefined
       ? makeDefaultText(tool.title ?? name)
       : () => describeCall(messages());
-  return { text, digest, tool: { name, inputSchema } };
+  return { text, digest, tool: { name, inputSchema, inputNames } };
 }
 
 /** The provider, whose request has this id. */
@@ -199,7 +202,8 @@ export function askAbout(
 ): ApprovalRequest | Promise<ApprovalRequest> {
   const text = renderAskedText(input, asked, { toolCall, runner });
   const { digest: runnerDigest, tool } = runner;
-  const about = { toolCall, place, runnerDigest, inputSchema: tool?.inputSchema };
+  const { inputSchema, inputNames } = tool ?? {};
+  const about = { toolCall, place, runnerDigest, inputSchema, inputNames };
   return makeRequest(input, { ...asked, text }, about);
 }
 

@@ -9,7 +9,7 @@ import type { Decision } from '../../policy/tool-approval.ts';
 import type { Asked } from '../../policy/user-approval.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { makeUnstartedOutcome } from './close-requests.ts';
-import { type DecisionInput, applyRules, type RuleInput, nameRule } from './decide-calls.ts';
+import { type DecisionInput, applyRules, nameRule } from './decide-calls.ts';
 import {
   askAbout,
   repeatAsked,
@@ -19,23 +19,29 @@ import {
   type Runner,
 } from './make-request.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
+import type { RuleInput } from './rule-parameters.ts';
 
 /* What becomes of an approval that must not start its call: the call is asked about again, or fails. */
 
-/** An approved call, and the request that was shown for it. */
+/** An approved call, the request that was shown for it, and when its approval becomes too old to start it. */
 export interface ApprovedCall {
   call: ToolCallRecord;
   request: ApprovalRequest;
+  startBy?: number | undefined;
 }
 
-/** The events that ask again about a call that is not what was approved. */
+/** Why an approval doesn't count any more. */
+export const outdated = {
+  changed: 'What was approved is not what would run: the call or the tool has changed since.',
+  late: 'It was approved, but did not start within the time for which an approval counts.',
+} as const;
+
+/** The events that ask again about a call whose approval doesn't count any more. */
 export async function askAgain(
   input: DecisionInput,
   approved: ApprovedCall,
-  runner: Runner,
-  definition?: ToolDefinition,
+  { reason, runner, definition }: { reason: string; runner: Runner; definition?: ToolDefinition },
 ): Promise<ThreadEvent[]> {
-  const reason = 'What was approved is not what would run: the call or the tool has changed since.';
   const asked = { ...(await findAsked(input.rules, approved, definition)), reason };
   return askInstead(input, approved, { asked, reason, runner });
 }
@@ -74,8 +80,8 @@ export async function findEditDemands(
 }
 
 function pickDemands({ terms = {} }: Asked): object {
-  const { approvers, notRequester, quorum, requireReason, risk } = terms;
-  return { approvers, notRequester, quorum, requireReason, risk };
+  const { approvers, notRequester, quorum, requireReason, startWithinMs, risk } = terms;
+  return { approvers, notRequester, quorum, requireReason, startWithinMs, risk };
 }
 
 /** The events that ask about an input that was edited to one for which the rule demands another approval than the one that was given. */
@@ -97,8 +103,7 @@ export async function askUnfit(
 ): Promise<ThreadEvent[]> {
   const reason = `The edited input was not run: ${why}.`;
   const runner = makeOwnRunner(definition, input.rules.messages);
-  const asked = { ...(await findAsked(input.rules, approved, definition)), reason };
-  return askInstead(input, approved, { asked, reason, runner });
+  return askAgain(input, approved, { reason, runner, definition });
 }
 
 /** The events that close a request and ask about its call in another one. */

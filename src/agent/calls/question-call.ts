@@ -1,5 +1,6 @@
 import type { JSONValue, Tool, UserModelMessage } from 'ai';
 import { z } from 'zod';
+import { renderSchemaError } from '../../content/field-fault.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import { copyPlain } from '../../content/json-value.ts';
 import {
@@ -15,16 +16,12 @@ import { isEqualJson } from '../../policy/digest.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { copyAsLogged } from '../../thread/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import {
-  isExpired,
-  isSamePlace,
-  type OpenRequest,
-  type ThreadHead,
-} from '../../thread/thread-head.ts';
+import { isExpired, type OpenRequest, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { callOfId, refuseUnless } from '../../thread/thread-state.ts';
 import { makeCloseDuringEvents } from './close-requests.ts';
 import type { RequestMaking } from './make-request.ts';
+import { listAskedDuring } from '../../thread/open-requests.ts';
 
 /** A question that a call asks, without what the thread adds to it. */
 export interface Question extends Pick<
@@ -152,8 +149,8 @@ export async function askDuringCall(
   return structuredClone(standing);
 }
 
-function findRequestDuring({ openRequests }: ThreadHead, call: CallPlace): OpenRequest | undefined {
-  return openRequests.find(({ beside }) => isSamePlace(beside, call));
+function findRequestDuring(head: ThreadHead, call: CallPlace): OpenRequest | undefined {
+  return listAskedDuring(head, call)[0];
 }
 
 function readQuestionRequest(open: OpenRequest | undefined): QuestionRequestContent | undefined {
@@ -193,7 +190,7 @@ function makeAsked(making: RequestMaking, question: Question, replyTo: unknown) 
     return { request: makeQuestion(making, question), replyTo: copyPlain(replyTo) };
   } catch (error) {
     throw makeQuestionError(
-      error instanceof z.ZodError ? z.prettifyError(error) : readErrorText(error),
+      error instanceof z.ZodError ? renderSchemaError(error) : readErrorText(error),
       error,
     );
   }

@@ -1,3 +1,4 @@
+import { renderSchemaError } from '../../content/field-fault.ts';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { HoldpointError } from '../../errors.ts';
 import {
@@ -14,7 +15,7 @@ import { type RequestMaking, makeRequest } from './make-request.ts';
 /** An approval that the app requests itself: what a rule may demand, except what is about calls. */
 export interface RequestedApproval extends Omit<
   UserApproval,
-  'type' | 'text' | 'editable' | 'remember'
+  'type' | 'text' | 'editable' | 'remember' | 'startWithinMs'
 > {
   /** The question for the person. */
   text: string;
@@ -24,7 +25,7 @@ export interface RequestedApproval extends Omit<
 
 /** The schema of `RequestedApproval` without its key. */
 export const requestedApprovalSchema = userApprovalSchema
-  .omit({ type: true, editable: true, remember: true })
+  .omit({ type: true, editable: true, remember: true, startWithinMs: true })
   .extend({ text: z.string() });
 
 /** What the app requests, with its defaults. */
@@ -54,7 +55,7 @@ export async function requestApproval(
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-input',
-      `Not a valid approval request: ${z.prettifyError(parsed.error)}`,
+      `Not a valid approval request: ${renderSchemaError(parsed.error)}`,
     );
   }
   const asked = { ...parseRequestedApproval(parsed.data), key };

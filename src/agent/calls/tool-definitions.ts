@@ -2,6 +2,7 @@ import { asSchema, jsonSchema, type Tool, tool as functionTool, type ToolSet } f
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { digestDefinition } from '../../policy/digest.ts';
+import { pickInputNames } from '../../policy/input-names.ts';
 import { callAt, listDueCalls, isResumable } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type AnswerReceiver, findAnswerReceiver } from './answer-receiver.ts';
@@ -24,6 +25,8 @@ export interface ToolDefinition {
   modelTool: ToolSet[string];
   /** The JSON Schema of its input. */
   inputSchema: unknown;
+  /** The part of it that says which fields an input has. */
+  inputNames: unknown;
   /** Validates its inputs. */
   validation: InputValidation;
   /** How its calls ask a question, if it is a question tool. */
@@ -105,6 +108,7 @@ async function defineTool(
     tool,
     modelTool: makeModelTool(tool, description, ready),
     inputSchema,
+    inputNames: pickInputNames(inputSchema),
     validation,
     asking: readAsking(tool),
     answering: findAnswerReceiver(tool),
@@ -196,7 +200,7 @@ function makeMissingError(
   return new HoldpointError(
     'missing-tool',
     `${what}: this agent has no tool '${toolName}'. Thread ${threadId} waits; run it with an agent that has the tool, ` +
-      'or give up with agent.cancel(thread).',
+      'or give up with agent.cancel(thread, reason, { principal }).',
     { requestId },
   );
 }

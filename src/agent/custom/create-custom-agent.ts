@@ -10,7 +10,7 @@ import type { CustomStep } from './custom-step.ts';
 import {
   type CustomStepInput,
   makeCustomSteps,
-  makeExpiredApprovalEvents,
+  makeLateApprovalEvents,
 } from './take-custom-step.ts';
 
 /** The options of `createCustomAgent`: the function that takes a step, and those of `createAgent` that don't concern a model. */
@@ -87,7 +87,7 @@ export function createCustomAgent(
       step: async (input) => options.step(input),
       progressSchema,
     }),
-    beforeStep: makeExpiredApprovalEvents,
+    beforeStep: async (state) => makeLateApprovalEvents(made, state),
     hasModel: false,
     allowSystemInMessages: false,
   }));

@@ -1,9 +1,11 @@
 import { type LanguageModelUsage, asSchema, type FlexibleSchema, type ToolSet } from 'ai';
 import { z } from 'zod';
+import { renderSchemaError } from '../../content/field-fault.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import { type UserApproval, userApprovalSchema } from '../../policy/user-approval.ts';
 import { copyAsLogged } from '../../thread/tagged-json.ts';
 import {
   type RequestedApproval,
@@ -43,7 +45,8 @@ type NewCallOf<CALL extends ToolCall> = CALL extends unknown
 /** What a custom agent asks a person: to approve something, or a question. */
 export type CustomRequest = ApprovalToAsk | QuestionToAsk;
 
-interface ApprovalToAsk extends Omit<RequestedApproval, 'key'> {
+interface ApprovalToAsk
+  extends Omit<RequestedApproval, 'key'>, Pick<UserApproval, 'startWithinMs'> {
   /** An approval is asked for. */
   type: 'approval-request';
 }
@@ -56,9 +59,13 @@ export interface QuestionToAsk extends Question {
 
 const tokens = z.number().optional();
 
+/* The next step is what an approval starts. */
+const { startWithinMs } = userApprovalSchema.shape;
+const approvalToAskSchema = requestedApprovalSchema.extend({ startWithinMs });
+
 /* The fields of a question are checked when it is made. */
 const requestSchema = z.discriminatedUnion('type', [
-  requestedApprovalSchema.extend({
+  approvalToAskSchema.extend({
     type: z.literal('approval-request'),
     text: z.string().regex(/\S/, 'must not be blank'),
   }),
@@ -85,7 +92,7 @@ function refuseRequests(requests: unknown, context: z.RefinementCtx): void {
     if (fault !== undefined) refuse(fault);
     if (request === undefined) continue;
     const { error } = requestSchema.safeParse(request);
-    if (error !== undefined) refuse(`request ${JSON.stringify(key)}: ${z.prettifyError(error)}`);
+    if (error !== undefined) refuse(`request ${JSON.stringify(key)}: ${renderSchemaError(error)}`);
   }
 }
 
@@ -105,7 +112,7 @@ export async function checkStep(
 ): Promise<CustomStep> {
   const { success, data, error } = stepSchema.safeParse(returned);
   if (!success) {
-    throw new TypeError(`The step of a custom agent is invalid: ${z.prettifyError(error)}`);
+    throw new TypeError(`The step of a custom agent is invalid: ${renderSchemaError(error)}`);
   }
   if (data.progress === undefined) return data;
   const progress = copyPresent(data.progress);
@@ -198,14 +205,14 @@ async function makeStepRequest(
 ): Promise<UserInputRequest> {
   if (asked.type === 'approval-request') {
     const { type: _approval, ...requested } = asked;
-    const parsed = requestedApprovalSchema.parse(requested);
+    const parsed = approvalToAskSchema.parse(requested);
     return makeRequest(making, { ...parseRequestedApproval(parsed), key });
   }
   const { type: _type, ...question } = asked;
   try {
     return { ...makeQuestion(making, question), key };
   } catch (error) {
-    const why = error instanceof z.ZodError ? z.prettifyError(error) : readErrorText(error);
+    const why = error instanceof z.ZodError ? renderSchemaError(error) : readErrorText(error);
     throw new TypeError(`Question ${JSON.stringify(key)} can't be asked: ${why}`, { cause: error });
   }
 }

@@ -5,12 +5,17 @@ import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import { describeDecision } from '../../thread/agent-thread.ts';
 import { freezeDeep } from '../../content/json-value.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { isExpired, type ThreadHead } from '../../thread/thread-head.ts';
+import { isExpired, isUnusedApproval, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { traceStep } from '../../thread/tracing.ts';
-import { listUnusedApprovals } from '../calls/close-requests.ts';
 import { readFirstMessages } from '../calls/decide-calls.ts';
-import type { RequestMaking } from '../calls/make-request.ts';
+import {
+  makeRequest,
+  refuseUnanswerable,
+  repeatAsked,
+  type RequestMaking,
+} from '../calls/make-request.ts';
+import { outdated } from '../calls/outdated-approval.ts';
 import type { StepRequest, StepSource } from '../model/model-step.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
 import { checkStep, toModelStep, type CustomStep, parseProgress } from './custom-step.ts';
@@ -190,19 +195,34 @@ class StreamedStep {
   }
 }
 
-/** The events that close the latest step's approvals that have expired since they were given: they no longer count. */
-export function makeExpiredApprovalEvents(
-  { head }: Readonly<ThreadState>,
-  at: number,
-): ThreadEvent[] {
-  const reason = 'The approval expired before the next step.';
-  return listUnusedApprovals(head)
-    .filter(({ request }) => isExpired(request, at))
-    .map(({ request }) => ({
-      type: 'request-closed',
-      at,
-      requestId: request.requestId,
-      cause: 'expired',
-      reason,
-    }));
+/** The events that ask again about the latest step's approvals that were given too long ago for the next step. */
+export async function makeLateApprovalEvents(
+  context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
+  { threadId, head }: Readonly<ThreadState>,
+): Promise<ThreadEvent[]> {
+  const at = context.now();
+  const late = head.decided.filter(
+    (ended) => isUnusedApproval(ended) && isExpired({ expiresAt: ended.startBy }, at),
+  );
+  const events = await Promise.all(
+    late.map(async ({ request, step }): Promise<ThreadEvent[]> => {
+      if (request.type !== 'approval-request') return [];
+      const { requestId, requestedBy, requesters, text } = request;
+      const reason = outdated.late;
+      const closed = {
+        type: 'request-closed',
+        at,
+        requestId,
+        cause: 'invalidated',
+        reason,
+      } as const;
+      const making = { ...context, threadId, requestedBy, requesters };
+      const asked = { ...repeatAsked(request), text, reason };
+      const about = { setting: 'requests', toolCall: undefined };
+      if (refuseUnanswerable(making, asked, about) !== undefined) return [closed];
+      const next = await makeRequest(making, asked);
+      return [closed, { type: 'request-opened', at: next.createdAt, step, request: next }];
+    }),
+  );
+  return events.flat();
 }

@@ -1,3 +1,4 @@
+import { actTerms } from '../../content/act.ts';
 import {
   type ApprovalRequest,
   type ApprovalResponseContent,
@@ -12,23 +13,24 @@ import type {
 import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
 import { type PrincipalId, describeClosedBy } from '../../policy/same-person.ts';
-import type { Proposal } from '../../thread/proposal.ts';
+import { findLatestTime, type Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
   callAt,
   type EndedRequest,
   endsTurn,
   isExpired,
+  isHeld,
   isOverdue,
-  isRunning,
   type OpenRequest,
   type ThreadHead,
-  computeThreadStatus,
 } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import {
-  listCancelled,
+  cancelApprovals,
   cancelOpenEvents,
+  listCancelled,
+  listUnstartedApprovals,
   makeInterruptEvents,
   makeOverdueEvents,
   makeReminders,
@@ -37,8 +39,19 @@ import {
 import { makeExpiryEvents, type FollowUps } from '../calls/expire-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { makeQuestionEndEvents, refuseNoAnswer } from './answer-question.ts';
-import { listNewMessages, refuseEdit, listReplacedMessages } from './sent-messages.ts';
-import type { MayAnswer, ParsedInput, Weigh } from './parse-input.ts';
+import { makeReleaseEvents } from './recorded-approvals.ts';
+import {
+  listNewMessages,
+  listReplacedMessages,
+  refuseEdit,
+  refuseMessage,
+} from './sent-messages.ts';
+import type { AdmittedAnswer, AdmittedInput } from './admitted-input.ts';
+import { AskAgain } from './ask-again.ts';
+import { refuseUnasked } from './asked-endings.ts';
+import type { MayAnswer, ParsedInput } from './parse-input.ts';
+import { noteRefusal, refuseTogether } from './refused-answers.ts';
+import { countWeighed } from './weigh-answer.ts';
 import {
   makeAlreadyAnsweredError,
   makeMismatchError,
@@ -63,34 +76,56 @@ interface AcceptOptions {
  */
 export function acceptInput(
   proposal: Proposal,
-  input: ParsedInput,
+  admitted: AdmittedInput,
   { tools, now, whilePending, principalId, followUps }: AcceptOptions,
 ): void {
   const { state } = proposal;
-  const answers = checkNewAnswers(state, input, now);
-  if (input.reported !== undefined) proposal.add(...input.reported(proposal, now));
+  const { parsed: input } = admitted;
+  /* An answer is in time by the time at which the log will have it: no event of a log is earlier than the one before it. */
+  const refusals = new Map([...(input.unreadable?.refusals ?? []), ...(admitted.refusals ?? [])]);
+  const answers = checkNewAnswers(state, admitted, refusals, Math.max(now, findLatestTime(state)));
   const by = describeClosedBy(input.by, principalId);
-  const recording = { tools, head: proposal.head, by, at: now };
+  proposal.add(...makeReleaseEvents(proposal, admitted, { at: now, by }));
+  if (admitted.reported !== undefined) proposal.add(...admitted.reported(proposal, now));
+  const recording = { tools, head: proposal.head, by, at: now, principalId };
   const answered: ThreadEvent[] = [];
-  for (const { answer, open } of answers) {
-    const weigh = input.weighed?.get(answer.requestId);
-    answered.push(...answerEvents(answer, open, { ...recording, weigh }));
+  for (const each of answers) {
+    try {
+      answered.push(...answerEvents(each, recording));
+    } catch (error) {
+      noteRefusal(refusals, each.answer.requestId, error);
+    }
+  }
+  if (refusals.size > 0) {
+    const { requestIds = input.answers.map(({ requestId }) => requestId) } = input.unreadable ?? {};
+    refuseTogether(refusals, requestIds);
   }
   proposal.add(...answered);
   addOverdue(proposal, answers, { now, followUps });
   if (answered.some((event) => event.type === 'call-ended' && endsTurn(event))) {
-    addEnding(proposal, input, makeInterruptEvents(proposal.head, { at: now, by }));
+    const given = new Set(answers.map(({ answer }) => answer.requestId));
+    const { interrupted } = admitted;
+    const approvals = listUnstartedApprovals(proposal).filter(
+      ({ request: { requestId } }) => given.has(requestId) || interrupted?.has(requestId),
+    );
+    const { head } = proposal;
+    addEnding(proposal, admitted, makeInterruptEvents({ head, approvals }, { at: now, by }));
   }
   if (input.messages.length === 0) return;
-  const messages = listNewMessages(state, input);
+  const messages = listNewMessages(state, input, principalId);
   const { requesters = [] } = input;
   if (messages.length === 0) return;
-  refuseMessage(state.threadId, proposal.head, whilePending, now);
+  refuseMessage(state.threadId, proposal, whilePending, now);
   const replaced = listReplacedMessages(state, input);
-  refuseEdit(state, input, replaced);
+  refuseEdit(state, input, replaced, principalId);
   if (whilePending === 'cancel') {
-    const reason = 'The user sent a message without answering.';
-    addEnding(proposal, input, cancelOpenEvents(proposal.head, { reason, at: now, by }));
+    const { reason } = actTerms.send;
+    const { head } = proposal;
+    const cancelling = { reason, at: now, by };
+    const held = listUnstartedApprovals(proposal).filter(isHeld);
+    addEnding(proposal, admitted, cancelOpenEvents(head, cancelling));
+    if (admitted.endings !== undefined) refuseUnasked(admitted.endings, held);
+    proposal.add(...cancelApprovals(head, held, cancelling));
   }
   proposal.add(
     ...replaced.map((): ThreadEvent => ({ type: 'message-retracted', at: now, ...input.by })),
@@ -123,40 +158,12 @@ function addOverdue(
 /** Adds the events that end requests, unless the sender may not end one of them. */
 function addEnding(
   proposal: Proposal,
-  { refuseEnding }: ParsedInput,
+  { endings }: AdmittedInput,
   events: readonly ThreadEvent[],
 ): void {
-  if (refuseEnding !== undefined) listCancelled(events, proposal.head).forEach(refuseEnding);
+  if (endings !== undefined)
+    refuseUnasked(endings, listCancelled(events, proposal.head.openRequests));
   proposal.add(...events);
-}
-
-function refuseMessage(
-  threadId: string,
-  head: ThreadHead,
-  whilePending: 'refuse' | 'cancel',
-  now: number,
-): void {
-  if (isRunning(head, now)) {
-    throw new HoldpointError(
-      'thread-busy',
-      `Thread ${threadId} is being run; send the message when that run has ended.`,
-    );
-  }
-  if (computeThreadStatus(head, now) === 'indeterminate') {
-    throw new HoldpointError(
-      'thread-indeterminate',
-      `Thread ${threadId} has a call whose outcome is unknown; see thread.calls. Settle it with agent.settle first.`,
-    );
-  }
-  const deferred = head.calls.filter((call) => call.status === 'deferred');
-  const awaited = head.openRequests.length + deferred.length;
-  if (awaited > 0 && whilePending !== 'cancel') {
-    throw new HoldpointError(
-      'requests-open',
-      `Thread ${threadId} waits for ${awaited} answer(s) or deferred result(s). ` +
-        "Send the answers, deliver the results, or run with whilePending: 'cancel'.",
-    );
-  }
 }
 
 /** The inputs for recording answers. */
@@ -165,17 +172,21 @@ interface Recording {
   head: Readonly<ThreadHead>;
   by: ClosedBy;
   at: number;
-  weigh: Weigh | undefined;
+  principalId: PrincipalId;
 }
 
 /** The events of an accepted answer: that it was given, and what it does to its call. */
 function answerEvents(
-  response: UserInputResponseContent,
-  open: OpenRequest,
-  { tools, head, by, at, weigh }: Recording,
+  { answer: response, open, admitted }: NewAnswer,
+  { tools, head, by, at, principalId }: Recording,
 ): ThreadEvent[] {
   const { request, place } = open;
-  const answered = weigh?.(open, at) ?? [acceptAnswer(response, by, at)];
+  /* A sub-agent counts it, and this thread repeats what it recorded. */
+  if (admitted?.as === 'passed') return [];
+  const answered =
+    admitted?.as === 'weighed'
+      ? countWeighed({ principalId }, admitted.weighed, open, at)
+      : [acceptAnswer(response, by, at)];
   const call = callAt(head, place);
   if (place === undefined || call === undefined) return answered;
   if (response.type === 'question-response' && request.type === 'question-request') {
@@ -199,35 +210,41 @@ function acceptAnswer(given: UserInputResponseContent, by: ClosedBy, at: number)
 interface NewAnswer {
   answer: UserInputResponseContent;
   open: OpenRequest;
+  admitted: AdmittedAnswer | undefined;
 }
 
-/** The new answers, without repetitions. Throws for the first answer that is refused. */
+/** The new answers, without repetitions, and without those that are refused: these are added to `refusals`. */
 function checkNewAnswers(
   state: Readonly<ThreadState>,
-  { answers, allowedRequests, weighed, until }: ParsedInput,
+  { parsed: { answers, above }, answers: admitted }: AdmittedInput,
+  refusals: Map<string, HoldpointError>,
   now: number,
 ): NewAnswer[] {
   if (answers.length === 0) return [];
   const fresh = new Map<string, NewAnswer>();
   const requests = new Map(state.head.openRequests.map((open) => [open.request.requestId, open]));
   for (const answer of answers) {
-    const twin = fresh.get(answer.requestId)?.answer;
-    if (twin !== undefined && !(isSameDecision(twin, answer) && isSameDecision(answer, twin))) {
-      throw makeTwoAnswersError(answer.requestId);
-    }
-    const open = requests.get(answer.requestId);
-    /* The request opened after the answer was checked. */
-    const isLate =
-      allowedRequests?.has(answer.requestId) === false ||
-      (isWeighed(open?.request, answer) && weighed?.has(answer.requestId) !== true);
-    if (open !== undefined && isLate) throw makeUnknownRequestError(answer.requestId);
-    if (open === undefined) {
-      checkRepeated(state.endedRequests.get(answer.requestId), answer);
-    } else {
-      if (isOverdue(state.head, open, now) || isExpired({ expiresAt: until }, now))
-        throw makeRequestClosedError(answer.requestId, 'expired');
+    const { requestId } = answer;
+    const twin = fresh.get(requestId)?.answer;
+    const open = requests.get(requestId);
+    const asked = admitted?.get(requestId);
+    if (refusals.has(requestId)) continue;
+    /* The request opened after the app was asked, or is another one by now. */
+    const isAsked = admitted === undefined ? !isJudged(open?.request, answer) : asked !== undefined;
+    if (open !== undefined && !isAsked) throw new AskAgain(makeUnknownRequestError(requestId));
+    try {
+      if (twin !== undefined && !(isSameDecision(twin, answer) && isSameDecision(answer, twin)))
+        throw makeTwoAnswersError(requestId);
+      if (open === undefined) {
+        checkRepeated(state.endedRequests.get(requestId), answer);
+        continue;
+      }
+      if (isOverdue(state.head, open, now) || isExpired({ expiresAt: above?.until }, now))
+        throw makeRequestClosedError(requestId, 'expired');
       checkAnswer(open, answer);
-      fresh.set(answer.requestId, { answer, open });
+      fresh.set(requestId, { answer, open, admitted: asked });
+    } catch (error) {
+      noteRefusal(refusals, requestId, error);
     }
   }
   return [...fresh.values()];
@@ -245,22 +262,21 @@ function checkRepeated(ended: EndedRequest | undefined, answer: UserInputRespons
 
 /**
  * Whether somebody has to be asked before an input is accepted: about an answer that not everybody may give, or that a sub-agent checks; or
- * about the requests that a message cancels, or that the answer to a question interrupts.
+ * about the requests that a message cancels, or that the answer to a question interrupts; or about the approvals that somebody releases.
  */
 export function needsPermission(
   { openRequests }: ThreadHead,
-  { messages, answers }: ParsedInput,
-  {
-    mayAnswer,
-    whilePending,
-  }: { mayAnswer: MayAnswer | undefined } & Pick<AcceptOptions, 'whilePending'>,
+  { messages, answers, unreadable, resumeStopped }: ParsedInput,
+  { mayAnswer }: { mayAnswer: MayAnswer | undefined },
+  { whilePending }: { whilePending?: 'refuse' | 'cancel' | undefined },
 ): boolean {
+  if (resumeStopped === true || unreadable !== undefined) return true;
   if (messages.length > 0 && whilePending === 'cancel') return true;
   if (mayAnswer !== undefined) return answers.length > 0;
+  const requests = new Map(openRequests.map((open) => [open.request.requestId, open.request]));
   return answers.some((answer) => {
     if (answer.type === 'question-response') return true;
-    const open = openRequests.find(({ request }) => request.requestId === answer.requestId);
-    return isJudged(open?.request, answer);
+    return isJudged(requests.get(answer.requestId), answer);
   });
 }
 

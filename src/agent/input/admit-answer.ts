@@ -10,19 +10,19 @@ import { findVoter } from './answer-voter.ts';
 import {
   type AnswerContext,
   type Answering,
-  findAllowedPerson,
+  findRight,
   makeAskedAnswer,
 } from './call-may-answer.ts';
-import type { PassedDown } from './parse-input.ts';
+import type { PassedDown } from './admitted-input.ts';
 
-/** What of a thread decides who may answer: who asked for its work, and its calls, one of which may be a sub-agent's. */
+/** What of a thread decides who may answer: its calls, one of which may be a sub-agent's. */
 export interface AnsweredThread {
   threadId: string;
-  head: Pick<ThreadHead, 'calls' | 'requesters'>;
+  head: Pick<ThreadHead, 'calls'>;
 }
 
 /** An answer to an open request, of which is asked who gives it. */
-type GivenAnswer = Pick<Answering, 'open' | 'by' | 'above' | 'mayAnswer'> & {
+export type GivenAnswer = Pick<Answering, 'open' | 'by' | 'above' | 'mayAnswer'> & {
   response: UserInputResponseContent;
 };
 
@@ -43,18 +43,15 @@ export async function admitAnswer(
   thread: AnsweredThread,
   { open, response, by, above, mayAnswer }: GivenAnswer,
 ): Promise<AdmittedAnswer> {
-  const { threadId, head } = thread;
+  const { threadId } = thread;
   const { request } = open;
   const asked = makeAskedAnswer(request, response, by);
-  const onBehalfOf = await findAllowedPerson(mayAnswer, { request, asked }, () =>
-    makeMayAnswerRefusal(threadId, request.requestId),
-  );
   if (request.path !== undefined) {
     const asking = findAskingDelegation(context.tools, thread, open);
     if (asking === undefined) throw makeMissingToolError(request, request.path[0]?.toolName ?? '');
     const { delegation, call } = asking;
     const checked = await checkBelow(
-      { request, response, by, above, mayAnswer, asked, onBehalfOf },
+      { request, response, by, above, mayAnswer, asked },
       {
         now: context.now,
         check: async (passedOn) => delegation.check(call, passedOn),
@@ -62,7 +59,10 @@ export async function admitAnswer(
     );
     return { passed: { ...asking, ...checked } };
   }
+  const within = above.right;
+  const right = await findRight(mayAnswer, { request, asked, within }, () =>
+    makeMayAnswerRefusal(threadId, request.requestId),
+  );
   if (request.type !== 'approval-request' || !isWeighed(request, response)) return {};
-  const answerer = { by, onBehalfOf: onBehalfOf ?? above.onBehalfOf, head };
-  return { voter: findVoter(context, request, answerer) };
+  return { voter: findVoter(context, request, { by, right }) };
 }

@@ -1,19 +1,36 @@
-import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import type { CallPlace } from '../../content/tool-call.ts';
+import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { Proposal } from '../../thread/proposal.ts';
-import { isExpired, type OpenRequest } from '../../thread/thread-head.ts';
+import {
+  type EndedRequest,
+  isExpired,
+  isHeld,
+  isSamePlace,
+  type OpenRequest,
+} from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { listCancelled } from '../calls/close-requests.ts';
+import { listCancelled, listUnstartedApprovals } from '../calls/close-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput, isJudged } from './accept-input.ts';
-import { admitAnswer } from './admit-answer.ts';
-import { showBelow } from './answers-below.ts';
+import { admitAnswer, type GivenAnswer } from './admit-answer.ts';
+import { makeRejection, showBelow } from './answers-below.ts';
 import type { AnswerContext } from './call-may-answer.ts';
 import { listNewMessages } from './sent-messages.ts';
-import type { ParsedInput, PassedDown, RefuseEnding, Weigh, MayAnswer } from './parse-input.ts';
+import type { AdmittedAnswer, AdmittedInput } from './admitted-input.ts';
+import { type AskedEndings, isForEverybody, isRecorded } from './asked-endings.ts';
+import type { ParsedInput, MayAnswer } from './parse-input.ts';
+import {
+  allowReleases,
+  findInterrupted,
+  listApprovalsBelow,
+  listUnstarted,
+  requirePerson,
+} from './recorded-approvals.ts';
+import { noteRefusal } from './refused-answers.ts';
 import { weighAnswer } from './weigh-answer.ts';
-import { makeEndingRefusal, makeUnaskedEndingError } from './answer-refusals.ts';
+import { makeEndingRefusal, refuseChild } from './answer-refusals.ts';
 
 /** How an input is accepted, and who may answer. */
 interface Accepting {
@@ -31,84 +48,115 @@ export async function allowInput(
   log: ThreadLog,
   input: ParsedInput,
   accepting: Accepting,
-): Promise<ParsedInput> {
+): Promise<AdmittedInput> {
   const { mayAnswer } = accepting;
-  let allowed = input;
+  let admitted: AdmittedInput = { parsed: input };
   try {
     if (input.answers.length > 0)
-      allowed = await allowAnswers(context, log.state, input, mayAnswer);
+      admitted = await allowAnswers(context, log.state, input, mayAnswer);
+    if (input.unreadable !== undefined || admitted.refusals !== undefined) {
+      const { principalId } = context;
+      acceptInput(new Proposal(log.state), admitted, {
+        ...accepting,
+        principalId,
+        now: context.now(),
+      });
+    }
   } catch (error) {
     if (HoldpointError.isInstance(error)) await showBelow(context, log, input);
     throw error;
   }
-  const { by, onBehalfOf, revoked, until } = allowed;
-  const ended = listEndedByInput(context, log.state, allowed, accepting);
-  const ender = { by, onBehalfOf, revoked, until, mayAnswer };
-  return { ...allowed, refuseEnding: await allowEndings(context, log.state, ended, ender) };
+  const ender = { by: input.by, above: input.above, mayAnswer };
+  const { state } = log;
+  const refuseRejection = async (ended: EndedRequest): Promise<void> =>
+    refuseUnlessAllowed(context, state, ended, ender);
+  admitted = { ...admitted, released: await allowReleases(context, state, input, refuseRejection) };
+  if (mayInterrupt(input))
+    admitted = { ...admitted, interrupted: await findInterrupted(state, refuseRejection) };
+  const ended = await listEndedByInput(context, state, admitted, accepting);
+  return { ...admitted, endings: await allowEndings(context, state, ended, ender) };
 }
 
 /**
  * Asks `mayAnswer` about each answer to an open request; for a mirrored request, the sub-agent checks the answer too. Prepares the answers
  * that count only together with others, or that say more than yes or no. Notes the requests in the input: an answer to one that opens
- * later is refused. Throws `not-allowed` for the first refused answer, or what `mayAnswer` or the sub-agent throws.
+ * later is refused. Notes which answers are refused. Rejects with any other error of `mayAnswer` or a sub-agent.
  */
 async function allowAnswers(
   context: AnswerContext,
   state: Readonly<ThreadState>,
   input: ParsedInput,
   mayAnswer: MayAnswer | undefined,
-): Promise<ParsedInput> {
-  const { head } = state;
-  const open = new Map(head.openRequests.map((each) => [each.request.requestId, each]));
+): Promise<AdmittedInput> {
+  const { openRequests } = state.head;
+  const open = new Map(openRequests.map((each) => [each.request.requestId, each]));
   const isAsked = (answer: UserInputResponseContent): boolean =>
     isJudged(open.get(answer.requestId)?.request, answer);
-  if (mayAnswer === undefined && !input.answers.some(isAsked)) return input;
-  const allowedRequests = new Set<string>();
-  const weighed = new Map<string, Weigh>();
-  const passed: PassedDown[] = [];
+  if (mayAnswer === undefined && !input.answers.some(isAsked)) return { parsed: input };
+  const answers = new Map<string, AdmittedAnswer>();
+  const refusals = new Map<string, HoldpointError>();
   for (const response of input.answers) {
     const { requestId } = response;
     const stored = open.get(requestId);
     if (stored === undefined) continue;
-    const answering = { open: stored, by: input.by, above: input, mayAnswer };
-    const admitted = await admitAnswer(context, state, { ...answering, response });
-    allowedRequests.add(requestId);
-    if (admitted.passed !== undefined) {
-      passed.push(admitted.passed);
-      /* The sub-agent counts it, and this thread repeats what it recorded. */
-      weighed.set(requestId, () => []);
+    const { by, above = {} } = input;
+    const answering = { open: stored, by, above, mayAnswer, response };
+    try {
+      answers.set(requestId, await allowAnswer(context, state, answering));
+    } catch (error) {
+      noteRefusal(refusals, requestId, error);
     }
-    const { voter } = admitted;
-    if (voter === undefined || response.type !== 'approval-response') continue;
-    weighed.set(requestId, await weighAnswer(context, state, { ...answering, response, voter }));
   }
-  return {
-    ...input,
-    allowedRequests,
-    ...(weighed.size === 0 ? {} : { weighed }),
-    ...(passed.length === 0 ? {} : { passed }),
-  };
+  return { parsed: input, answers, ...(refusals.size > 0 && { refusals }) };
 }
 
-/** The requests that an input ends without answering them. */
-function listEndedByInput(
-  { now, principalId }: AnswerContext,
+async function allowAnswer(
+  context: AnswerContext,
   state: Readonly<ThreadState>,
-  input: ParsedInput,
+  answering: GivenAnswer,
+): Promise<AdmittedAnswer> {
+  const { response } = answering;
+  const { voter, passed } = await admitAnswer(context, state, answering);
+  if (passed !== undefined) return { as: 'passed', below: passed };
+  if (voter === undefined || response.type !== 'approval-response')
+    return { as: 'plain', response };
+  const weighed = await weighAnswer(context, state, { ...answering, response, voter });
+  return { as: 'weighed', weighed };
+}
+
+/** The requests that an input ends without answering them, and those whose approvals it takes back. */
+async function listEndedByInput(
+  context: AnswerContext,
+  state: Readonly<ThreadState>,
+  admitted: AdmittedInput,
   { tools, whilePending }: Accepting,
-): OpenRequest[] {
-  const isMessage = whilePending === 'cancel' && listNewMessages(state, input).length > 0;
+): Promise<(OpenRequest | EndedRequest)[]> {
+  const { now, principalId } = context;
+  const { parsed: input, released } = admitted;
+  const isMessage =
+    whilePending === 'cancel' && listNewMessages(state, input, principalId).length > 0;
   if (!isMessage && !mayInterrupt(input)) return [];
+  const below = await listApprovalsBelow(context, state);
   const at = now();
-  const answered = new Set(input.answers.map(({ requestId }) => requestId));
-  const others = state.head.openRequests.filter(
-    ({ request }) => !answered.has(request.requestId) && !isExpired(request, at),
-  );
-  if (isMessage || others.length === 0) return others;
+  const { head } = state;
   const trial = new Proposal(state);
   const accepting = { tools, principalId, now: at, whilePending };
-  acceptInput(trial, { ...input, messages: [], refuseEnding: undefined }, accepting);
-  return listCancelled(trial.events, { openRequests: others });
+  if (input.answers.length > 0)
+    acceptInput(trial, { ...admitted, parsed: { ...input, messages: [] } }, accepting);
+  if (!isMessage) {
+    const isEnded = (place: CallPlace): boolean =>
+      trial.events.some((event) => event.type === 'call-ended' && isSamePlace(place, event));
+    const undone = below.filter(({ asking }) => isEnded(asking.beside));
+    return [...listCancelled(trial.events, head.openRequests), ...undone.map(({ ended }) => ended)];
+  }
+  const held = listUnstartedApprovals({ state, head }).filter(
+    (ended) => isHeld(ended) && released?.has(ended.request.requestId) !== true,
+  );
+  return [
+    ...trial.head.openRequests.filter(({ request }) => !isExpired(request, at)),
+    ...held,
+    ...below.map(({ ended }) => ended),
+  ];
 }
 
 /* Only the tool of a question can say whether its answer ends the turn. */
@@ -117,59 +165,65 @@ function mayInterrupt({ answers }: ParsedInput): boolean {
 }
 
 /** Who ends requests, and what the agents of the threads above say of them. */
-type Ender = Pick<ParsedInput, 'by' | 'onBehalfOf' | 'revoked' | 'until'>;
+type Ender = Pick<ParsedInput, 'by' | 'above'>;
+type FullEnder = Ender & { mayAnswer: MayAnswer | undefined };
 
 /**
- * Ending an open request is an answer to it: allowed exactly where a plain rejection by the same person would be accepted. Asks about each
- * of the requests, and throws `not-allowed` for the first that the person may not end. The result throws for a request that was not asked
- * about.
+ * Ending an open request is an answer to it, and so is taking back a recorded approval: allowed exactly where a plain rejection by the same
+ * person would be accepted. Asks about each of the requests, and throws `not-allowed` for the first that the person may not end.
  */
 export async function allowEndings(
   context: AnswerContext,
   state: Readonly<ThreadState>,
-  ended: readonly OpenRequest[],
-  { mayAnswer, ...ender }: Ender & { mayAnswer: MayAnswer | undefined },
-): Promise<RefuseEnding> {
-  const asked = new Set<string>();
-  for (const { request } of ended) {
-    if (isForEverybody(request, mayAnswer)) continue;
-    await refuseUnlessAllowed(context, state, request, { mayAnswer, ...ender });
-    asked.add(request.requestId);
-  }
-  return ({ request }) => {
-    const { requestId, threadId } = request;
-    if (isForEverybody(request, mayAnswer) || asked.has(requestId)) return;
-    throw makeUnaskedEndingError(threadId, requestId);
-  };
+  asked: readonly (OpenRequest | EndedRequest)[],
+  ender: FullEnder,
+): Promise<AskedEndings> {
+  for (const ended of asked) await refuseUnlessAllowed(context, state, ended, ender);
+  return { asked, isAnybodys: isDecidedByNobody(ender) };
 }
 
-/* Whether anybody may reject a request: it names nobody, and neither this agent nor a sub-agent decides who may. */
-function isForEverybody(request: UserInputRequest, mayAnswer: MayAnswer | undefined): boolean {
-  if (mayAnswer !== undefined || request.path !== undefined) return false;
-  if (request.type === 'question-request') return true;
-  return request.approvers === undefined && request.notRequester === undefined;
+/* Neither this agent nor those above say who may answer. */
+function isDecidedByNobody({ mayAnswer, above }: FullEnder): boolean {
+  return mayAnswer === undefined && above?.mayEnd === undefined;
+}
+
+/** Whether the sender may end a request of a sub-agent, or take back its recorded approval, for the agent of the parent thread. Throws `not-allowed`. */
+export async function allowEnding(
+  context: AnswerContext,
+  state: Readonly<ThreadState>,
+  requestId: string,
+  ender: Ender,
+): Promise<void> {
+  const approvals = await listUnstarted(context, state);
+  const ended = [...state.head.openRequests, ...approvals.map((each) => each.ended)];
+  const found = ended.find(({ request }) => request.requestId === requestId);
+  const { mayAnswer } = context;
+  if (found !== undefined)
+    await refuseUnlessAllowed(context, state, found, { ...ender, mayAnswer });
 }
 
 async function refuseUnlessAllowed(
   context: AnswerContext,
   state: Readonly<ThreadState>,
-  request: UserInputRequest,
-  { mayAnswer, ...ender }: Ender & { mayAnswer: MayAnswer | undefined },
+  ended: OpenRequest | EndedRequest,
+  ender: FullEnder,
 ): Promise<void> {
+  const { request } = ended;
   const { requestId, path } = request;
-  const rejection = { messages: [], answers: [makeRejection(request)], ...ender };
+  const { above, by, mayAnswer } = ender;
+  if (isRecorded(ended)) requirePerson(context, ended, ender);
+  /* The agents above have a say, and can't be asked here. */
+  if (above === undefined) refuseChild(state);
+  if (isDecidedByNobody(ender) && isForEverybody(request)) return;
+  const response = makeRejection(request);
+  const asking = { open: ended, response, by, above: { ...above, isEnding: true }, mayAnswer };
   try {
-    await allowAnswers(context, state, rejection, mayAnswer);
+    await above?.mayEnd?.(request);
+    await allowAnswer(context, state, asking);
   } catch (error) {
     if (!HoldpointError.isInstance(error)) throw error;
     if (error.code === 'not-allowed') throw makeEndingRefusal(requestId, error);
     /* The sub-agent can't be asked, or no longer asks this: nothing of it is ended that this agent's `mayAnswer` has not allowed. */
     if (path === undefined) throw error;
   }
-}
-
-function makeRejection({ type, requestId }: UserInputRequest): UserInputResponseContent {
-  return type === 'question-request'
-    ? { type: 'question-response', requestId, status: 'dismissed' }
-    : { type: 'approval-response', requestId, approved: false };
 }

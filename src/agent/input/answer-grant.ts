@@ -1,4 +1,4 @@
-import { isKeptByStore } from '../../content/approval-terms.ts';
+import { isKeptByStore, type Remember } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Vote, Voter } from '../../content/vote.ts';
 import type { Grant, StandingAnswer } from '../../content/grant.ts';
@@ -25,77 +25,104 @@ interface GrantAnswer {
   tools: ToolDefinitions;
 }
 
-/** Makes the event of a standing approval, of an answer that decides together with these votes. */
-type MakeGrant = (input: unknown, at: number, votes: readonly Vote[]) => ThreadEvent[];
+/** A standing approval that an answer asks for, before it is known which input it was decided on, when, and with whom. */
+export interface GrantDraft {
+  remember: Remember;
+  made: Pick<
+    Grant,
+    'grantId' | 'agent' | 'toolName' | 'definition' | 'terms' | 'person' | 'requestedBy'
+  >;
+}
 
 /**
- * Prepares the event of the standing approval that an answer asks for. What it returns makes that event for the input as it was decided on,
- * or none if the answer asks for no standing approval. Throws `invalid-answer` if the request allows none that wide, or if the store keeps none.
+ * Drafts the standing approval that an answer asks for; `undefined` if it asks for none, or if a sub-agent makes it. Throws `invalid-answer` if
+ * the request allows none that wide, or if the store keeps none.
  */
-export async function makeGrantMaker(
+export async function draftGrant(
   context: AnswerContext,
-  { open, request, response, voter, by, tools }: GrantAnswer,
-): Promise<MakeGrant> {
-  const { remember, requestId, approved, reason } = response;
-  if (remember === undefined) return () => [];
-  const { scope, match, expiresAfterMs, uses } = remember;
-  const { toolCall, threadId, requestedBy, path } = request;
-  const why = await whyNotRemembered(context, { open, request, response, tools });
+  { open, request, response, voter, tools }: Omit<GrantAnswer, 'by'>,
+): Promise<GrantDraft | undefined> {
+  const { remember, requestId } = response;
+  if (remember === undefined) return undefined;
+  const { toolCall, requestedBy, path } = request;
+  const why = await whyNotRemembered(context, { open, request, response, voter, tools });
   if (why !== undefined) throw makeGrantRefusal(requestId, why);
-  /* The sub-agent makes it. */
-  if (path !== undefined || open.place === undefined || toolCall === undefined) return () => [];
+  if (path !== undefined || open.place === undefined || toolCall === undefined) return undefined;
   const definition = tools.get(toolCall.toolName);
   if (definition === undefined) throw makeMissingToolError(request, toolCall.toolName);
-  const terms = await digestTerms(request);
+  const { principalId, name, generateId } = context;
   const person =
-    scope === 'principal' ? findSoleRequester(request, context.principalId) : undefined;
-  const grantId = context.generateId();
-  return (input, at, votes) => {
-    const covered = matchFor(match, input);
-    if (covered === undefined)
-      throw makeGrantRefusal(
-        requestId,
-        `the input lacks a field of its match, ${JSON.stringify(match)}`,
-      );
-    const grant = {
-      grantId,
-      decision: approved ? ('approved' as const) : ('rejected' as const),
-      ...(reason === undefined ? {} : { reason }),
-      scope,
-      ...(context.name === undefined ? {} : { agent: context.name }),
-      toolName: toolCall.toolName,
-      definition: definition.digest,
-      terms,
-      match: covered,
-      ...(person === undefined ? {} : { person, requestedBy }),
-      ...(request.notRequester === true
-        ? listAnswerers(
-            [...votes, { ...voter, ...by }].flatMap((each) =>
-              listPeopleBehind(context, request, each),
-            ),
-          )
-        : {}),
-      ...answersOf(request, [...votes, { ...voter, ...by, reason }]),
-      ...by,
-      threadId,
-      requestId,
-      createdAt: at,
-      ...(expiresAfterMs === undefined ? {} : { expiresAt: at + expiresAfterMs }),
-      ...(uses === undefined ? {} : { uses }),
-    };
-    return [{ type: 'grant-created', at, grant }];
+    remember.scope === 'principal' ? findSoleRequester(request, principalId) : undefined;
+  const made = {
+    grantId: generateId(),
+    ...(name === undefined ? {} : { agent: name }),
+    toolName: toolCall.toolName,
+    definition: definition.digest,
+    terms: await digestTerms(request),
+    ...(person === undefined ? {} : { person, requestedBy }),
   };
+  return { remember, made };
+}
+
+/** The answer that decided, and the votes beside it. */
+interface DecidingAnswer {
+  request: ApprovalRequest;
+  response: ApprovalResponseContent;
+  voter: Voter;
+  by: AnswerOptions;
+  votes: readonly Vote[];
+  /** The input that was decided on. */
+  input: unknown;
+  at: number;
+}
+
+/** The event of a drafted standing approval, once it is decided; none without a draft. Throws `invalid-answer` if it does not fit the input. */
+export function makeGrantEvents(
+  context: Pick<AnswerContext, 'principalId'>,
+  draft: GrantDraft | undefined,
+  { request, response, voter, by, votes, input, at }: DecidingAnswer,
+): ThreadEvent[] {
+  if (draft === undefined) return [];
+  const { requestId, threadId } = request;
+  const { approved, reason } = response;
+  const { scope, match, expiresAfterMs, uses } = draft.remember;
+  const covered = matchFor(match, input);
+  if (covered === undefined)
+    throw makeGrantRefusal(
+      requestId,
+      `the input lacks a field of its match, ${JSON.stringify(match)}`,
+    );
+  const answers = [...votes, { ...voter, ...by }];
+  const grant = {
+    ...draft.made,
+    decision: approved ? ('approved' as const) : ('rejected' as const),
+    ...(reason === undefined ? {} : { reason }),
+    scope,
+    match: covered,
+    ...(request.notRequester === true
+      ? listAnswerers(answers.flatMap((each) => listPeopleBehind(context, request, each)))
+      : {}),
+    ...listStandingAnswers([...votes, { ...by, reason }]),
+    ...by,
+    threadId,
+    requestId,
+    createdAt: at,
+    ...(expiresAfterMs === undefined ? {} : { expiresAt: at + expiresAfterMs }),
+    ...(uses === undefined ? {} : { uses }),
+  };
+  return [{ type: 'grant-created', at, grant }];
 }
 
 /** Why an answer can't decide later calls too, as widely as it asks for; `undefined` if it can. */
 export async function whyNotRemembered(
   context: AnswerContext,
-  { open, request, response, tools }: Omit<GrantAnswer, 'voter' | 'by'>,
+  { open, request, response, voter, tools }: Omit<GrantAnswer, 'by'>,
 ): Promise<string | undefined> {
   const { remember } = response;
   if (remember === undefined) return undefined;
   const why =
     whyTooWide(remember, request.remember) ??
+    whyNotOwn(voter) ??
     whyNotOne(request, response) ??
     whyNotKept(context, request, remember);
   const { toolCall, path } = request;
@@ -112,19 +139,14 @@ export async function whyNotRemembered(
 }
 
 /** The answers behind a standing approval, where its `principal` does not say it all. */
-function answersOf(
-  { reassignments }: ApprovalRequest,
-  answers: readonly (StandingAnswer & Voter)[],
-): Pick<Grant, 'answers'> {
+function listStandingAnswers(answers: readonly StandingAnswer[]): Pick<Grant, 'answers'> {
   const [first] = answers;
-  const isPlain = first?.principal !== undefined && first.onBehalfOf === undefined;
-  if (answers.length === 1 && isPlain) return {};
+  if (answers.length === 1 && first?.principal !== undefined) return {};
   return {
-    answers: answers.map(({ principal, channel, reason, onBehalfOf }) => ({
+    answers: answers.map(({ principal, channel, reason }) => ({
       ...(principal === undefined ? {} : { principal }),
       ...(channel === undefined ? {} : { channel }),
       ...(reason === undefined ? {} : { reason }),
-      ...(onBehalfOf === undefined ? {} : { reassignments }),
     })),
   };
 }
@@ -133,6 +155,12 @@ function answersOf(
 function listAnswerers(people: readonly Person[]): Pick<Grant, 'answeredBy' | 'answerers'> {
   const known = people.map(({ principal }) => principal).filter((each) => each !== undefined);
   return { answeredBy: [...new Set(people.map(({ name }) => name))], answerers: known };
+}
+
+function whyNotOwn({ onBehalfOf }: Voter): string | undefined {
+  return onBehalfOf === undefined
+    ? undefined
+    : `it is given for '${onBehalfOf}', who lent the right to answer this request alone`;
 }
 
 /* A rejection decides alone, for this call. For later ones it would, too. */

@@ -1,6 +1,8 @@
 import type { AnswerRefusal } from '../../content/request-rights.ts';
+import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { EndedRequest } from '../../thread/thread-head.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
 
 /* What people are told when an answer of theirs, or their change of a request, is refused. The callers decide who hears it. */
 
@@ -67,11 +69,27 @@ export function makeEndingRefusal(requestId: string, cause: HoldpointError): Hol
   return new HoldpointError('not-allowed', message, { requestId, cause });
 }
 
+/** For nobody in particular, who would undo a recorded approval. */
+export function makeNobodyRefusal(requestId: string, fault: string): HoldpointError {
+  const message = `Request ${requestId} is approved, and only a person who may reject it takes that back or releases it after a stop: pass the principal (${fault}).`;
+  return new HoldpointError('not-allowed', message, { requestId });
+}
+
+/** For somebody who may release none of the approvals that a stop holds. */
+export function makeReleaseRefusal(cause: HoldpointError): HoldpointError {
+  const { requestId } = cause;
+  const message = `What a stop holds is released by somebody who may reject it, so nothing was resumed. ${cause.message}`;
+  return new HoldpointError('not-allowed', message, { requestId, cause });
+}
+
 /** For somebody who would end a request about which nobody was asked. */
-export function makeUnaskedEndingError(threadId: string, requestId: string): HoldpointError {
+export function makeUnaskedEndingError({
+  threadId,
+  requestId,
+}: Pick<UserInputRequest, 'threadId' | 'requestId'>): HoldpointError {
   return new HoldpointError(
     'requests-open',
-    `Request ${requestId} of thread ${threadId} opened just now, and would have been ended unasked. Nothing was cancelled; send it again.`,
+    `Request ${requestId} of thread ${threadId} opened or was approved just now, and would have been ended unasked. Nothing was cancelled; send it again.`,
     { requestId },
   );
 }
@@ -206,5 +224,16 @@ export function makeAlreadyRememberedError(requestId: string): HoldpointError {
     'already-answered',
     `The approval of request ${requestId} is remembered already: see agent.grants(thread). Revoke that standing approval to end it.`,
     { requestId },
+  );
+}
+
+/** Throws `not-allowed` for a child thread. */
+export function refuseChild({ threadId, head }: Readonly<ThreadState>): void {
+  if (head.parent === undefined) return;
+  const { threadId: parentId, toolCallId } = head.parent;
+  throw new HoldpointError(
+    'not-allowed',
+    `Thread ${threadId} is a child thread: its input comes through call ${toolCallId} of thread ${parentId}. ` +
+      'Answer its requests there. agent.thread(id) opens it for reading, and agent.run([], thread) resumes it.',
   );
 }

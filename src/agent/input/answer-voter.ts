@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { isAnswererLimited } from '../../content/approval-terms.ts';
-import { type Requested, listRequesters } from '../../content/requesters.ts';
-import type { Voter } from '../../content/vote.ts';
+import { listRequesters } from '../../content/requesters.ts';
+import type { Right, Voter } from '../../content/vote.ts';
 import {
   explainSamePerson,
   findPrincipalName,
@@ -21,11 +21,7 @@ type Identifying = Pick<AnswerContext, 'principalId'>;
 export function findVoter(
   context: Pick<AnswerContext, 'principalId' | 'mayAnswer'>,
   request: ApprovalRequest,
-  {
-    by,
-    onBehalfOf,
-    head,
-  }: Pick<Answering, 'by'> & { onBehalfOf: string | undefined; head: Requested },
+  { by, right }: Pick<Answering, 'by'> & { right: Right },
 ): Voter {
   const { approvers, notRequester, requestId } = request;
   const { principal } = by;
@@ -37,17 +33,9 @@ export function findVoter(
     throw makeVoterRefusal(requestId, 'noPrincipal');
   }
   const person = identifyVoter(context, by, requestId);
-  const voter = { person, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
-  const asked = addRequesters(request, head);
-  if (notRequester === true) refuseRequesters(context, asked, { ...voter, principal });
+  const voter = { person, ...(right.of === 'self' ? {} : { onBehalfOf: right.from }) };
+  if (notRequester === true) refuseRequesters(context, request, { ...voter, principal });
   return voter;
-}
-
-/* A request of an older version says only who sent the latest message; its thread knows who else is waiting for a reply. */
-function addRequesters(request: ApprovalRequest, { requesters = [] }: Requested): ApprovalRequest {
-  if (request.requesters !== undefined) return request;
-  const known = requesters.filter((each) => each !== null);
-  return { ...request, requesters: [...listRequesters(request), ...known] };
 }
 
 /** The people behind a vote: who voted, and for whom. */

@@ -1,7 +1,10 @@
 import { type ApprovalRequest, undoEdit } from '../../content/approval.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
+import type { Right } from '../../content/vote.ts';
+import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
 import { withEdit } from '../../thread/events.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import {
   findAskingDelegation,
@@ -9,11 +12,13 @@ import {
   readShownRequests,
   type Reporting,
   type CheckedAnswers,
+  type MayEnd,
   type PassedOn,
 } from '../calls/delegation.ts';
 import {
   type AnswerContext,
-  findAllowedPerson,
+  holdsRight,
+  listPossibleRights,
   type AskedBy,
   makeAskedAnswer,
   type Answering,
@@ -21,12 +26,11 @@ import {
 } from './call-may-answer.ts';
 import { makeMayAnswerRefusal } from './answer-refusals.ts';
 import { makeEdit } from './answer-edit.ts';
-import type { ParsedInput } from './parse-input.ts';
+import { type AdmittedInput, listPassedDown } from './admitted-input.ts';
+import { releaseBelow } from './recorded-approvals.ts';
 
 /** An answer to a request of a sub-agent. */
 interface AnsweringBelow extends Pick<Answering, 'by' | 'above' | 'mayAnswer'> {
-  /** The person who had asked the sender to answer instead, as this agent says. */
-  onBehalfOf: string | undefined;
   request: UserInputRequest;
   response: UserInputResponseContent;
   asked: AskedBy;
@@ -39,36 +43,81 @@ interface Below {
 }
 
 /**
- * Has a sub-agent check an answer to its request, with what this agent and those above know: on whose behalf the sender answers, whose
- * approvals no longer count, and when it is too late. Throws `not-allowed` for an edit that this agent's `mayAnswer` refuses, or what the
- * sub-agent throws.
+ * Has a sub-agent check an answer to its request, with what this agent and those above know: in which right the sender answers, whose
+ * approvals no longer count, and when it is too late. The answer is given in one right, which all agents allow. Throws `not-allowed` if there
+ * is none, or what the sub-agent throws.
  */
 export async function checkBelow(
   answering: AnsweringBelow,
   { check, now }: Below,
 ): Promise<CheckedAnswers> {
-  const { request, asked, above, mayAnswer, onBehalfOf } = answering;
+  const { request, asked, above, mayAnswer } = answering;
   const revoked =
     request.type === 'approval-request'
       ? await findRevokedVoters(mayAnswer, request, above)
       : above.revoked;
   const until = Math.min(request.expiresAt ?? Infinity, above.until ?? Infinity);
-  const checkFor = async (person: string | undefined): Promise<CheckedAnswers> =>
-    check({ ...asked(), onBehalfOf: person ?? above.onBehalfOf, revoked, until });
-  const checked = await checkFor(onBehalfOf);
-  const edit = await checkEditBelow(answering, { text: checked.text, at: now() });
-  /* Somebody who may answer the request as it stands may need another's right for what it would be. */
-  return edit === undefined || edit.onBehalfOf === onBehalfOf ? checked : checkFor(edit.onBehalfOf);
+  return useRightBelow({ request, asked, mayAnswer, within: above.right }, async (right) => {
+    const { onlyIfUnspent, isEnding } = above;
+    const mayEnd = isEnding === true ? undefined : makeMayEnd(answering, right);
+    const passed = { right, revoked, until, onlyIfUnspent, isEnding, mayEnd };
+    const checked = await check({ ...asked(), ...passed });
+    const edited = await askAboutEdit(answering, { text: checked.text, at: now() });
+    if (edited === undefined || (await holdsRight(mayAnswer, { request, asked, edited }, right)))
+      return checked;
+    throw makeMayAnswerRefusal(request.threadId, request.requestId, ' with this edit');
+  });
+}
+
+/** Asks this agent, and those above, whether the sender may end other requests of the sub-agent; `undefined` if anybody may. */
+function makeMayEnd({ by, above, mayAnswer }: AnsweringBelow, right: Right): MayEnd | undefined {
+  if (mayAnswer === undefined) return above.mayEnd;
+  return async (request) => {
+    const asked = makeAskedAnswer(request, makeRejection(request), by);
+    if (!(await holdsRight(mayAnswer, { request, asked }, right)))
+      throw makeMayAnswerRefusal(request.threadId, request.requestId);
+    await above.mayEnd?.(request);
+  };
+}
+
+/** The plain rejection of a request, by which it is asked who may end it. */
+export function makeRejection({ type, requestId }: UserInputRequest): UserInputResponseContent {
+  return type === 'question-request'
+    ? { type: 'question-response', requestId, status: 'dismissed' }
+    : { type: 'approval-response', requestId, approved: false };
 }
 
 /**
- * On whose behalf somebody may edit a sub-agent's request; `undefined` for an answer that doesn't. Throws `not-allowed` for an edit that this
- * agent's `mayAnswer` refuses. The sub-agent has checked the edit, and has given the text of the request with it.
+ * Passes something that a person does to a sub-agent in the first right that both allow, the person's own before that of others. Throws
+ * `not-allowed` if there is none, and any other error of the sub-agent.
  */
-async function checkEditBelow(
-  { request, response, asked, by, mayAnswer }: AnsweringBelow,
+export async function useRightBelow<RESULT>(
+  {
+    request,
+    asked,
+    mayAnswer,
+    within,
+  }: Pick<AnsweringBelow, 'request' | 'asked' | 'mayAnswer'> & { within: Right | undefined },
+  use: (right: Right) => Promise<RESULT>,
+): Promise<RESULT> {
+  let refusal = makeMayAnswerRefusal(request.threadId, request.requestId);
+  for (const right of within === undefined ? listPossibleRights(request) : [within]) {
+    if (!(await holdsRight(mayAnswer, { request, asked }, right))) continue;
+    try {
+      return await use(right);
+    } catch (error) {
+      if (!HoldpointError.isInstance(error) || error.code !== 'not-allowed') throw error;
+      refusal = error;
+    }
+  }
+  throw refusal;
+}
+
+/** What `mayAnswer` is asked besides about an edit of a sub-agent's request; `undefined` for an answer that makes none. The sub-agent has checked the edit, and has given the text of the request with it. */
+async function askAboutEdit(
+  { request, response, by }: AnsweringBelow,
   { text, at }: { text: string | undefined; at: number },
-): Promise<{ onBehalfOf: string | undefined } | undefined> {
+): Promise<AskedBy | undefined> {
   if (request.type !== 'approval-request' || response.type !== 'approval-response')
     return undefined;
   const { input, approved } = response;
@@ -76,11 +125,7 @@ async function checkEditBelow(
     return undefined;
   const edit = await makeEdit(undoEdit(request), input, text ?? request.text);
   const made: ApprovalRequest = { ...withEdit(request, { edit, ...by, at }), votes: [] };
-  const both = { request, asked, edited: makeAskedAnswer(made, response, by) };
-  const onBehalfOf = await findAllowedPerson(mayAnswer, both, () =>
-    makeMayAnswerRefusal(request.threadId, request.requestId, ' with this edit'),
-  );
-  return { onBehalfOf };
+  return makeAskedAnswer(made, response, by);
 }
 
 /**
@@ -90,24 +135,30 @@ async function checkEditBelow(
 export async function recordBelow(
   context: AnswerContext,
   log: ThreadLog,
-  input: ParsedInput,
-): Promise<ParsedInput> {
-  const { passed } = input;
-  if (passed === undefined) return input;
+  input: AdmittedInput,
+): Promise<AdmittedInput> {
+  await releaseBelow(input.released, input.parsed.by);
+  const passed = listPassedDown(input);
+  if (passed.length === 0) return input;
   try {
     for (const { record } of passed) await record();
   } catch (error) {
-    await showBelow(context, log, input);
+    await showBelow(context, log, input.parsed);
     throw error;
   }
   return { ...input, reported: await readMirrors(log, passed) };
+}
+
+/** What names requests, as the answers of an input do. */
+interface AboutRequests {
+  answers: readonly { requestId: string }[];
 }
 
 /** Shows what sub-agents have recorded about the requests that an input answers. Never rejects: the next answer or run shows it too. */
 export async function showBelow(
   context: AnswerContext,
   log: ThreadLog,
-  input: ParsedInput,
+  input: AboutRequests,
 ): Promise<void> {
   try {
     const below = callsBelow(context, log, input);
@@ -135,7 +186,7 @@ async function readMirrors(
 function callsBelow(
   { tools }: AnswerContext,
   { state: { threadId, head } }: ThreadLog,
-  { answers }: ParsedInput,
+  { answers }: AboutRequests,
 ): MirroredCall[] {
   const answered = new Set(answers.map(({ requestId }) => requestId));
   return head.openRequests.flatMap((open) =>
@@ -150,7 +201,7 @@ export async function commitMirror(
   { now }: Pick<AnswerContext, 'now'>,
   log: ThreadLog,
   asking: MirroredCall,
-): Promise<void> {
+): Promise<readonly ThreadEvent[]> {
   const mirror = await readMirrors(log, [asking]);
-  await log.commit((proposal) => proposal.add(...mirror(proposal, now())));
+  return log.commit((proposal) => proposal.add(...mirror(proposal, now())));
 }

@@ -3,21 +3,20 @@ import type { ApprovalResponseContent, ApprovalRequest } from '../../content/app
 import { makeAnswerable } from '../../content/answerable.ts';
 import { copyPlain } from '../../content/json-value.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
-import { pickToolCall, type RequestPath } from '../../content/tool-call.ts';
+import { pickToolCall } from '../../content/tool-call.ts';
 import {
   type AskedAnswer,
   type UserInputRequest,
   type UserInputResponseContent,
 } from '../../content/user-input.ts';
-import { HoldpointError } from '../../errors.ts';
+import { type Right, readRight } from '../../content/vote.ts';
+import type { HoldpointError } from '../../errors.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
 import type { AgentRules } from '../calls/decide-calls.ts';
-import type { ToolsBelow } from '../calls/delegation.ts';
 import type { GrantSources, MayStand } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
-import type { AnswerOptions, MayAnswer, ParsedInput } from './parse-input.ts';
-import { makeMayAnswerRefusal } from './answer-refusals.ts';
+import type { Above, AnswerOptions, MayAnswer } from './parse-input.ts';
 
 /** The agent's part of checking answers. */
 export interface AnswerContext extends GrantSources, AgentRules {
@@ -33,7 +32,7 @@ export interface Answering {
   response: ApprovalResponseContent;
   by: AnswerOptions;
   /** What the agents of the threads above say of the sender, of those who answered before, and of the time that is left. */
-  above: Pick<ParsedInput, 'onBehalfOf' | 'revoked' | 'until'>;
+  above: Above;
   /** Says who may answer the request with an edit too; `undefined` if everybody may, or the agent of the parent thread has asked. */
   mayAnswer: MayAnswer | undefined;
 }
@@ -44,25 +43,52 @@ export type AskedBy = (instead?: {
   by?: AnswerOptions;
 }) => AskedAnswer;
 
+/** What is asked before an answer counts. Of an edited request, `edited` is what is asked besides: the person must be allowed to answer both. */
+interface AskedRight {
+  request: UserInputRequest;
+  asked: AskedBy;
+  edited?: AskedBy;
+}
+
 /**
- * On whose behalf somebody may answer: `undefined` on their own, otherwise the person who had asked them to answer instead. Of an edited
- * request, `edited` makes what is asked besides: they must be allowed to answer both. Throws what `refuse` makes for somebody who may not.
+ * The right in which somebody may answer, their own before that of others; `within` is the only one that the agent of the thread above
+ * allows. Throws what `refuse` makes for somebody who has none.
  */
-export async function findAllowedPerson(
+export async function findRight(
   mayAnswer: MayAnswer | undefined,
-  { request, asked, edited }: { request: UserInputRequest; asked: AskedBy; edited?: AskedBy },
+  { within, ...about }: AskedRight & { within: Right | undefined },
   refuse: () => HoldpointError,
-): Promise<string | undefined> {
-  const answers = edited === undefined ? [asked] : [asked, edited];
-  if (await isAllowed(mayAnswer, answers)) return undefined;
-  const { reassignments = [] } = request.type === 'approval-request' ? request : {};
-  for (const { from, to } of reassignments) {
-    if (!(await isAllowed(mayAnswer, answers, { approvers: [to] }))) continue;
-    /* The first of a person's reassignments is their own. They must still be allowed to answer. */
-    const { principal, channel } = reassignments.find((other) => other.from === from) ?? {};
-    if (await isAllowed(mayAnswer, answers, { by: { principal, channel } })) return from;
-  }
+): Promise<Right> {
+  for (const right of within === undefined ? listPossibleRights(about.request) : [within])
+    if (await holdsRight(mayAnswer, about, right)) return right;
   throw refuse();
+}
+
+/** The rights in which a request may be answered: one's own, and those of the people who asked others to answer instead. */
+export function listPossibleRights(request: UserInputRequest): Right[] {
+  const { reassignments = [] } = request.type === 'approval-request' ? request : {};
+  const lent = new Set(reassignments.map(({ from }) => from));
+  return [{ of: 'self' }, ...[...lent].map((from): Right => ({ of: 'reassigned', from }))];
+}
+
+/** Whether somebody may answer in this right, now. A lent right ends when the person who lent it may no longer answer. */
+export async function holdsRight(
+  mayAnswer: MayAnswer | undefined,
+  { request, asked, edited }: AskedRight,
+  right: Right,
+): Promise<boolean> {
+  const answers = edited === undefined ? [asked] : [asked, edited];
+  if (right.of === 'self') return isAllowed(mayAnswer, answers);
+  const { reassignments = [] } = request.type === 'approval-request' ? request : {};
+  const lent = reassignments.filter(({ from }) => from === right.from);
+  /* The first of a person's reassignments is their own. */
+  const [own] = lent;
+  if (own === undefined) return false;
+  const { principal, channel } = own;
+  if (!(await isAllowed(mayAnswer, answers, { by: { principal, channel } }))) return false;
+  for (const { to } of lent)
+    if (await isAllowed(mayAnswer, answers, { approvers: [to] })) return true;
+  return false;
 }
 
 /** Whether `mayAnswer` allows all of these answers, with other approvers than their requests' own, or of another person, if given. */
@@ -96,20 +122,18 @@ export function makeAskedAnswer(
   };
 }
 
-/** The app's `mayAnswer`, which lets nobody answer where it has read a field of the input that the tool doesn't have. */
+/** The app's `mayAnswer`, which lets nobody answer where it has read a field of the input that the request says the tool doesn't have. */
 export function guardMayAnswer(
   mayAnswer: MayAnswer | undefined,
-  definedTools: () => ToolsBelow | Promise<ToolsBelow>,
   report: (failure: SettingFailure) => void,
 ): MayAnswer | undefined {
   if (mayAnswer === undefined) return undefined;
   return async (asked) => {
     const { request } = asked;
-    const { toolCall, path } = request.type === 'approval-request' ? request : {};
+    const { toolCall, inputNames } = request.type === 'approval-request' ? request : {};
     if (toolCall === undefined) return mayAnswer(asked);
     const { toolName, input } = toolCall;
-    const tools = await findToolsAt(path, await definedTools());
-    const reads = new InputReads(tools?.get(toolName)?.inputSchema);
+    const reads = new InputReads(inputNames);
     const answer = await reads.during(input, (copy) => {
       toolCall.input = copy;
       return mayAnswer(asked);
@@ -123,63 +147,39 @@ export function guardMayAnswer(
   };
 }
 
-/** The tools of the agent that asks: of a sub-agent, if the request has come through delegated calls; `undefined` if they can't be known. */
-export async function findToolsAt(
-  path: RequestPath | undefined,
-  own: ToolsBelow,
-): Promise<ToolsBelow | undefined> {
-  let tools: ToolsBelow | undefined = own;
-  for (const { toolName } of path ?? [])
-    tools = await tools?.get(toolName)?.delegation?.definedTools?.();
-  return tools;
-}
-
 /**
- * The people whose earlier approvals of a request no longer count: `mayAnswer` would refuse them now, or an agent above says so. Throws what
- * `mayAnswer` throws.
+ * The people whose earlier approvals of a request no longer count: the right in which they were given does not stand any more, or an agent
+ * above says so. Another right that the person has by now does not revive them. Throws what `mayAnswer` throws.
  */
 export async function findRevokedVoters(
   mayAnswer: MayAnswer | undefined,
   request: ApprovalRequest,
-  above: Pick<ParsedInput, 'revoked'>,
+  above: Above,
 ): Promise<ReadonlySet<string>> {
-  const { votes = [], requestId, threadId } = request;
+  const { votes = [], requestId } = request;
   const revoked = new Set(above.revoked);
   if (mayAnswer === undefined) return revoked;
-  for (const { person, principal, channel, reason, remember } of votes) {
+  for (const vote of votes) {
+    const { person, principal, channel, reason, remember } = vote;
     const said = { ...(reason === undefined ? {} : { reason }), ...(remember && { remember }) };
     const response = { type: 'approval-response', requestId, approved: true, ...said } as const;
     const asked = makeAskedAnswer(request, response, { principal, channel });
-    const refusal = makeMayAnswerRefusal(threadId, requestId);
-    try {
-      await findAllowedPerson(mayAnswer, { request, asked }, () => refusal);
-    } catch (error) {
-      if (error !== refusal) throw error;
-      revoked.add(person);
-    }
+    if (!(await holdsRight(mayAnswer, { request, asked }, readRight(vote)))) revoked.add(person);
   }
   return revoked;
 }
 
-/** Asks `mayAnswer` whether those who gave the answers behind a standing approval may still give them. */
+/**
+ * Asks `mayAnswer` whether those who gave the answers behind a standing approval may give them to the new request, as its rule made it, each
+ * in their own right: a right that was lent for one request is lent for no other.
+ */
 export function makeStandingCheck(mayAnswer: MayAnswer): MayStand {
-  return async ({ request: asked, answers, response }) => {
-    const { threadId, requestId } = asked;
-    const refusal = makeMayAnswerRefusal(threadId, requestId);
-    for (const { principal, channel, reason, reassignments } of answers) {
-      const request = { ...asked, ...(reassignments === undefined ? {} : { reassignments }) };
+  return async ({ request, answers, response }) => {
+    for (const { principal, channel, reason } of answers) {
       const given = { ...response, ...(reason === undefined ? {} : { reason }) };
       const by = { principal, ...(channel === undefined ? {} : { channel }) };
-      try {
-        await findAllowedPerson(
-          mayAnswer,
-          { request, asked: makeAskedAnswer(request, given, by) },
-          () => refusal,
-        );
-      } catch (error) {
-        if (error !== refusal) throw error;
-        return false;
-      }
+      const asked = makeAskedAnswer(request, given, by);
+      if (!(await holdsRight(mayAnswer, { request, asked }, { of: 'self' }))) return false;
     }
     return true;
   };

@@ -10,9 +10,10 @@ import type { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
 import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
+import type { PrincipalId } from '../../policy/same-person.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { importedMessageSchemas, convertFromUIMessage } from '../model/message-schemas.ts';
-import { findFileFault, hasContent, parseAnswerer, type AnswerOptions } from './parse-input.ts';
+import { findFileFault, hasContent, parseActor, type AnswerOptions } from './parse-input.ts';
 import { listImportedMessages, withMessageId } from '../../thread/app-messages.ts';
 import { copyAsLogged, toJson } from '../../thread/tagged-json.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
@@ -34,15 +35,21 @@ interface ParsedHistory {
   by: AnswerOptions;
 }
 
+interface HistorySettings {
+  allowSystemInMessages?: boolean | undefined;
+  principalId: PrincipalId;
+}
+
 /** Checks a history before anything is written. Throws `invalid-input` with the position of what can't be kept. */
 export async function parseHistory(
   { messages, openCalls = 'refuse', principal, channel }: ImportedHistory,
-  { allowSystemInMessages }: { allowSystemInMessages?: boolean | undefined },
+  { allowSystemInMessages, principalId }: HistorySettings,
 ): Promise<ParsedHistory> {
-  const by = parseAnswerer({
+  const sender = {
     ...(principal !== undefined && { principal }),
     ...(channel !== undefined && { channel }),
-  });
+  };
+  const by = parseActor(sender, principalId);
   if (!Array.isArray(messages) || messages.length === 0) {
     throw new HoldpointError('invalid-input', 'messages must be an array of at least one message.');
   }

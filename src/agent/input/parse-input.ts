@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
+import { renderSchemaError } from '../../content/field-fault.ts';
 import { whyNotSendable } from '../../content/message-file.ts';
 import { copyPlain } from '../../content/json-value.ts';
 import {
@@ -7,14 +8,15 @@ import {
   userInputResponseSchema,
   type AskedAnswer,
 } from '../../content/user-input.ts';
+import type { Right } from '../../content/vote.ts';
+import type { MayEnd } from '../calls/delegation.ts';
 import { HoldpointError } from '../../errors.ts';
+import { type PrincipalId, readIdField, whyNobody } from '../../policy/same-person.ts';
 import { whyNotStrictJson } from '../../policy/strict-json.ts';
 import { readMessageId, withMessageId } from '../../thread/app-messages.ts';
 import { copyAsLogged } from '../../thread/tagged-json.ts';
-import type { ThreadEvent } from '../../thread/thread-event.ts';
-import type { OpenRequest } from '../../thread/thread-head.ts';
-import type { CheckedAnswers, MirroredCall, Reporting } from '../calls/delegation.ts';
 import { inputMessageSchemas } from '../model/message-schemas.ts';
+import { noteRefusal, type Refusals } from './refused-answers.ts';
 
 /** The input of a run: text, messages, answers, or several of these. `[]` resumes the thread. */
 export type RunInput = InputItem | readonly InputItem[];
@@ -33,7 +35,8 @@ interface AnswerMessage {
 /** Who sends a message or an answer, and through which channel. */
 export interface AnswerOptions {
   /**
-   * The sender, as authenticated by the app: any JSON. It is recorded with each message and answer. Requests that a message leads to show
+   * The sender, as authenticated by the app: a text, or an object that the agent's `principalId` names, or that has an `id`, `subject`, `sub` or
+   * `email`; any other object is refused with `invalid-input`. It is recorded with each message and answer. Requests that a message leads to show
    * it to the people who are asked (`requestedBy`, `requesters`), so leave out what they may not see.
    */
   principal?: unknown;
@@ -50,52 +53,57 @@ export interface AnswerOptions {
  */
 export type MayAnswer = (asked: AskedAnswer) => boolean | PromiseLike<boolean>;
 
-/** The input of a run, checked as far as possible without the thread. */
+/** The input of a run, checked as far as possible without the thread. See `AdmittedInput` for what follows. */
 export interface ParsedInput {
   messages: ModelMessage[];
   answers: UserInputResponseContent[];
+  /** The requests that all answers name, in their order, and why some of these can't be read; absent where all can. */
+  unreadable?: { refusals: Refusals; requestIds: readonly string[] };
   /** Who sends it. */
   by: AnswerOptions;
   /** Everybody for whom the messages are sent, if not only for the sender. */
   requesters?: readonly unknown[];
   /** The id of the message to whose reply the caller is entitled: what the caller named, or else what the last of `messages` has. */
   messageId?: string | undefined;
-  /**
-   * Whether the sender is this principal, who sent a message before. Absent where a recorded message stays, whatever is sent under its id.
-   */
-  isSender?: (principal: unknown) => boolean;
+  /** Set if the agent above sends it: a recorded message stays, whatever is sent under its id. */
+  isFromParent?: true;
   /** Whether the sender resumes a turn that a person stopped before its reply. */
   resumeStopped?: boolean | undefined;
   /** The revision at which the thread recorded the message that is edited. */
   replaces?: number | undefined;
-  /** The open requests that the sender may answer; absent without `mayAnswer`. */
-  allowedRequests?: ReadonlySet<string>;
-  /** How answers count whose request demands more than one yes, or which say more than yes or no; by request. */
-  weighed?: ReadonlyMap<string, Weigh>;
-  /** The person who had asked the sender to answer instead, if the agent of the parent thread says so. */
-  onBehalfOf?: string | undefined;
-  /** The people whose earlier approvals no longer count, as the agents of the threads above say. */
-  revoked?: ReadonlySet<string> | undefined;
-  /** When the answered request closes in the threads above. */
-  until?: number | undefined;
-  /** Throws for an open request that the input ends, unless the sender may; absent where the input ends none, or all may be ended. */
-  refuseEnding?: RefuseEnding | undefined;
-  /** The answers to requests of sub-agents, which record them; absent without one. */
-  passed?: readonly PassedDown[];
-  /** What the sub-agents have recorded about the answers to their requests. */
-  reported?: Reporting;
+  /** What the agents of the threads above say of the answers; absent where there is none above. */
+  above?: Above;
 }
 
-/** An answer that a sub-agent has checked. */
-export interface PassedDown extends MirroredCall, CheckedAnswers {}
+/** What the agents of the threads above say of an answer to a sub-agent's request. */
+export interface Above {
+  /** The right in which it is given. */
+  right?: Right | undefined;
+  /** The people whose earlier approvals no longer count. */
+  revoked?: ReadonlySet<string> | undefined;
+  /** When the request closes there. */
+  until?: number | undefined;
+  /** Whether the person must not have answered before; see `RespondOptions`. */
+  onlyIfUnspent?: boolean | undefined;
+  /** Whether the answer is a rejection that is not given: it is only asked whether the person may end the request. */
+  isEnding?: boolean | undefined;
+  /** Asks them whether the person may end other requests with the answer. */
+  mayEnd?: MayEnd | undefined;
+}
 
-/** The events of an answer to a request as it is now: the first says that the request is decided, or voted on; none if nothing changes. */
-export type Weigh = (open: OpenRequest, at: number) => ThreadEvent[];
+/** Options of `agent.respond`. */
+export interface RespondOptions extends AnswerOptions {
+  /**
+   * Refuses an answer of somebody who has already approved the request or answered it otherwise, with `already-answered`: for what is to be used
+   * once, such as a link in a mail. The log decides, also between two processes. Without it, people may change their approval while others are awaited.
+   */
+  onlyIfUnspent?: boolean;
+}
 
-/** Throws for a request that would be ended without an answer, unless somebody was asked whether it may be. */
-export type RefuseEnding = (open: OpenRequest) => void;
-
-/** Parses the input of a run. Throws `invalid-input` or `invalid-answer` before anything has happened. */
+/**
+ * Parses the input of a run. Throws `invalid-input`, or `invalid-answer` for an answer that names no request. An answer that can't be read is
+ * refused with the others: see `acceptInput`.
+ */
 export function parseInput(
   input: unknown,
   options: AnswerOptions & {
@@ -105,9 +113,21 @@ export function parseInput(
 ): ParsedInput {
   const parsed: ParsedInput = { messages: [], answers: [], by: parseAnswerer(options) };
   const items = Array.isArray(input) ? input : [input];
-  for (const item of items.flatMap(unwrapAnswers)) {
-    if (isAnswer(item)) parsed.answers.push(parseAnswer(item));
-    else parsed.messages.push(parseMessage(item, options));
+  const given = items.flatMap(unwrapAnswers);
+  const refusals = new Map<string, HoldpointError>();
+  for (const item of given) {
+    if (!isAnswer(item)) parsed.messages.push(parseMessage(item, options));
+    else {
+      try {
+        parsed.answers.push(parseAnswer(item));
+      } catch (error) {
+        noteRefusal(refusals, readRequestId(item), error);
+      }
+    }
+  }
+  if (refusals.size > 0) {
+    const requestIds = given.filter(isAnswer).map((item) => readRequestId(item) ?? '');
+    parsed.unreadable = { refusals, requestIds };
   }
   for (const message of parsed.messages) {
     refuseEmpty(message);
@@ -158,18 +178,6 @@ function unwrapAnswers(item: unknown): unknown[] {
   return rest.length === 0 ? answers : [...answers, { ...item, content: rest }];
 }
 
-/** The answers in the input of a run, as they were given, and the requests that they name. */
-export function listAnswers(input: unknown): { requestId: string; given: unknown }[] {
-  const items: unknown[] = Array.isArray(input) ? input : [input];
-  return items
-    .flatMap(unwrapAnswers)
-    .filter(isAnswer)
-    .flatMap((given) => {
-      const requestId = readRequestId(given);
-      return requestId === undefined ? [] : [{ requestId, given }];
-    });
-}
-
 function parseMessage(
   item: unknown,
   options: { allowSystemInMessages?: boolean | undefined },
@@ -204,7 +212,7 @@ function parseAnswer(item: unknown): UserInputResponseContent {
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-answer',
-      `Not a valid answer to a request: ${z.prettifyError(parsed.error)}`,
+      `Not a valid answer to a request: ${renderSchemaError(parsed.error)}`,
       { requestId: readRequestId(item) },
     );
   }
@@ -274,6 +282,28 @@ export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOpti
     ...(principal === undefined ? {} : { principal: copyPlain(principal) }),
     ...(channel === undefined ? {} : { channel }),
   };
+}
+
+/**
+ * Who does something that is recorded under their name. Throws as `parseAnswerer` does, and `invalid-input` for an object that nothing names:
+ * others would read all of it, with its tokens, as the person's name.
+ */
+export function parseActor(given: AnswerOptions, principalId: PrincipalId): AnswerOptions {
+  const by = parseAnswerer(given);
+  refuseNameless(by, principalId);
+  return by;
+}
+
+/** Throws `invalid-input` for a principal that is an object which nothing names. */
+export function refuseNameless({ principal }: AnswerOptions, principalId: PrincipalId): void {
+  const isObject = typeof principal === 'object' && principal !== null;
+  const hasName = !isObject || readIdField(principal) !== undefined;
+  const fault = hasName ? undefined : whyNobody(principal, principalId);
+  if (fault === undefined) return;
+  throw new HoldpointError(
+    'invalid-input',
+    `The principal names nobody: ${fault}. Give it an 'id', or the agent a principalId that names it.`,
+  );
 }
 
 const channelSchema = z

@@ -1,13 +1,20 @@
 import type { ModelMessage } from 'ai';
 import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
+import { isSamePrincipal, type PrincipalId } from '../../policy/same-person.ts';
 import { readMessageId, isAppMessage, findRetractedMessages } from '../../thread/app-messages.ts';
+import type { Proposal } from '../../thread/proposal.ts';
 import { toJson } from '../../thread/tagged-json.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
+import { computeThreadStatus, isRunning } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
+import { listHeldApprovals } from '../calls/close-requests.ts';
 import type { ParsedInput } from './parse-input.ts';
 
-type SentMessages = Pick<ParsedInput, 'messages' | 'messageId' | 'isSender' | 'replaces'>;
+type SentMessages = Pick<
+  ParsedInput,
+  'messages' | 'messageId' | 'by' | 'isFromParent' | 'replaces'
+>;
 
 /**
  * The messages of an input that the thread does not have: those without an id, or with an unknown one. If the thread has the message that
@@ -17,15 +24,18 @@ type SentMessages = Pick<ParsedInput, 'messages' | 'messageId' | 'isSender' | 'r
 export function listNewMessages(
   { messages, head, events }: Readonly<Pick<ThreadState, 'messages' | 'head' | 'events'>>,
   input: SentMessages,
+  principalId: PrincipalId,
 ): readonly ModelMessage[] {
-  const { messages: sent, messageId, isSender } = input;
+  const { messages: sent, messageId, by, isFromParent } = input;
   if (sent.every((message) => readMessageId(message) === undefined)) return sent;
   const kept = messages.length - listReplacedMessages({ events }, input).length;
   const recorded = [...messages.slice(0, kept), ...head.queuedMessages];
   const known = new Map(recorded.toReversed().map((message) => [readMessageId(message), message]));
   const repeated = messageId === undefined ? undefined : known.get(messageId);
-  if (messageId !== undefined && repeated !== undefined && isSender !== undefined) {
-    refuseOtherSender(events, messageId, isSender);
+  if (messageId !== undefined && repeated !== undefined && isFromParent !== true) {
+    refuseOtherSender(events, messageId, (principal) =>
+      isSamePrincipal(by.principal, principal, principalId),
+    );
   }
   const named = sent.findIndex((message) => readMessageId(message) === messageId);
   const begin = repeated === undefined ? undefined : recorded.indexOf(repeated) - named;
@@ -36,7 +46,7 @@ export function listNewMessages(
     if (before === undefined && (id !== undefined || begin === undefined)) {
       added.push(message);
       if (id !== undefined) known.set(id, message);
-    } else if (isSender !== undefined && !hasSameContent(before, message)) {
+    } else if (isFromParent !== true && !hasSameContent(before, message)) {
       throw new HoldpointError(
         'invalid-input',
         `The message with the id ${JSON.stringify(id ?? messageId)} already exists with other content. Messages can't be edited: send this one with a new id.`,
@@ -50,7 +60,7 @@ export function listNewMessages(
 function refuseOtherSender(
   events: ThreadState['events'],
   messageId: string,
-  isSender: NonNullable<SentMessages['isSender']>,
+  isSender: (principal: unknown) => boolean,
 ): void {
   const index = events.findLastIndex(
     (event) => event.type === 'message-added' && readMessageId(event.message) === messageId,
@@ -73,7 +83,7 @@ function toContentParts({ content }: ModelMessage): unknown {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-type Edit = Pick<ParsedInput, 'replaces' | 'isSender'>;
+type Edit = Pick<ParsedInput, 'replaces' | 'by'>;
 
 /**
  * The messages that an edit takes back, oldest first: the one recorded at its `replaces`, and those after it. None if the message was
@@ -81,7 +91,7 @@ type Edit = Pick<ParsedInput, 'replaces' | 'isSender'>;
  */
 export function listReplacedMessages(
   { events }: Pick<ThreadState, 'events'>,
-  { replaces }: Edit,
+  { replaces }: Pick<Edit, 'replaces'>,
 ): readonly ThreadEventOf<'message-added'>[] {
   if (replaces === undefined) return [];
   const all = events.slice();
@@ -96,8 +106,9 @@ export function listReplacedMessages(
 /** Throws `not-allowed` unless the sender of an edit wrote the message and all that the edit takes back, and none of it has a reply. */
 export function refuseEdit(
   { threadId, head, events }: Readonly<ThreadState>,
-  { replaces, isSender }: Edit,
+  { replaces, by }: Edit,
   replaced: ReturnType<typeof listReplacedMessages>,
+  principalId: PrincipalId,
 ): void {
   if (replaces === undefined) return;
   const which = `Message ${replaces} of thread ${threadId} can't be edited`;
@@ -111,9 +122,53 @@ export function refuseEdit(
       `${which}: only a message without a reply can be. Send a new message instead.`,
     );
   }
-  if ([edited, ...replaced].every(({ principal }) => isSender?.(principal) === true)) return;
+  const isOwn = [edited, ...replaced].every(({ principal }) =>
+    isSamePrincipal(by.principal, principal, principalId),
+  );
+  if (isOwn) return;
   throw new HoldpointError(
     'not-allowed',
     `${which}: it, or a message after it, was sent by somebody else. Send a new message instead.`,
   );
+}
+
+/** Throws for a message while the thread is run, waits, or has a call whose outcome is unknown. */
+export function refuseMessage(
+  threadId: string,
+  proposal: Proposal,
+  whilePending: 'refuse' | 'cancel',
+  now: number,
+): void {
+  const { head } = proposal;
+  if (isRunning(head, now)) {
+    throw new HoldpointError(
+      'thread-busy',
+      `Thread ${threadId} is being run; send the message when that run has ended.`,
+    );
+  }
+  if (computeThreadStatus(head, now) === 'indeterminate') {
+    throw new HoldpointError(
+      'thread-indeterminate',
+      `Thread ${threadId} has a call whose outcome is unknown; see thread.calls. Settle it with agent.settle first.`,
+    );
+  }
+  const deferred = head.calls.filter((call) => call.status === 'deferred');
+  const awaited = head.openRequests.length + deferred.length;
+  const held = listHeldApprovals(proposal);
+  if (held.length > 0 && whilePending !== 'cancel') {
+    throw new HoldpointError(
+      'requests-open',
+      `Thread ${threadId} was stopped, and holds ${held.length} approval(s) that have not been used. ` +
+        'Who may reject them resumes it with run([], thread, { principal, resumeStopped: true }), ' +
+        "or takes them back with whilePending: 'cancel'.",
+      { requestId: held[0]?.request.requestId },
+    );
+  }
+  if (awaited > 0 && whilePending !== 'cancel') {
+    throw new HoldpointError(
+      'requests-open',
+      `Thread ${threadId} waits for ${awaited} answer(s) or deferred result(s). ` +
+        "Send the answers, deliver the results, or run with whilePending: 'cancel'.",
+    );
+  }
 }

@@ -1,31 +1,11 @@
 import { applyToRequest } from '../../thread/events.ts';
-import {
-  explainSamePerson,
-  findPrincipalName,
-  isSamePerson,
-  type Person,
-} from '../../policy/same-person.ts';
-import { type ApprovalRequest, approve } from '../../content/approval.ts';
-import type { Requested } from '../../content/requesters.ts';
+import { explainSamePerson, isSamePerson, type Person } from '../../policy/same-person.ts';
+import type { ApprovalRequest } from '../../content/approval.ts';
 import { type Vote, type Voter, votesOfOthers } from '../../content/vote.ts';
-import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
-import { isOverdue, type OpenRequest } from '../../thread/thread-head.ts';
-import type { ThreadState } from '../../thread/thread-state.ts';
-import { findAskingDelegation, type Reassignment } from '../calls/delegation.ts';
-import { identifyVoter, findVoter, listPeopleBehind } from './answer-voter.ts';
-import { commitMirror } from './answers-below.ts';
-import { type AnswerContext, findAllowedPerson, makeAskedAnswer } from './call-may-answer.ts';
-import {
-  makeMayAnswerRefusal,
-  makeNoVoteError,
-  makeNotOpenError,
-  makeReassignNameError,
-  makeReassignRefusal,
-  makeUnknownRequestError,
-  makeVoterRefusal,
-} from './answer-refusals.ts';
-import type { AnswerOptions, MayAnswer } from './parse-input.ts';
+import { listPeopleBehind } from './answer-voter.ts';
+import type { AnswerContext } from './call-may-answer.ts';
+import { makeVoterRefusal } from './answer-refusals.ts';
 
 /** The votes of a request, as they count beside an answer. */
 export interface VoteCount {
@@ -86,101 +66,6 @@ function refuseOtherName(
   throw makeVoterRefusal(requestId, 'hasApproved', explainSamePerson(one, other));
 }
 
-/** Takes back the approval that a person gave to a request that is not decided yet. */
-export async function withdrawVote(
-  context: AnswerContext,
-  log: ThreadLog,
-  { requestId, by }: { requestId: string; by: AnswerOptions },
-): Promise<void> {
-  const { threadId, head } = log.state;
-  const open = openApproval(log.state, requestId, context.now());
-  const asking = findAskingDelegation(context.tools, { threadId, head }, open);
-  if (asking !== undefined) {
-    await asking.delegation.withdraw(asking.call, { request: open.request, by });
-    return commitMirror(context, log, asking);
-  }
-  await log.commit((proposal) => {
-    const { request } = openApproval(proposal.state, requestId, context.now());
-    const own = findOwnVote(context, request, by);
-    proposal.add({ ...makeWithdrawn(request, own.person, context.now()), ...by });
-  });
-}
-
-/** The approval that a person may take back. Throws `not-allowed` if there is none. */
-export function findOwnVote(
-  context: Pick<AnswerContext, 'principalId'>,
-  { requestId, votes = [] }: ApprovalRequest,
-  by: AnswerOptions,
-): Vote {
-  const { principalId } = context;
-  const person = identifyVoter(context, by, requestId);
-  const own = votes.find(
-    (vote) => (findPrincipalName(vote.principal, principalId) ?? vote.person) === person,
-  );
-  if (own === undefined) throw makeNoVoteError(requestId);
-  return own;
-}
-
-/** Lets somebody else answer a request instead of a person who may answer it. For a mirrored request, the sub-agent records it first. */
-export async function reassignRequest(
-  context: AnswerContext,
-  log: ThreadLog,
-  { requestId, to, by, isFromParent }: Reassignment,
-): Promise<void> {
-  const { mayAnswer } = context;
-  const isName = to.trim() !== '' && to.length <= 200;
-  if (mayAnswer === undefined && (!isFromParent || !isName))
-    throw makeReassignRefusal(requestId, to);
-  if (!isName) throw makeReassignNameError(requestId);
-  const { threadId, head } = log.state;
-  const open = openApproval(log.state, requestId, context.now());
-  const from = await findReassigner(context, log.state, { request: open.request, by, mayAnswer });
-  const asking = findAskingDelegation(context.tools, { threadId, head }, open);
-  /* If the process dies after this, this thread still refuses the other person, and the request can be reassigned again. */
-  if (asking !== undefined) {
-    await asking.delegation.reassign(asking.call, { requestId, to, by, isFromParent: true });
-    return commitMirror(context, log, asking);
-  }
-  await log.commit((proposal) => {
-    const at = context.now();
-    openApproval(proposal.state, requestId, at);
-    proposal.add({ type: 'request-reassigned', at, requestId, from, to, ...by });
-  });
-}
-
-/** The person who may let somebody else answer a request: the principal, or the one for whom they may. Throws `not-allowed` for anybody else. */
-export async function findReassigner(
-  context: Pick<AnswerContext, 'principalId' | 'mayAnswer'>,
-  { threadId, head }: { threadId: string; head: Requested },
-  {
-    request,
-    by,
-    mayAnswer,
-  }: { request: ApprovalRequest; by: AnswerOptions; mayAnswer: MayAnswer | undefined },
-): Promise<string> {
-  const { requestId } = request;
-  const asked = makeAskedAnswer(request, approve(request), by);
-  const onBehalfOf = await findAllowedPerson(mayAnswer, { request, asked }, () =>
-    makeMayAnswerRefusal(threadId, requestId),
-  );
-  const from = onBehalfOf ?? identifyVoter(context, by, requestId);
-  findVoter(context, request, { by, onBehalfOf, head });
-  return from;
-}
-
-function openApproval(
-  { head, endedRequests }: Readonly<ThreadState>,
-  requestId: string,
-  now: number,
-): OpenRequest & { request: ApprovalRequest } {
-  const open = head.openRequests.find(({ request }) => request.requestId === requestId);
-  const { request } = open ?? {};
-  if (open !== undefined && request?.type === 'approval-request' && !isOverdue(head, open, now))
-    return { ...open, request };
-  const isKnown = request !== undefined || endedRequests.has(requestId);
-  throw isKnown ? makeNotOpenError(requestId) : makeUnknownRequestError(requestId);
-}
-
 type Withdrawn = ThreadEventOf<'vote-withdrawn'>;
 
 /** A request without the approvals of some people, and the events that take these back. */
@@ -197,7 +82,7 @@ export function withdrawVotes(
 }
 
 /** The event that takes back a person's approval. An edit that was theirs, or that nobody else approves, ends with it. */
-function makeWithdrawn(
+export function makeWithdrawn(
   { requestId, votes = [], edit }: ApprovalRequest,
   person: string,
   at: number,

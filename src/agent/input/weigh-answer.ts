@@ -7,16 +7,19 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import {
   type AnswerContext,
   type Answering,
-  findAllowedPerson,
+  findRight,
   findRevokedVoters,
   makeAskedAnswer,
 } from './call-may-answer.ts';
 import { type Edited, checkEdit } from './answer-edit.ts';
-import { makeGrantMaker } from './answer-grant.ts';
+import { draftGrant, type GrantDraft, makeGrantEvents } from './answer-grant.ts';
 import { findVoter } from './answer-voter.ts';
 import { countVotes, type VoteCount, withdrawVotes } from './votes.ts';
-import type { Weigh } from './parse-input.ts';
+import { AskAgain } from './ask-again.ts';
+import type { AnswerOptions } from './parse-input.ts';
+import type { OpenRequest } from '../../thread/thread-head.ts';
 import {
+  makeAlreadyAnsweredError,
   makeEditedMeanwhileError,
   makeMayAnswerRefusal,
   makeSilentApprovalError,
@@ -24,59 +27,84 @@ import {
 } from './answer-refusals.ts';
 
 /**
- * Checks an answer that says more than yes or no, or whose request demands more than one yes, and returns how it counts. `voter` is the person
- * who was admitted. Throws `not-allowed` for a person who may not edit, `invalid-answer` for an edit or a standing approval that the request
- * doesn't allow.
+ * An approval or rejection that says more than yes or no, or whose request demands more than one yes, after the app was asked about it:
+ * what it takes to decide how it counts.
+ */
+export interface WeighedAnswer {
+  response: ApprovalResponseContent;
+  by: AnswerOptions;
+  voter: Voter;
+  /** The people whose votes no longer stood. */
+  revoked: ReadonlySet<string>;
+  /** The digest of the request without their votes. */
+  digest: string;
+  /** What the answer makes of the input. */
+  edited: Edited;
+  grant?: GrantDraft | undefined;
+  onlyIfUnspent?: boolean | undefined;
+}
+
+/**
+ * Asks the app about an answer that is to be weighed. `voter` is the person who was admitted. Throws `not-allowed` for a person who may not
+ * edit, `invalid-answer` for an edit or a standing approval that the request doesn't allow.
  */
 export async function weighAnswer(
   context: AnswerContext,
   state: Readonly<ThreadState>,
   answering: Answering & { voter: Voter },
-): Promise<Weigh> {
+): Promise<WeighedAnswer> {
   const { open, response, by, above, voter: self } = answering;
   const { request } = open;
   if (request.type !== 'approval-request') throw new TypeError('Only approvals are weighed.');
-  const { head } = state;
   refuseSilentApproval(request, response);
   const tools = await context.definedTools();
   const revoked = await findRevokedVoters(context.mayAnswer, request, above);
   const { request: standing } = withdrawVotes(request, revoked, context.now());
   const edited = await checkEdit(context, state, { ...answering, request: standing });
-  const voter =
-    chooseEdit(standing, response, edited) === undefined
-      ? self
-      : await findEditor(context, { ...answering, head, standing, edited });
-  const makeGrant = await makeGrantMaker(context, { open, request, response, voter, by, tools });
-  return (current, at) => {
-    if (current.request.type !== 'approval-request')
-      throw new TypeError('A request changed its type.');
-    const { request: now, withdrawn } = withdrawVotes(current.request, revoked, at);
-    if (response.approved && now.digest !== standing.digest) {
-      throw makeEditedMeanwhileError(now.requestId);
-    }
-    /* The approved edit has ended with its author's approval. */
-    if (isOfEndedEdit(current.request, now, response)) return withdrawn;
-    const edit = chooseEdit(now, response, edited);
-    const { toolCall: _shown, input: _edited, ...recorded } = response;
-    const answer = { at, response: recorded, ...by, ...voter, ...(edit && { edit }) };
-    const count = countAnswer(context, now, { response, voter, by, edit });
-    const { others, own, doubles, isVote, isRepeated } = count;
-    const ended = doubles.filter(({ person }) => !isRepeated || person !== own?.vote.person);
-    const counted = withdrawVotes(now, new Set(ended.map(({ person }) => person)), at);
-    const before = [...withdrawn, ...counted.withdrawn];
-    /* What was approved is an edit that ends with one of these votes. */
-    if (
-      isRepeated ||
-      (edit === undefined && response.approved && counted.request.digest !== now.digest)
-    ) {
-      return before;
-    }
-    if (isVote) return [...before, makeVoteEvent(answer)];
-    const isUnanimous = others.every(({ remember }) => isEqualJson(remember, response.remember));
-    const input = edit === undefined ? now.toolCall?.input : edit.input;
-    const grants = !response.approved || isUnanimous ? makeGrant(input, at, others) : [];
-    return [...before, { type: 'request-answered', ...answer }, ...grants];
-  };
+  const isEdit =
+    !isOfEndedEdit(request, standing, response) &&
+    chooseEdit(standing, response, edited) !== undefined;
+  const voter = isEdit ? await findEditor(context, { ...answering, standing, edited }) : self;
+  const grant = await draftGrant(context, { open, request, response, voter, tools });
+  const { onlyIfUnspent } = above;
+  return { response, by, voter, revoked, digest: standing.digest, edited, grant, onlyIfUnspent };
+}
+
+/**
+ * The events of a weighed answer to a request as it is now: the first says that the request is decided, or voted on; none if nothing changes.
+ * Throws `AskAgain` if the request was edited since the app was asked.
+ */
+export function countWeighed(
+  context: Pick<AnswerContext, 'principalId'>,
+  { response, by, voter, revoked, digest, edited, grant, onlyIfUnspent }: WeighedAnswer,
+  { request: current }: OpenRequest,
+  at: number,
+): ThreadEvent[] {
+  if (current.type !== 'approval-request') throw new TypeError('A request changed its type.');
+  const { request: now, withdrawn } = withdrawVotes(current, revoked, at);
+  if (response.approved && now.digest !== digest)
+    throw new AskAgain(makeEditedMeanwhileError(now.requestId));
+  /* The approved edit has ended with its author's approval. */
+  if (isOfEndedEdit(current, now, response)) return withdrawn;
+  const edit = chooseEdit(now, response, edited);
+  const { toolCall: _shown, input: _edited, ...recorded } = response;
+  const answer = { at, response: recorded, ...by, ...voter, ...(edit && { edit }) };
+  const count = countAnswer(context, now, { response, voter, by, edit });
+  const { others, own, doubles, isVote, isRepeated } = count;
+  if (onlyIfUnspent === true && own !== undefined && !isRepeated)
+    throw makeAlreadyAnsweredError(now.requestId);
+  const ended = doubles.filter(({ person }) => !isRepeated || person !== own?.vote.person);
+  const counted = withdrawVotes(now, new Set(ended.map(({ person }) => person)), at);
+  const before = [...withdrawn, ...counted.withdrawn];
+  /* What was approved is an edit that ends with one of these votes. */
+  const isEnded = edit === undefined && response.approved && counted.request.digest !== now.digest;
+  if (isRepeated || isEnded) return before;
+  if (isVote) return [...before, makeVoteEvent(answer)];
+  const isUnanimous = others.every(({ remember }) => isEqualJson(remember, response.remember));
+  const input = edit === undefined ? now.toolCall?.input : edit.input;
+  const deciding = { request: now, response, voter, by, votes: others, input, at };
+  const grants = !response.approved || isUnanimous ? makeGrantEvents(context, grant, deciding) : [];
+  return [...before, { type: 'request-answered', ...answer }, ...grants];
 }
 
 /** How an answer counts. */
@@ -138,10 +166,9 @@ async function findEditor(
     response,
     above,
     mayAnswer,
-    head,
     standing,
     edited,
-  }: Answering & { head: ThreadState['head']; standing: ApprovalRequest; edited: Edited },
+  }: Answering & { standing: ApprovalRequest; edited: Edited },
 ): Promise<Voter> {
   const { threadId, requestId } = standing;
   const made = { ...withEdit(standing, { edit: edited, ...by, at: context.now() }), votes: [] };
@@ -150,15 +177,15 @@ async function findEditor(
     asked: makeAskedAnswer(standing, response, by),
     edited: makeAskedAnswer(made, response, by),
   };
-  const allowed = await findAllowedPerson(mayAnswer, both, () =>
+  const right = await findRight(mayAnswer, { ...both, within: above.right }, () =>
     makeMayAnswerRefusal(threadId, requestId, ' with this edit'),
   );
-  return findVoter(context, made, { by, onBehalfOf: allowed ?? above.onBehalfOf, head });
+  return findVoter(context, made, { by, right });
 }
 
 /**
  * The edit to record, for the request as it is now: none if the answer approves what is shown. Throws `answer-mismatch` for an approval
- * that doesn't say which input it is for, when somebody else has edited it.
+ * that doesn't say which input it is for, once somebody has edited the request.
  */
 function chooseEdit(
   now: ApprovalRequest,
@@ -167,7 +194,7 @@ function chooseEdit(
 ): Edited | undefined {
   if (!approved) return undefined;
   if (input !== undefined) return isEqualJson(input, now.toolCall?.input) ? undefined : edited;
-  if (now.edit === undefined || digest === now.digest) return undefined;
+  if (now.wasEdited !== true || digest === now.digest) return undefined;
   throw makeUnclearApprovalError(now.requestId);
 }
 

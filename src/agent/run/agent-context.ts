@@ -36,7 +36,7 @@ export interface StepMaking {
   /** What the model steps of one run have instead of the agent's own settings. */
   ownSteps?: StepSettings | undefined;
   /** The events to record before a step is made. */
-  beforeStep?: ((state: Readonly<ThreadState>, at: number) => ThreadEvent[]) | undefined;
+  beforeStep?: ((state: Readonly<ThreadState>) => Promise<ThreadEvent[]>) | undefined;
   /** Whether a language model makes the steps: its streamed text is recorded as the reply when a person stops it. */
   hasModel: boolean;
   allowSystemInMessages: boolean | undefined;
@@ -63,6 +63,8 @@ export interface AgentContext extends StepMaking {
   definedTools: () => ToolDefinitions | Promise<ToolDefinitions>;
   /** Rules are called as given, whatever tools they are typed for. */
   toolApproval: unknown;
+  /** Why rules can't rely on `calls`; `undefined` where they see all calls of a conversation. */
+  callsApart: string | undefined;
   toolRecovery: ToolRecoveries;
   mayAnswer: MayAnswer | undefined;
   /** Whether the answers behind a standing approval may still be given; absent if anybody may answer. */

@@ -62,7 +62,7 @@ export class Executions {
   readonly #setting: ExecutionSetting;
   readonly #wakeUp = new WakeUp();
   readonly #running = new Set<Attempt>();
-  #finished: Finished[] = [];
+  #finished = new Map<Attempt, Finished>();
   #isLeft = false;
   #graceTimer: ReturnType<typeof setTimeout> | undefined;
   #graceIsOver = false;
@@ -74,7 +74,7 @@ export class Executions {
 
   /** Whether a call is running, or has a result that `take` has not returned yet. */
   get pending(): boolean {
-    return this.#running.size > 0 || this.#finished.length > 0;
+    return this.#running.size > 0 || this.#finished.size > 0;
   }
 
   /** Whether no call is running, or the time that tools have after an abort is over. */
@@ -131,20 +131,20 @@ export class Executions {
     for (const attempt of this.#running) {
       if (findAwaitedCall(head, attempt) === undefined) this.#running.delete(attempt);
     }
-    const taken = this.#finished;
-    this.#finished = [];
+    const taken = [...this.#finished.values()];
+    this.#finished.clear();
     return taken;
   }
 
   /** Waits for a result, for `wake`, or for the end of the grace time that begins when the run's signal aborts. */
   async wait(): Promise<void> {
-    if (this.#finished.length > 0) return;
+    if (this.#finished.size > 0) return;
     const { signal } = this.#setting;
     if (signal.aborted) this.#startGrace();
     else signal.addEventListener('abort', this.#startGrace, { once: true });
     await this.#wakeUp.wait();
     signal.removeEventListener('abort', this.#startGrace);
-    if (this.#finished.length > 0 && this.#running.size > 0) await this.#gather();
+    if (this.#finished.size > 0 && this.#running.size > 0) await this.#gather();
   }
 
   /** Ends a wait: something has changed elsewhere. */
@@ -156,13 +156,13 @@ export class Executions {
   leave(): void {
     this.#isLeft = true;
     clearTimeout(this.#graceTimer);
-    for (const finished of this.#finished.splice(0)) this.#recordLate(finished);
+    for (const finished of this.take()) this.#recordLate(finished);
   }
 
   /** What is known about an attempt replaces what was known before. */
   #push(finished: Finished): void {
-    const others = this.#finished.filter(({ attempt }) => attempt !== finished.attempt);
-    this.#finished = [...others, finished];
+    this.#finished.delete(finished.attempt);
+    this.#finished.set(finished.attempt, finished);
     this.#wakeUp.wake();
   }
 
@@ -259,7 +259,7 @@ export class Executions {
       time.isUp = true;
       this.#wakeUp.wake();
     }, groupMs);
-    while (!time.isUp && this.#finished.length > 0 && this.#running.size > 0)
+    while (!time.isUp && this.#finished.size > 0 && this.#running.size > 0)
       await this.#wakeUp.wait();
     clearTimeout(timer);
   }

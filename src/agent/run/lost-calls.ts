@@ -1,5 +1,6 @@
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import { copyPlain } from '../../content/json-value.ts';
+import { listAskedDuring } from '../../thread/open-requests.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace, type ThreadHead } from '../../thread/thread-head.ts';
@@ -13,7 +14,7 @@ import {
   type DeliveredOutcome,
   parseDelivered,
   makeRecordedOutcome,
-} from '../input/accept-outcome.ts';
+} from '../calls/delivered-outcome.ts';
 import type { AgentContext } from './agent-context.ts';
 import { retryTime } from './retry-time.ts';
 import { mayStartAgain, findRecovery, type ToolRecovery } from './tool-recovery.ts';
@@ -98,8 +99,9 @@ async function reconcileCall(
 }
 
 /** Whether a call has an open question, or an answer to be sent to it. */
-function isAsking({ openRequests, unsentAnswers }: ThreadHead, call: ToolCallRecord): boolean {
-  return [...openRequests, ...unsentAnswers].some(({ beside }) => isSamePlace(beside, call));
+function isAsking(head: ThreadHead, call: ToolCallRecord): boolean {
+  const isUnsent = head.unsentAnswers.some(({ beside }) => isSamePlace(beside, call));
+  return isUnsent || listAskedDuring(head, call).length > 0;
 }
 
 /* A tool that can't tell, returns something invalid, or throws, leaves the call indeterminate. */
@@ -123,9 +125,10 @@ async function askTool(
 export async function makeRestartEvents(
   context: AgentContext,
   decisions: DecisionInput,
-  state: Readonly<ThreadState>,
+  { endedRequests }: Readonly<ThreadState>,
+  head: ThreadHead,
 ): Promise<ThreadEvent[]> {
-  const calls = state.head.calls.filter(
+  const calls = head.calls.filter(
     (call) => isLost(call) && decisions.tools.has(call.toolName) && mayStartAgain(context, call),
   );
   const events = await Promise.all(
@@ -133,9 +136,9 @@ export async function makeRestartEvents(
       const definition = decisions.tools.get(call.toolName);
       if (definition?.delegation !== undefined)
         return [makeStartEvent(definition, call, decisions.now())];
-      const request = state.endedRequests.get(call.requestId ?? '')?.request;
+      const { request, startBy } = endedRequests.get(call.requestId ?? '') ?? {};
       return request?.type === 'approval-request'
-        ? (await checkApproved(decisions, { call, request })).events
+        ? (await checkApproved(decisions, { call, request, startBy })).events
         : makeRestartOfUnapproved(decisions, call);
     }),
   );

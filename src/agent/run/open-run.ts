@@ -22,12 +22,13 @@ import {
   listStillDue,
   listResumes,
 } from '../calls/check-startable-calls.ts';
-import { type FollowUps, makeFollowUps } from '../calls/expire-requests.ts';
+import type { FollowUps } from '../calls/expire-requests.ts';
 import { makeDecisionInput } from '../calls/decide-calls.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { acceptInput } from '../input/accept-input.ts';
-import type { ParsedInput } from '../input/parse-input.ts';
+import type { AdmittedInput } from '../input/admitted-input.ts';
+import { prepareExpiry } from '../input/prepare-expiry.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { Lease } from './lease.ts';
 import { recordAbandoned } from './run-end.ts';
@@ -51,14 +52,14 @@ export interface Opening {
 export async function openRun(
   context: AgentContext,
   run: Opening,
-  input: ParsedInput,
+  input: AdmittedInput,
   onEvents: ((events: readonly ThreadEvent[]) => void) | undefined,
 ): Promise<readonly ThreadEvent[] | undefined> {
   const { log, tools, options, signal } = run;
   const isAnyExpired = log.state.head.openRequests.some(
     ({ request }) => request.expiresAt !== undefined && isExpired(request, context.now()),
   );
-  const followUps = isAnyExpired ? await makeFollowUps(context, tools, log.state) : undefined;
+  const followUps = isAnyExpired ? await prepareExpiry(context, log, { tools }) : undefined;
   const recorded = { input, accept: makeAccept(context, run, input, followUps) };
   if (isAbandoned(log.state.head, context.now())) {
     /* Bad input is refused before anything is recorded. */
@@ -80,15 +81,15 @@ export async function openAgain(
   context: AgentContext,
   run: Opening,
 ): Promise<readonly ThreadEvent[]> {
-  const input: ParsedInput = { messages: [], answers: [], by: {} };
-  const followUps = await makeFollowUps(context, run.tools, run.log.state);
+  const input: AdmittedInput = { parsed: { messages: [], answers: [], by: {} } };
+  const followUps = await prepareExpiry(context, run.log, { tools: run.tools });
   const accept = makeAccept(context, run, input, followUps);
   return takeThread(context, run, { input, accept, isAgain: true });
 }
 
 /** What a run records before it takes the thread. */
 interface Recorded {
-  input: ParsedInput;
+  input: AdmittedInput;
   /** Proposes the events that record the input, and what has expired. */
   accept: Decide;
   /** Whether the run takes its thread again. */
@@ -120,21 +121,21 @@ type Startable = readonly [restarts: readonly ThreadEvent[], starts: CheckedCall
 async function checkAndAcquire(
   context: AgentContext,
   run: Opening,
-  { input, accept, isAgain = false }: Recorded,
+  { input: { parsed: input, released }, accept, isAgain = false }: Recorded,
   acceptRest = accept,
 ): Promise<readonly ThreadEvent[]> {
   const { log, tools, options, lease, signal } = run;
   const { resumeStopped } = input;
   const { state, revision } = log;
   const expected = new Proposal(state);
-  if (input.answers.length > 0) accept(expected);
+  if (input.answers.length > 0 || released !== undefined) accept(expected);
   const isAnyLost = state.head.calls.some(isUnfinished);
   let startable: Startable = [[], new Map()];
   if (isAnyLost || listDueCalls(expected.head).length > 0) {
     const decisions = makeDecisionInput(context, state, run, state.messages.length - 1);
     const starting = checkStartableCalls(decisions, state, expected.head);
     const checking: Awaitable<Startable> = isAnyLost
-      ? Promise.all([makeRestartEvents(context, decisions, state), starting])
+      ? Promise.all([makeRestartEvents(context, decisions, state, expected.head), starting])
       : continueWith(starting, (starts): Startable => [[], starts]);
     const found = unlessAborted(checking, signal);
     startable = (found instanceof Promise ? await found : found) ?? startable;
@@ -173,7 +174,7 @@ async function checkAndAcquire(
 function makeAccept(
   { now, principalId }: AgentContext,
   { tools, options: { whilePending = 'refuse' } }: Opening,
-  input: ParsedInput,
+  input: AdmittedInput,
   followUps: FollowUps | undefined,
 ): Decide {
   return (proposal) =>

@@ -1,4 +1,5 @@
 import type { LanguageModelUsage } from 'ai';
+import { actTerms } from '../../content/act.ts';
 import type { StepMetadata } from '../../thread/events.ts';
 import {
   isModelDue,
@@ -6,16 +7,19 @@ import {
   needsRun,
   endsTurn,
   isAbandoned,
+  isHeld,
   isRunning,
   isUnfinished,
+  isUnstarted,
 } from '../../thread/thread-head.ts';
 import { type ThreadState, readLastHash } from '../../thread/thread-state.ts';
 import type { ClosedBy } from '../../content/user-input.ts';
 import { waitForTimer } from '../../content/waiting.ts';
 import { describeClosedBy } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
+import { Proposal } from '../../thread/proposal.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import { cancelApprovedEvents, listUnusedApprovals } from '../calls/close-requests.ts';
+import { cancelUnaskedCalls, listUnstartedApprovals } from '../calls/close-requests.ts';
 import type { AnswerOptions } from '../input/parse-input.ts';
 import type { AgentContext } from './agent-context.ts';
 import { makeLostEvents } from './lost-calls.ts';
@@ -72,7 +76,6 @@ export function makeFaultEvents(
   const hash = readLastHash(state);
   const failures = (head.failure?.failures ?? 0) + 1;
   const retryAt = isAborted ? undefined : retryTime(context.retry, { failures, at, hash });
-  const lost = head.calls.filter(({ status }) => status === 'started');
   const ended: ThreadEvent = {
     type: 'run-ended',
     at,
@@ -80,8 +83,14 @@ export function makeFaultEvents(
     ...(isAborted ? { aborted: true } : {}),
     ...(retryAt === undefined ? {} : { retryAt }),
   };
-  return [
+  const proposal = new Proposal(state);
+  proposal.add(
     ...(head.run?.isStopping === true ? makeStoppedEvents(context, state, at) : [ended]),
+  );
+  /* What the end holds is not started again. */
+  const lost = proposal.head.calls.filter(({ status }) => status === 'started');
+  return [
+    ...proposal.events,
     ...lost.flatMap((call) => makeLostEvents(context, { head, call }, { at, recoverAt })),
   ];
 }
@@ -89,16 +98,20 @@ export function makeFaultEvents(
 /** A thread's log, and its head as it is or would be. */
 type StoppedState = Readonly<Pick<ThreadState, 'events' | 'head'>>;
 
-/** The end of a turn that a person stopped: approved calls that have not started are cancelled. */
+/**
+ * The end of a turn that a person stopped: calls that needed nobody are cancelled, and what people have approved is held by the end itself.
+ * `by` is who stopped it where no run was asked to.
+ */
 export function makeStoppedEvents(
   context: Pick<AgentContext, 'principalId'>,
   state: StoppedState,
   at: number,
-  by = findStopper(context, state),
+  by?: ClosedBy,
 ): ThreadEvent[] {
+  const stopper = by ?? findStopper(context, state);
   return [
-    ...cancelApprovedEvents(state.head, { reason: 'The run was stopped.', at, by }),
-    { type: 'run-ended', at, stopped: true },
+    ...cancelUnaskedCalls(state.head, { reason: actTerms.stop.reason, at, by: stopper }),
+    { type: 'run-ended', at, stopped: true, ...by },
   ];
 }
 
@@ -152,7 +165,9 @@ export function makeStopRequest(
     return isStopping ? [] : [{ type: 'stop-requested', at, runId, ...by }];
   }
   const isDue =
-    needsRun(head) || head.calls.some(isUnfinished) || listUnusedApprovals(head).length > 0;
+    needsRun(head) ||
+    head.calls.some((call) => isUnfinished(call) || isUnstarted(call)) ||
+    listUnstartedApprovals({ state, head }).some((approval) => !isHeld(approval));
   const ending =
     isDue && !head.isStopped
       ? makeStoppedEvents(context, state, at, describeClosedBy(by, context.principalId))

@@ -25,7 +25,8 @@ export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   messageId?: string;
   /**
    * Also resumes a turn that a person stopped before the model's first word, which a run otherwise leaves alone: for a person who wants the
-   * reply after all. The message keeps its sender. Not together with `onlyWhenDue`.
+   * reply after all. The message keeps its sender. It also releases the approved calls that a stop holds, those that `principal` may
+   * reject; rejects with `not-allowed` if there are only others. Not together with `onlyWhenDue`.
    */
   resumeStopped?: boolean;
   /**

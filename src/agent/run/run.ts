@@ -11,7 +11,7 @@ import { type DecisionInput, makeDecisionInput } from '../calls/decide-calls.ts'
 import type { PreliminaryResult } from '../calls/execute-call.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
 import { refuseMissingTools } from '../calls/tool-definitions.ts';
-import type { ParsedInput } from '../input/parse-input.ts';
+import type { AdmittedInput } from '../input/admitted-input.ts';
 import { pickModelSettings } from '../model/model-step.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -78,7 +78,7 @@ export class Run {
   }
 
   /** Performs the run to its end. */
-  async perform(input: ParsedInput): Promise<RunEnd> {
+  async perform(input: AdmittedInput): Promise<RunEnd> {
     this.#signal.throwIfAborted();
     const events = await openRun(this.#context, this.#opening, input, this.#setting.onEvents);
     if (events === undefined) return this.#end();
@@ -199,8 +199,9 @@ export class Run {
     if (!mayAsk) return this.#commit(() => [{ type: 'run-ended', at: this.#context.now() }]);
     /* Nothing starts when the lease has expired: this renews it, or finds that another run has the thread. */
     if (this.#lease.hasExpired) return this.#commit(() => []);
-    const before = this.#context.beforeStep?.(state, this.#context.now()) ?? [];
-    if (before.length > 0) return this.#commit(() => before);
+    const before = await this.#context.beforeStep?.(state);
+    if (before !== undefined && before.length > 0)
+      return this.#commit(({ head }) => (head.decided === state.head.decided ? before : []));
     const { step: limitMs } = this.#context.limits;
     this.#stepLimit?.end();
     if (limitMs !== undefined) this.#stepLimit = abortAfter(limitMs, 'The step', this.#own);

@@ -1,7 +1,8 @@
 import type { ToolSet } from 'ai';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { findDelegation } from '../calls/delegation.ts';
-import type { DeliveredOutcome } from '../input/accept-outcome.ts';
+import { isHeld } from '../../thread/thread-head.ts';
+import type { DeliveredOutcome } from '../calls/delivered-outcome.ts';
 
 /** How a tool's calls are recovered when their process died. */
 export interface ToolRecovery {
@@ -43,11 +44,12 @@ export function findRecovery(
   return new Map(Object.entries(toolRecovery)).get(toolName) ?? {};
 }
 
-/** Whether a call may be restarted automatically. A delegated call is resumed: the child thread says what has happened. */
+/** Whether a call may be restarted automatically, which a stop prevents. A delegated call is resumed: the child thread says what has happened. */
 export function mayStartAgain(
   { toolRecovery, tools }: { toolRecovery: ToolRecoveries; tools: ToolSet },
   call: ToolCallRecord,
 ): boolean {
   const { idempotent = false, maxAttempts = defaultAttempts } = findRecovery(toolRecovery, call);
-  return findDelegation(tools, call) !== undefined || (idempotent && call.attempts < maxAttempts);
+  const mayRetry = idempotent && call.attempts < maxAttempts && !isHeld(call);
+  return findDelegation(tools, call) !== undefined || mayRetry;
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { boundList } from '../../content/bounded-list.ts';
+import { renderSchemaError } from '../../content/field-fault.ts';
 import { grantScopes, type Remember, rememberSchema } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import { inertText } from '../../content/inert-text.ts';
@@ -138,7 +140,7 @@ function parseApprovalAnswer(
   payload: unknown,
 ): ApprovalResponseContent {
   const parsed = payloadSchema.safeParse(payload);
-  if (!parsed.success) throw makeApprovalAnswerError(requestId, z.prettifyError(parsed.error));
+  if (!parsed.success) throw makeApprovalAnswerError(requestId, renderSchemaError(parsed.error));
   const { remember, ...answer } = parsed.data;
   const plain = { type: 'approval-response' as const, requestId, ...answer };
   if (remember === undefined) return plain;
@@ -200,9 +202,8 @@ function parseQuestionAnswer(
     return fromInteractionResponse(request, { ...given, interactionId: requestId });
   }
   const values = new Map(Object.entries(parseAnswer(objectSchema, payload, requestId)));
-  const unknown = [...values.keys()].find(
-    (key) => !request.fields.some((field) => field.key === key),
-  );
+  const keys = new Set(request.fields.map(({ key }) => key));
+  const unknown = [...values.keys()].find((key) => !keys.has(key));
   if (unknown !== undefined) {
     throw makeAnswerError({ requestId }, `the question has no field ${JSON.stringify(unknown)}`);
   }
@@ -215,7 +216,7 @@ function parseQuestionAnswer(
 const objectSchema = z.custom<object>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 );
-const idsSchema = z.array(z.string());
+const idsSchema = boundList(z.string());
 const mixedSchema = z.strictObject({
   selectedOptionIds: idsSchema.default([]),
   freeText: z.string().optional(),
@@ -301,7 +302,7 @@ function toText({ schema }: QuestionField, value: unknown): unknown {
 function parseAnswer<VALUE>(schema: z.ZodType<VALUE>, value: unknown, requestId: string): VALUE {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw makeAnswerError({ requestId }, z.prettifyError(result.error));
+  throw makeAnswerError({ requestId }, renderSchemaError(result.error));
 }
 
 const singleAnswerSchema = z.strictObject({

@@ -7,7 +7,7 @@ import { fromInteractionResponse, hasInteractionId } from '../../tools/interacti
 import { listNewUserMessages, listUnrecordedMessages } from './client-messages.ts';
 import type { ResumeEntry, RunAgentInput } from './run-agent-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { findRequest } from './requests.ts';
+import { mapRequests } from './requests.ts';
 import { parseRequestAnswer, expandNames } from './answer-format.ts';
 
 /** The input of a run from a client's `RunAgentInput`. */
@@ -111,16 +111,18 @@ function readResumeAnswers(
   resume: readonly ResumeEntry[],
   { events, activeRequests }: AgentThread,
 ): UserInputResponseContent[] {
-  const ids = resume.map(({ interruptId }) => interruptId);
-  const repeated = resume.find(({ interruptId }, index) => ids.indexOf(interruptId) < index);
-  if (repeated !== undefined) {
-    throw new HoldpointError(
-      'invalid-answer',
-      `resume names interrupt ${JSON.stringify(repeated.interruptId)} twice; send one entry.`,
-    );
-  }
+  const requests = mapRequests(events);
+  const open = new Set(activeRequests.map(({ requestId }) => requestId));
+  const named = new Set<string>();
   return resume.flatMap(({ interruptId, status, payload }) => {
-    const request = findRequest(events, interruptId);
+    if (named.has(interruptId)) {
+      throw new HoldpointError(
+        'invalid-answer',
+        `resume names interrupt ${JSON.stringify(interruptId)} twice; send one entry.`,
+      );
+    }
+    named.add(interruptId);
+    const request = requests.get(interruptId);
     if (request === undefined) {
       throw new HoldpointError(
         'not-found',
@@ -129,8 +131,7 @@ function readResumeAnswers(
     }
     if (status === 'resolved') return [parseRequestAnswer(request, payload)];
     /* A closed request can't be dismissed; ignoring it lets the client continue. */
-    const isOpen = activeRequests.some(({ requestId }) => requestId === interruptId);
-    return isOpen ? dismissRequest(request) : [];
+    return open.has(interruptId) ? dismissRequest(request) : [];
   });
 }
 

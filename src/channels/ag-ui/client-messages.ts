@@ -1,6 +1,11 @@
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
-import { importFromClient, type SentPlace } from '../../agent/import-from-client.ts';
+import { boundList } from '../../content/bounded-list.ts';
+import {
+  importFromClient,
+  refuseManyMessages,
+  type SentPlace,
+} from '../../agent/import-from-client.ts';
 import { type AnswerOptions, makeImportError, type DeliveredOutcome } from '../../agent/input.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
@@ -134,6 +139,7 @@ export function listNewUserMessages(
   thread: AgentThread,
 ): ModelMessage[] {
   const sent = listLatestMessages(messages).filter(({ role }) => role === 'user');
+  refuseManyMessages(sent);
   refuseSharedIds(sent);
   const generated = listGeneratedIds(sent, thread);
   const retracted = listRetractedIds(thread);
@@ -159,12 +165,14 @@ export function listUnrecordedMessages(
   messages: readonly ModelMessage[],
   { events }: AgentThread,
 ): ModelMessage[] {
-  const recorded = events.flatMap((event) =>
-    event.type === 'message-added' ? [event.message] : [],
+  const recorded = new Map(
+    events.flatMap((event) =>
+      event.type === 'message-added' ? [[readMessageId(event.message), event.message]] : [],
+    ),
   );
   return messages.filter((message) => {
     const id = readMessageId(message);
-    const before = recorded.findLast((each) => id !== undefined && readMessageId(each) === id);
+    const before = id === undefined ? undefined : recorded.get(id);
     return (
       before === undefined || JSON.stringify(before.content) !== JSON.stringify(message.content)
     );
@@ -239,9 +247,10 @@ export function listClientResults(
   });
 }
 
+const partsSchema = boundList(z.unknown(), 10_000);
 const resultTextSchema = z.union([
   z.string(),
-  z.array(z.unknown()).transform((parts) => parts.map(readPartText).join('')),
+  partsSchema.transform((parts) => parts.map(readPartText).join('')),
 ]);
 
 /* A result is text here; other parts are dropped. */
@@ -255,7 +264,7 @@ function parseResultText(content: unknown, toolCallId: string): string {
 }
 
 function readPartText(part: unknown): string {
-  return textSchema.safeParse(part).data?.text ?? '';
+  return isPart(part) ? (textSchema.safeParse(part).data?.text ?? '') : '';
 }
 
 type UserContent = Extract<ModelMessage, { role: 'user' }>['content'];
@@ -274,7 +283,7 @@ const mediaSchema = z.object({
   ]),
 });
 const partSchema = z.union([textSchema, mediaSchema]);
-const contentSchema = z.union([z.string(), z.array(z.unknown())]);
+const contentSchema = z.union([z.string(), partsSchema]);
 
 /**
  * The content of a user's message for the model; `undefined` if it is invalid. Parts that can't be used are left out, as the protocol
@@ -283,10 +292,15 @@ const contentSchema = z.union([z.string(), z.array(z.unknown())]);
 function parseUserContent(content: unknown): UserContent | undefined {
   const { data } = contentSchema.safeParse(content);
   if (data === undefined || typeof data === 'string') return data;
-  return data.flatMap((part) => {
+  return data.filter(isPart).flatMap((part) => {
     const parsed = partSchema.safeParse(part);
     return parsed.success ? [toUserPart(parsed.data)] : [];
   });
+}
+
+/* A schema takes a hundred times as long to say no, and a body has room for millions of parts that are none. */
+function isPart(part: unknown): boolean {
+  return typeof part === 'object' && part !== null && 'type' in part;
 }
 
 function toUserPart(part: z.infer<typeof partSchema>): UserPart {

@@ -75,6 +75,7 @@ async function postRun<RUNTIME_CONTEXT>(
   keepAlive: KeepAlive,
 ): Promise<Response> {
   const posted = await receivePost(options, request, {
+    threadIdField: 'threadId',
     parse: parseRunAgentInput,
     maximumBodyBytes: 4_194_304,
     channel: 'ag-ui',
@@ -137,7 +138,8 @@ async function streamRun<RUNTIME_CONTEXT>(run: RequestedRun<RUNTIME_CONTEXT>): P
     /* This has read the thread again: somebody else may have answered meanwhile, and then another run continues it. */
     backlog.push(events.update(run.thread));
     const isAnswered = wasAsking && run.thread.activeRequests.length === 0;
-    const facts = { rights: rights ?? [], schemas: await readEditSchemas(run) };
+    const byId = new Map(rights?.map((each) => [each.requestId, each]));
+    const facts = { rights: byId, schemas: await readEditSchemas(run) };
     backlog.finish(events.end(run.thread, isAnswered ? 'running' : status, facts), catchUp);
   } catch (error) {
     backlog.finish([makeRunError(error, options.onError)], catchUp);

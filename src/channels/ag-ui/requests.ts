@@ -23,7 +23,7 @@ export interface InterruptFacts {
   /** The schemas of the tools' inputs, for requests that allow edits. */
   schemas: InputSchemas;
   /** What the person whose run this is may do with each. */
-  rights: readonly RequestRights[];
+  rights: ReadonlyMap<string, RequestRights>;
 }
 
 /** A request as an interrupt of the run that ends with it. */
@@ -35,7 +35,7 @@ export function toInterrupt(
   const { requestId: id, expiresAt } = request;
   const requestedBy = renderRequesters(request);
   const toolCall = findOwnCall(request);
-  const own = rights.find(({ requestId }) => requestId === id);
+  const own = rights.get(id);
   return {
     id,
     reason: nameInterruptReason(request),
@@ -108,10 +108,10 @@ export function makeInteractionRequested(request: UserInputRequest): AgUiEvent[]
 /** The event of an interaction that has ended, for front ends that know only these events. */
 export function makeInteractionEnded(
   event: ThreadEventOf<'request-answered' | 'request-closed'>,
-  events: readonly ThreadEvent[],
+  requests: ReadonlyMap<string, UserInputRequest>,
 ): AgUiEvent[] {
   const requestId = event.type === 'request-closed' ? event.requestId : event.response.requestId;
-  const request = findRequest(events, requestId);
+  const request = requests.get(requestId);
   if (request?.type !== 'question-request' || toInteraction(request) === undefined) return [];
   const interactionId = interactionIdOf(request);
   if (event.type === 'request-closed') {
@@ -130,15 +130,12 @@ export function makeInteractionEnded(
   return [{ type: 'CUSTOM', name: 'interaction_resolved', value }];
 }
 
-/** A request of the thread, open or not. */
-export function findRequest(
-  events: readonly ThreadEvent[],
-  requestId: string,
-): UserInputRequest | undefined {
-  const opened = events.findLast(
-    (event) => event.type === 'request-opened' && event.request.requestId === requestId,
-  );
-  return opened?.type === 'request-opened' ? opened.request : undefined;
+/** The requests of a thread, open or not, by their ids. */
+export function mapRequests(events: readonly ThreadEvent[]): Map<string, UserInputRequest> {
+  const requests = new Map<string, UserInputRequest>();
+  for (const event of events)
+    if (event.type === 'request-opened') requests.set(event.request.requestId, event.request);
+  return requests;
 }
 
 function makeInteractionCancelled(

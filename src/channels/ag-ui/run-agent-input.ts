@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { boundList } from '../../content/bounded-list.ts';
+import { renderSchemaError } from '../../content/field-fault.ts';
 import { HoldpointError } from '../../errors.ts';
 
 const id = z.string().min(1).max(256);
@@ -13,7 +15,7 @@ const messageSchema = z.object({
   content: z.unknown().optional(),
   toolCallId: z.string().optional(),
   error: z.string().optional(),
-  toolCalls: z.array(z.object({ id: z.string(), function: callSchema })).optional(),
+  toolCalls: boundList(z.object({ id: z.string(), function: callSchema }), 1_000).optional(),
 });
 const resumeEntrySchema = z.object({
   interruptId: z.string(),
@@ -24,10 +26,10 @@ const resumeEntrySchema = z.object({
 const inputSchema = z.object({
   threadId: z.string(),
   runId: id,
-  messages: z.array(messageSchema),
+  messages: boundList(messageSchema, 10_000),
   state: z.unknown().optional(),
   forwardedProps: z.unknown().optional(),
-  resume: z.array(resumeEntrySchema).max(1_000).optional(),
+  resume: boundList(resumeEntrySchema, 1_000).optional(),
   /* Clients before 1.0 send none. */
   protocolVersion: z.string().optional(),
 });
@@ -63,7 +65,7 @@ export function parseRunAgentInput(json: unknown): RunAgentInput {
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-input',
-      `The body is not a valid RunAgentInput: ${z.prettifyError(parsed.error)}`,
+      `The body is not a valid RunAgentInput: ${renderSchemaError(parsed.error)}`,
     );
   }
   const { forwardedProps, resume = [], ...input } = parsed.data;

@@ -9,7 +9,7 @@ import { listLatestMessages } from './client-messages.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import { readCallResults, type CallResult, KnownCalls, makeResultEvent } from './call-results.ts';
-import { makeInteractionEnded, type InterruptFacts } from './requests.ts';
+import { makeInteractionEnded, mapRequests, type InterruptFacts } from './requests.ts';
 import { makeRunEnd } from './run-end.ts';
 import {
   StepEvents,
@@ -36,6 +36,10 @@ export class RunEvents {
   #before: AgUiMessage[] | undefined;
   #calls = new KnownCalls();
   readonly #records = new CallsByPlace();
+  /** How many events the thread had when these were read. */
+  #known = 0;
+  #decisions: ReturnType<typeof mapDecisions> = new Map();
+  #requests: ReturnType<typeof mapRequests> = new Map();
   #hasBegun = false;
   #step: StepEvents;
 
@@ -87,7 +91,7 @@ export class RunEvents {
     const { events } = thread;
     const end = last === undefined ? events.length : events.lastIndexOf(last) + 1;
     const emitted: AgUiEvent[] = [];
-    this.#records.update(thread.calls);
+    this.#readFacts(thread);
     for (; this.#revision < end; this.#revision += 1) {
       const event = events[this.#revision];
       const next = event === undefined ? [] : this.#convertEvent(thread, event, this.#revision);
@@ -99,6 +103,16 @@ export class RunEvents {
       }
     }
     return emitted;
+  }
+
+  /* A stream asks at each of the events of an append. */
+  #readFacts(thread: AgentThread): void {
+    const { events } = thread;
+    if (events.length === this.#known) return;
+    this.#known = events.length;
+    this.#records.update(thread.calls);
+    this.#decisions = mapDecisions(events);
+    this.#requests = mapRequests(events);
   }
 
   /** The whole conversation. */
@@ -142,12 +156,9 @@ export class RunEvents {
       case 'retraction':
         return [...this.#step.close(), this.snapshot(thread)];
       case 'request-end':
-        return makeInteractionEnded(item.event, thread.events);
+        return makeInteractionEnded(item.event, this.#requests);
       case 'call-ended':
-        return this.#convertResults(
-          thread,
-          readCallResults(item, mapDecisions(thread.events), this.#options),
-        );
+        return this.#convertResults(thread, readCallResults(item, this.#decisions, this.#options));
       case 'request':
       case 'request-progress':
       case 'call-started':

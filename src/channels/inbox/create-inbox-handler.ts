@@ -1,11 +1,12 @@
-import { type ZodType, z } from 'zod';
+import type { ZodType } from 'zod';
+import { renderSchemaError } from '../../content/field-fault.ts';
 import { HoldpointError } from '../../errors.ts';
 import {
   makeErrorResponse,
   makeJsonResponse,
   makeRefusalResponse,
 } from '../../http/error-response.ts';
-import { readJsonBody } from '../../http/read-json-body.ts';
+import { readJsonBody, readTextField } from '../../http/read-json-body.ts';
 import { refuseForeignOrigin } from '../../http/receive-request.ts';
 import { act } from './act.ts';
 import { makeChangeResponse } from './change-stream.ts';
@@ -169,12 +170,13 @@ function takePost<BODY extends { viewer: string }>(
     const { maximumBodyBytes = 1_048_576 } = inbox.options;
     const body = await readJsonBody(request, maximumBodyBytes);
     if (body instanceof Response) return body;
+    const user = await admitUser(inbox, request, readTextField(body.json, 'viewer'));
+    if (user instanceof Response) return user;
     const { data, error } = schema.safeParse(body.json);
     if (error !== undefined) {
-      const message = `The body is not valid: ${z.prettifyError(error)}`;
+      const message = `The body is not valid: ${renderSchemaError(error)}`;
       throw new HoldpointError('invalid-input', message);
     }
-    const user = await admitUser(inbox, request, data.viewer);
-    return user instanceof Response ? user : makeJsonResponse(await handle(inbox, user, data));
+    return makeJsonResponse(await handle(inbox, user, data));
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundList } from '../../content/bounded-list.ts';
 import { rememberSchema, type Risk, risks } from '../../content/approval-terms.ts';
 import { type RequestRights, requestRightsSchema } from '../../content/request-rights.ts';
 import { requestKinds, requestStates } from '../../content/request-state.ts';
@@ -189,15 +190,10 @@ const answerSchema: z.ZodType<UserInputResponseContent> = userInputResponseSchem
 /** `POST answers`: one or many. Each is recorded or refused on its own. */
 export const inboxAnswersSchema = z.strictObject({
   viewer: z.string(),
-  answers: z
-    .array(
-      z.strictObject({
-        ...shownFields,
-        answer: answerSchema,
-      }),
-    )
-    .min(1)
-    .max(200),
+  answers: boundList(z.strictObject({ ...shownFields, answer: answerSchema }), 200).refine(
+    (answers) => answers.length > 0,
+    'must not be empty',
+  ),
 });
 
 export type InboxAnswers = z.infer<typeof inboxAnswersSchema>;

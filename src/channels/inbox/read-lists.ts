@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { renderSchemaError } from '../../content/field-fault.ts';
 import { pickPlace, type SeenRequest } from '../../agent/list-requests.ts';
 import { risks } from '../../content/approval-terms.ts';
 import { parseBase64url, toBase64url } from '../../content/base64.ts';
@@ -53,7 +54,7 @@ const querySchema = z.strictObject({
 export function parseListQuery(parameters: URLSearchParams): ListQuery {
   const { data, error } = querySchema.safeParse(Object.fromEntries(parameters));
   if (error === undefined) return data;
-  throw new HoldpointError('invalid-input', `The query is not valid: ${z.prettifyError(error)}`);
+  throw new HoldpointError('invalid-input', `The query is not valid: ${renderSchemaError(error)}`);
 }
 
 /** A page of a list for a person. */

@@ -108,7 +108,10 @@ async function record(visit: LinkVisit, state: OpenState, filled: FilledForm): P
   const { linked, by, claims, agents } = visit;
   let isRefused = false;
   try {
-    await linked.agent.respond(makeFormAnswer(state.request, filled), linked.thread, by);
+    await linked.agent.respond(makeFormAnswer(state.request, filled), linked.thread, {
+      ...by,
+      onlyIfUnspent: true,
+    });
   } catch (error) {
     if (!HoldpointError.isInstance(error)) throw error;
     if (error.code === 'invalid-answer') {
@@ -154,12 +157,15 @@ function describeFault(
   return { key: at.key, text: `“${at.label}” ${why}.` };
 }
 
-/* The same answer of somebody else, at the same moment, is theirs. */
+/* The same answer of somebody else, at the same moment, is theirs; of several who approve, each vote counts. */
 async function tellOutcome(
   { linked: { agent }, claims: { threadId }, by: { principal }, reader }: LinkVisit,
   decided: Extract<LinkState, { type: 'decided' }>,
 ): Promise<Response> {
-  return (await isOneOf(agent, threadId, principal, [decided.decision.principal]))
+  const { request, principal: decider } = decided.decision;
+  const votes = request.type === 'approval-request' ? (request.votes ?? []) : [];
+  const people = [decider, ...votes.map((vote) => vote.principal)];
+  return (await isOneOf(agent, threadId, principal, people))
     ? makeDecisionPage(decided, reader, { status: 200, lead: 'Your answer is recorded.' })
     : makeDecisionPage(decided, reader, { status: 409, lead: 'Somebody else was faster.' });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { renderSchemaError } from '../../content/field-fault.ts';
 import { parseBase64url } from '../../content/base64.ts';
 
 /** A secret that both signs and verifies, as a JSON Web Key. Whoever has it can make links. */
@@ -77,7 +78,7 @@ export function parseLinkKeys(given: unknown): LinkKeys {
   const { data, error } = keysSchema.safeParse(given);
   if (data === undefined) {
     throw new TypeError(
-      `createLinks needs keys, as JSON Web Keys with kid and alg (HS256 or EdDSA): ${z.prettifyError(error)}`,
+      `createLinks needs keys, as JSON Web Keys with kid and alg (HS256 or EdDSA): ${renderSchemaError(error)}`,
     );
   }
   const verifying = new Map(data.map((key) => [key.kid, omitPrivate(key)]));

@@ -1,5 +1,6 @@
 import type { ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
+import { callsApart, type CallsApartOptions } from '../../agent/calls-apart.ts';
 import { changingTools } from '../../agent/changing-tools.ts';
 import { createCustomAgent } from '../../agent/custom.ts';
 import { findNamedTools } from '../../agent/named-tools.ts';
@@ -11,11 +12,16 @@ import type { GateOptions } from './gate-options.ts';
 /* A killed gate is noticed while its client still waits: common clients give up after 60 seconds. */
 export const defaultLeaseMs = 15_000;
 
+const whyNotCalls =
+  "It reads calls, which has no other call here: each call through a gate is a thread of its own. Sum over the store, as in 'A budget' of docs/guides/gate.md.";
+
 /** The agent whose threads are calls: its first step makes the call that the thread was begun for, and its second one ends. */
 export function makeGateAgent(options: GateOptions, readTools: () => ToolSet): Agent {
   const { store, toolApproval, mayAnswer, principalId, onUnrecorded, now, generateId } = options;
   const { name = 'gate', leaseMs = defaultLeaseMs } = options;
+  const marked: CallsApartOptions = { [callsApart]: whyNotCalls };
   return createCustomAgent({
+    ...marked,
     name,
     leaseMs,
     tools: changingTools(readTools),

@@ -96,6 +96,10 @@ export class HttpGate {
       return makeRefusalResponse(503, 'closing', 'The gate is closing. Send the request again.');
     }
     const { json: parsedBody } = body;
+    if (Array.isArray(parsedBody) && parsedBody.length > mostMessages) {
+      const message = `Send at most ${mostMessages} messages at once.`;
+      return makeRefusalResponse(400, 'invalid-input', message);
+    }
     const isOld = await isLegacyRequest(request, parsedBody);
     if (isOld) return this.#serveSession(request, caller, parsedBody);
     this.#callers.set(request, caller);
@@ -199,6 +203,8 @@ export class HttpGate {
     }
   }
 }
+
+const mostMessages = 100;
 
 const requestSchema = z.object({ method: z.string(), id: z.union([z.string(), z.number()]) });
 

@@ -1,5 +1,6 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { renderSchemaError } from '../../content/field-fault.ts';
 
 /** An MCP server that the gate starts as a process and talks to over its standard input and output. */
 export interface StdioUpstream {
@@ -69,7 +70,7 @@ export function checkUpstreams(upstreams: Readonly<Record<string, UpstreamOption
       const wanted =
         'It takes { command, args, cwd, env, inheritEnv }, { url, headers } or { transport }';
       throw new TypeError(
-        `The upstream '${name}' is not valid: ${z.prettifyError(error)}\n${wanted}.`,
+        `The upstream '${name}' is not valid: ${renderSchemaError(error)}\n${wanted}.`,
       );
     }
     if (!('command' in options)) continue;

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { boundList } from '../../content/bounded-list.ts';
+import { renderSchemaError } from '../../content/field-fault.ts';
 import { parsePlainHttp } from './url-checks.ts';
 
 /* What a runtime sends to a tool server. */
@@ -29,7 +31,7 @@ export type CallAddress = z.infer<typeof callAddressSchema>;
 export const invocationSchema = z.object({
   operation: z.string(),
   arguments: z.unknown().optional(),
-  thread_ancestors: z.array(z.string()).nullish(),
+  thread_ancestors: boundList(z.string(), 1_000).nullish(),
 });
 
 /** A person's selection. */
@@ -74,7 +76,6 @@ const named = {
 };
 /* The protocol has no upper limits. Nobody would read more than this, and the log would store it. */
 const maximumEntries = 10_000;
-const maximumFaultLength = 1_000;
 
 function makeReadableSchema(maximumLength: number) {
   return z
@@ -83,9 +84,11 @@ function makeReadableSchema(maximumLength: number) {
     .refine((text) => normalizeVisible(text) !== '', 'must not be blank');
 }
 
-/* Counted before the entries are parsed: each of them could add an issue. */
-function makeListSchema<ENTRY extends z.ZodType>(entry: ENTRY) {
-  return z.array(z.unknown()).min(1).max(maximumEntries).pipe(z.array(entry));
+function makeEntriesSchema<ENTRY>(entry: z.ZodType<ENTRY>) {
+  return boundList(entry, maximumEntries).refine(
+    (entries) => entries.length > 0,
+    'must not be empty',
+  );
 }
 
 const userChoiceSchema = z
@@ -93,7 +96,7 @@ const userChoiceSchema = z
     type: z.literal('user_choice'),
     ...named,
     prompt: makeReadableSchema(16_384),
-    choices: makeListSchema(makeReadableSchema(1_024)).refine(
+    choices: makeEntriesSchema(makeReadableSchema(1_024)).refine(
       lookDifferent,
       'must look different from each other',
     ),
@@ -127,7 +130,7 @@ const toolResultSchema = z
     type: z.literal('tool_result'),
     ...named,
     text: z.string().nullish(),
-    content: makeListSchema(partSchema).nullish(),
+    content: makeEntriesSchema(partSchema).nullish(),
   })
   .refine(({ text, content }) => typeof text === 'string' || Array.isArray(content), {
     message: 'must have text or content',
@@ -149,7 +152,7 @@ export function parseCallback(
   if (schema === undefined) return type === undefined ? { fault: '`type` is missing' } : undefined;
   const parsed = schema.safeParse(json);
   if (parsed.success) return { message: parsed.data };
-  return { fault: z.prettifyError(parsed.error).slice(0, maximumFaultLength) };
+  return { fault: renderSchemaError(parsed.error) };
 }
 
 const schemas = new Map<string | undefined, typeof userChoiceSchema | typeof toolResultSchema>([

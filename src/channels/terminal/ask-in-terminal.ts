@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { renderSchemaError } from '../../content/field-fault.ts';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { describeDeadline, type TimeReader } from '../../content/deadline-words.ts';
 import { groupRequests } from '../../content/group-requests.ts';
@@ -258,7 +258,7 @@ function parseRequests(requests: readonly unknown[]): UserInputRequest[] {
     if (!parsed.success) {
       throw new HoldpointError(
         'invalid-input',
-        `askInTerminal was given an invalid request: ${z.prettifyError(parsed.error)}`,
+        `askInTerminal was given an invalid request: ${renderSchemaError(parsed.error)}`,
       );
     }
     const { data } = parsed;

@@ -92,6 +92,7 @@ async function postChat<RUNTIME_CONTEXT>(
   request: Request,
 ): Promise<Response> {
   const posted = await receivePost(options, request, {
+    threadIdField: 'id',
     parse: parseChatRequest,
     maximumBodyBytes: 1_048_576,
     channel: 'ui',

@@ -86,7 +86,8 @@ async function startRun(
     }
     const { error } = first.value;
     const { refusedAnswers } = HoldpointError.isInstance(error) ? error : { refusedAnswers: [] };
-    const rest = left.filter((item) => !isAmong(refusedAnswers, item));
+    const ids = new Set(refusedAnswers.map(({ requestId }) => requestId));
+    const rest = left.filter((item) => !isAnswerTo(ids, item));
     if (rest.length === left.length) return { type: 'refused', error, refused };
     refused.push(...refusedAnswers);
     if (rest.length === 0 && !mayRunEmpty) return { type: 'refused', error, refused };
@@ -94,9 +95,8 @@ async function startRun(
   }
 }
 
-function isAmong(answers: readonly RefusedAnswer[], item: InputItem): boolean {
-  if (typeof item !== 'object' || !('requestId' in item)) return false;
-  return answers.some(({ requestId }) => requestId === item.requestId);
+function isAnswerTo(requestIds: ReadonlySet<string>, item: InputItem): boolean {
+  return typeof item === 'object' && 'requestId' in item && requestIds.has(item.requestId);
 }
 
 /** An input that was refused, and the page that sent it. */
@@ -207,14 +207,16 @@ function* reopenRequests({
   const sent = [...refused.map(({ requestId }) => requestId), ...position.answers];
   if (sent.length === 0) return;
   const ids = new ApprovalIds(events);
+  const open = new Map(activeRequests.map((request) => [request.requestId, request]));
+  const asked = new Set(calls.map((call) => call.requestId));
+  const shown = new Set(
+    events
+      .slice(turn - 1, seen)
+      .flatMap((event) => (event.type === 'request-opened' ? event.request.requestId : [])),
+  );
   for (const requestId of new Set(sent)) {
-    const request = activeRequests.find((open) => open.requestId === requestId);
-    const call = calls.findLast((each) => each.requestId === requestId);
-    const opened = events.findIndex(
-      (event) => event.type === 'request-opened' && event.request.requestId === requestId,
-    );
-    const isShown = turn <= opened + 1 && opened + 1 <= seen;
-    if (request !== undefined && call !== undefined && isShown) {
+    const request = open.get(requestId);
+    if (request !== undefined && asked.has(requestId) && shown.has(requestId)) {
       yield makeApprovalRequestChunk(request, ids.changesOf(requestId));
     }
   }

@@ -7,13 +7,9 @@ import type {
   TakenChanges,
   ThreadStoreRequests,
 } from '../../thread/thread-store-requests.ts';
-import type { LogEntry } from '../../thread/thread-store.ts';
 import { RequestFeed } from './request-feed.ts';
 import { isSelected, requestOrders } from './request-order.ts';
 import { takePage } from './take-page.ts';
-
-/** Whether there is a thread of this id, with this entry in its log if one is given. */
-export type HasEntry = (threadId: string, entry: LogEntry | undefined) => boolean;
 
 /** The requests of a store in memory. Its rows are frozen, and replaced as a whole. */
 export class MemoryRequests implements ThreadStoreRequests {
@@ -21,11 +17,6 @@ export class MemoryRequests implements ThreadStoreRequests {
   readonly #openRows = new Map<string, StoredRequest>();
   readonly #ofThreads = new Map<string, Map<string, StoredRequest>>();
   readonly #feed = new RequestFeed((requestId) => this.#rows.get(requestId));
-  readonly #hasEntry: HasEntry;
-
-  constructor(hasEntry: HasEntry) {
-    this.#hasEntry = hasEntry;
-  }
 
   /** Makes the changes of an append. */
   apply(changes: readonly RequestChange[]): void {
@@ -63,21 +54,6 @@ export class MemoryRequests implements ThreadStoreRequests {
 
   async get(requestId: string): Promise<StoredRequest | undefined> {
     return this.#rows.get(requestId);
-  }
-
-  async fill(given: readonly StoredRequest[], entry?: LogEntry): Promise<void> {
-    const rows = given.filter(({ threadId }) => this.#hasEntry(threadId, entry));
-    for (const row of rows) {
-      if (this.#rows.has(row.requestId)) continue;
-      this.#keep(row);
-      if (row.state === 'open') this.#feed.add('opened', row);
-    }
-    for (const row of rows) {
-      const known = this.#openRows.get(row.requestId);
-      if (row.state === 'open' || known?.threadId !== row.threadId) continue;
-      this.#keep(row);
-      this.#feed.add('closed', row);
-    }
   }
 
   async erase(requestId: string): Promise<boolean> {

@@ -9,7 +9,9 @@ import { columnsOfThreads } from './statements.ts';
  * Locks all threads of a group, in the order of their ids, so that two deletions don't wait for each other, and deletes those of groups of
  * which all are locked. A thread whose log ends elsewhere is not.
  */
-const deleteWith = (requests: string): string => `
+const deleteThreads: PostgresQuery = {
+  name: 'holdpoint-delete',
+  text: `
   with wanted as (
     select * from unnest($1::int[], $2::text[], $3::int[], $4::text[]) as ends (number, thread_id, revision, hash)
   ), locked as (
@@ -26,15 +28,9 @@ const deleteWith = (requests: string): string => `
     returning threads.thread_id
   ), entries as (
     delete from holdpoint_entries using thread where holdpoint_entries.thread_id = thread.thread_id
-  )${requests}
+  )${deleteRequests}
   select thread_id from thread
-`;
-
-const deleteThreads: PostgresQuery = { name: 'holdpoint-delete', text: deleteWith('') };
-
-const deleteThreadsWithRequests: PostgresQuery = {
-  name: 'holdpoint-delete-requests',
-  text: deleteWith(deleteRequests),
+`,
 };
 
 /* The hash of an entry is what its text ends with, before two characters. Sorted, so that each range is read from the index. */
@@ -54,13 +50,8 @@ const listChildren: PostgresQuery = {
   `,
 };
 
-/** The deletion of threads. `keepsRequests`: with their requests. */
-export function makePostgresDeletion(
-  runner: StatementRunner,
-  keepsRequests: boolean,
-): ThreadStoreDeletion {
-  const { run } = keepsRequests ? runner.using('requests') : runner;
-  const query = keepsRequests ? deleteThreadsWithRequests : deleteThreads;
+/** The deletion of threads, with their requests. */
+export function makePostgresDeletion({ run }: StatementRunner): ThreadStoreDeletion {
   return {
     async listChildren(threadIds) {
       const { rows } = await run(listChildren, [threadIds]);
@@ -68,7 +59,7 @@ export function makePostgresDeletion(
     },
 
     async delete(groups) {
-      const { rows } = await run(query, listColumns(groups));
+      const { rows } = await run(deleteThreads, listColumns(groups));
       return rows.map((row) => String(row['thread_id']));
     },
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClaimNotice, ThreadNotice } from '../../thread/thread-store.ts';
 
-/** The channels of NOTIFY. Versions without notices of claims listen to the first one alone. */
+/** The channels of NOTIFY. */
 export const channels = { threads: 'holdpoint', claims: 'holdpoint_claims' } as const;
 
 /* Postgres rejects a payload of 8000 bytes or more, and the id of the table comes on top. */
@@ -14,7 +14,7 @@ function fits(payload: string): boolean {
 /** A notice that was received. */
 export interface Heard<NOTICE> {
   notice: NOTICE;
-  /** The id of the table of threads that the notice is about; absent in those of an older version. */
+  /** The id of the table of threads that the notice is about; absent if the sender had none. */
   table: string | undefined;
 }
 

@@ -7,12 +7,8 @@ import {
   toApproverColumn,
   toRequestRow,
 } from '../sql/request-rows.ts';
-import type { PostgresQuery } from './pool.ts';
 
-/*
- * Rows go with their thread, and the approvers of a row with the row, by the database itself: a deletion that waited for a lock would not see
- * the rows that were filled in meanwhile.
- */
+/* Rows go with their thread, and the approvers of a row with the row, however they are deleted: also by a store that keeps no requests. */
 export const requestsSchema = `
 ${makeRequestSchema({
   text: 'text collate "C"',
@@ -121,9 +117,6 @@ const readValues = (first: number, from: string): string => {
   )`;
 };
 
-/** The parameter after those of `readValues`. */
-const entryParameter = 3 + columns.length;
-
 const insertRows = `insert into holdpoint_requests (${requestColumns}) select ${requestColumns} from changed`;
 const insertNames = `insert into holdpoint_request_approvers (${approverColumns})`;
 const insertChanges =
@@ -153,49 +146,6 @@ export const withRequests = (
   ), told as (
     ${insertChanges} select type, request_id, thread_id, ${now} from changed order by number
   )`;
-
-/*
- * The threads that `fill` writes rows of: those that exist, with the given entry if there is one. Locked, as one that is deleted and created
- * anew has the same key.
- */
-const lockThreads = `threads as materialized (
-    select thread_id from holdpoint_threads as thread
-    where thread_id in (select thread_id from changed) and ($${entryParameter}::int is null or exists (
-      select from holdpoint_entries as entries
-      where entries.thread_id = thread.thread_id and revision = $${entryParameter} and entry = $${entryParameter + 1}::text))
-    for key share
-  )`;
-
-const isOfThread = 'thread_id in (select thread_id from threads)';
-
-/** Adds the rows that do not exist, of threads that do. */
-export const fillMissing: PostgresQuery = {
-  text: `
-  with ${readValues(1, '')}, ${lockThreads}, filled as (
-    ${insertRows} where ${isOfThread}
-    on conflict do nothing returning request_id
-  ), approvers as (
-    ${insertNames} select named.* from named where request_id in (select request_id from filled)
-  )
-  ${insertChanges}
-  select type, request_id, thread_id, ${now} from changed
-  where state = 'open' and request_id in (select request_id from filled) order by number`,
-};
-
-/** Closes the open rows that are decided. */
-export const closeStale: PostgresQuery = {
-  text: `
-  with ${readValues(1, '')}, ${lockThreads}, closed as (
-    ${insertRows} where state <> 'open' and ${isOfThread} and exists (
-      select from holdpoint_requests as stale where stale.request_id = changed.request_id and stale.thread_id = changed.thread_id and stale.state = 'open')
-    on conflict (request_id) do update set ${replaceRequest} where holdpoint_requests.state = 'open' returning request_id
-  ), former_approvers as (
-    delete from holdpoint_request_approvers as former using closed where former.request_id = closed.request_id
-  )
-  ${insertChanges}
-  select 'closed', request_id, thread_id, ${now} from changed
-  where request_id in (select request_id from closed) order by number`,
-};
 
 /** The part of the deletion of a thread that tells the feed of its open requests. */
 export const deleteRequests = `, told as (

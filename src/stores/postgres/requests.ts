@@ -2,7 +2,7 @@ import type { RequestFilter, ThreadStoreRequests } from '../../thread/thread-sto
 import { makeRequestReads, type RequestDialect } from '../sql/request-queries.ts';
 import type { PostgresQuery } from './pool.ts';
 import { makeFeed } from './request-feed.ts';
-import { closeStale, fillMissing, listRequestValues, toStorable } from './request-rows.ts';
+import { toStorable } from './request-rows.ts';
 import type { StatementRunner } from './statement-runner.ts';
 import { numberParameters } from './statements.ts';
 
@@ -26,13 +26,6 @@ export function makePostgresRequests({ run }: StatementRunner): ThreadStoreReque
     list: async (query) => list(toStorableFilter(query)),
     count: async (filter) => count(toStorableFilter(filter)),
     get,
-
-    async fill(rows, entry) {
-      const opened = rows.map((request) => ({ type: 'opened' as const, request }));
-      const values = [...listRequestValues(opened), entry?.revision, entry?.text];
-      await run(fillMissing, values);
-      await run(closeStale, values);
-    },
 
     async erase(requestId) {
       const { rowCount } = await run(eraseRequest, [requestId]);

@@ -1,7 +1,6 @@
 import { waitForTimer } from '../../content/waiting.ts';
 import { runOnce } from '../sql/thread-rows.ts';
-import { requestsSchema } from './request-rows.ts';
-import { dropFormerIndexes, formerIndexes, grantsSchema, postgresSchema } from './statements.ts';
+import { postgresSchema } from './statements.ts';
 import { type PostgresPool, type PostgresQuery, type PostgresResult } from './pool.ts';
 
 const uniqueViolation = '23505';
@@ -51,23 +50,10 @@ export type RunQuery = (query: PostgresQuery, values?: unknown[]) => Promise<Pos
 /** Sends a statement to the server. */
 export type Send = (query: PostgresQuery) => Promise<PostgresResult>;
 
-/** The tables that a database of an older version lacks, by what they are for. */
-const laterTables = {
-  grants: { table: 'holdpoint_grants', schema: grantsSchema },
-  requests: { table: 'holdpoint_requests', schema: requestsSchema },
-};
-
-type LaterTables = keyof typeof laterTables;
-
 /** Runs the statements of a store. */
 export interface StatementRunner {
   /** Runs a statement after the tables exist, until no concurrent write keeps it from being made. */
   run: RunQuery;
-  /**
-   * A runner whose statements use these tables too, and come after they exist. A database of an older version lacks them, and its role may not
-   * create any: who uses no standing approvals must not need their table.
-   */
-  using(...tables: readonly LaterTables[]): StatementRunner;
   /** The same runner, which sends statements otherwise. */
   sending(send: Send): StatementRunner;
 }
@@ -82,40 +68,17 @@ export function makeStatementRunner(
   pool: PostgresPool,
   { createSchema: isCreating = true, prepare = false }: RunnerOptions,
 ): StatementRunner {
-  const created = (table: string, schema: string): (() => Promise<unknown>) =>
-    isCreating ? runOnce(async () => createMissing(pool, table, schema)) : async () => {};
-  const threads = isCreating ? runOnce(async () => prepareThreads(pool)) : async () => {};
-  const later = {
-    grants: created(laterTables.grants.table, laterTables.grants.schema),
-    requests: created(laterTables.requests.table, laterTables.requests.schema),
-  };
-  const runnerOf = (send: Send, tables: readonly LaterTables[]): StatementRunner => ({
+  const prepareTables = isCreating ? runOnce(async () => createMissing(pool)) : async () => {};
+  const sendBy = (send: Send): StatementRunner => ({
     async run({ name, text, values: own }, values = own ?? []) {
-      await threads();
-      for (const table of tables) await later[table]();
+      await prepareTables();
       const isPrepared = prepare && name !== undefined;
       const query = isPrepared ? { name, text, values } : { text, values };
       return repeatConflicts(async () => send(query).catch(awaitPool));
     },
-    using: (...more) => runnerOf(send, more),
-    sending: (other) => runnerOf(other, tables),
+    sending: sendBy,
   });
-  return runnerOf(async (query) => pool.query(query), []);
-}
-
-/** Creates the tables of threads, or takes a database of an older version to this one. */
-async function prepareThreads(pool: PostgresPool): Promise<void> {
-  const former = formerIndexes.map((name) => `to_regclass('${name}')`).join(', ');
-  const { rows } = await pool.query({
-    text: `select to_regclass('holdpoint_threads') is null as missing, coalesce(${former}) is not null as former`,
-  });
-  if (rows[0]?.['missing'] === true) await create(pool, 'holdpoint_threads', postgresSchema);
-  if (rows[0]?.['former'] === true) await dropFormer(pool);
-}
-
-async function createMissing(pool: PostgresPool, table: string, schema: string): Promise<void> {
-  const { rows } = await pool.query({ text: `select to_regclass('${table}') is null as missing` });
-  if (rows[0]?.['missing'] === true) await create(pool, table, schema);
+  return sendBy(async (query) => pool.query(query));
 }
 
 /*
@@ -123,24 +86,15 @@ async function createMissing(pool: PostgresPool, table: string, schema: string):
  * for it creates nothing: `create index if not exists` alone would lock tables that appends already use. Reading from a table, unlike waiting,
  * makes the session notice what was created.
  */
-async function create(pool: PostgresPool, table: string, schema: string): Promise<void> {
+async function createMissing(pool: PostgresPool): Promise<void> {
+  const isMissing = `to_regclass('holdpoint_threads') is null`;
+  const { rows } = await pool.query({ text: `select ${isMissing} as missing` });
+  if (rows[0]?.['missing'] !== true) return;
   await pool.query({
     text: `do $holdpoint$ begin
       perform pg_advisory_xact_lock(7163384705);
       perform from pg_class limit 0;
-      if to_regclass('${table}') is null then ${schema} end if;
+      if ${isMissing} then ${postgresSchema} end if;
     end $holdpoint$`,
   });
-}
-
-/*
- * Drops the indexes that this version does not need. The store works with them too, so that a role that may not drop them is no error, nor a lock
- * that does not come soon: appends wait behind one who waits for it.
- */
-async function dropFormer(pool: PostgresPool): Promise<void> {
-  const text = `do $holdpoint$ begin
-      set local lock_timeout = '500ms';
-      ${dropFormerIndexes}
-    end $holdpoint$`;
-  await pool.query({ text }).catch(() => {});
 }

@@ -6,12 +6,11 @@ import {
   makePageEnd,
   makePageQuery,
   type SqlPart,
-  threadIndexes,
 } from '../sql/thread-rows.ts';
 import type { PostgresQuery } from './pool.ts';
 import { requestsSchema } from './request-rows.ts';
 
-export const grantsSchema = `
+const grantsSchema = `
 create table if not exists holdpoint_grants (
   grant_id text collate "C" primary key,
   agent text collate "C" not null,
@@ -23,11 +22,6 @@ create table if not exists holdpoint_grants (
   uses_left bigint
 );
 ${createGrantIndex}`;
-
-/** Indexes of an older version that no query needs any more. */
-export const formerIndexes: readonly string[] = [threadIndexes.time, threadIndexes.status];
-
-export const dropFormerIndexes = `drop index if exists ${formerIndexes.join(', ')};`;
 
 /**
  * Creates the tables, for apps that do so in a migration. Can be run again. The store's role must be allowed to read and write all of them, and to
@@ -52,7 +46,6 @@ create table if not exists holdpoint_threads (
   updated_at double precision not null
 );
 ${createThreadIndexes(['deadline', 'statusAndTime', 'agent'])}
-${dropFormerIndexes}
 ${grantsSchema}
 ${requestsSchema}`;
 

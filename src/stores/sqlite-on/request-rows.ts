@@ -1,4 +1,3 @@
-import type { LogEntry } from '../../thread/thread-store.ts';
 import type {
   RequestChange,
   StoredRequest,
@@ -32,9 +31,7 @@ const rowTables = makeRequestSchema({
   ofRequest: '',
 });
 
-/*
- * Rows go with their thread, by the database itself: a process of an older version, which deletes threads in the same file, knows of no rows.
- */
+/* Rows go with their thread, however it is deleted: also by a store that keeps no requests. */
 const deletion = `
 create trigger if not exists holdpoint_requests_deletion after delete on holdpoint_threads
 begin
@@ -104,18 +101,6 @@ export function listRowStatements(
   return statements;
 }
 
-/* The condition of rows that `fill` writes: a thread that was deleted meanwhile gets none, also if it was created anew. */
-const isOfLog = `
-  exists (select 1 from holdpoint_threads where thread_id = ?)
-  and (? is null or exists (select 1 from holdpoint_entries where thread_id = ? and revision = ? and entry = ?))`;
-
-const fillStatements = makeChangeStatements(
-  `not exists (select 1 from holdpoint_requests where request_id = ?) and ${isOfLog}`,
-);
-const closeStatements = makeChangeStatements(
-  `exists (select 1 from holdpoint_requests where request_id = ? and thread_id = ? and state = 'open') and ${isOfLog}`,
-);
-
 /* A text of the same length is written in place: see the deletion of a thread. */
 const overwriteBody =
   'update holdpoint_requests set body = substr(hex(zeroblob(octet_length(body) / 2 + 1)), 1, octet_length(body)) where';
@@ -134,12 +119,6 @@ export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {
 
     ...makeRequestFeed(driver),
 
-    async fill(rows, entry) {
-      const statements = rows.flatMap((row) => addRow(row, entry));
-      for (const row of rows) if (!isOpen(row)) statements.push(...closeRow(row, entry));
-      if (statements.length > 0) await driver.batch(statements);
-    },
-
     async erase(requestId) {
       const isDecided = "request_id = ? and state <> 'open'";
       const [, erased] = await driver.batch([
@@ -152,25 +131,4 @@ export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {
       return erased?.length === 1;
     },
   };
-}
-
-function addRow(request: StoredRequest, entry: LogEntry | undefined): SqliteStatement[] {
-  const type = isOpen(request) ? 'opened' : undefined;
-  const condition = [request.requestId, ...listLogValues(request, entry)];
-  return listRowStatements(fillStatements, { type, request }, condition);
-}
-
-function closeRow(request: StoredRequest, entry: LogEntry | undefined): SqliteStatement[] {
-  const condition = [request.requestId, request.threadId, ...listLogValues(request, entry)];
-  return listRowStatements(closeStatements, { type: 'closed', request }, condition);
-}
-
-/** The values of `isOfLog`. */
-function listLogValues({ threadId }: StoredRequest, entry: LogEntry | undefined): SqliteValue[] {
-  const { revision = null, text = null } = entry ?? {};
-  return [threadId, revision, threadId, revision, text];
-}
-
-function isOpen({ state }: StoredRequest): boolean {
-  return state === 'open';
 }

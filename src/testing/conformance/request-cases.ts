@@ -2,7 +2,6 @@ import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
 import { HoldpointError } from '../../errors.ts';
 import type { StoredRequest } from '../../thread/thread-store-requests.ts';
 import {
-  appendInCase,
   end,
   expectConflict,
   makeEntry,
@@ -14,7 +13,6 @@ import {
   change,
   close,
   expectFeed,
-  fillRows,
   listRequestIds,
   makeRow,
   open,
@@ -226,62 +224,6 @@ export const requestCases: readonly StoreConformanceCase[] = [
     },
   ),
   requestCase(
-    'fill adds the rows that are missing, and tells the feed of those that are open',
-    async ({ store, requests, reopen }) => {
-      await write(store, [...open(makeRow('a')), ...close(makeApproved(makeRow('b')))]);
-      await appendInCase(store, 'u');
-      const others = Array.from({ length: 250 }, (_, index) =>
-        makeApproved(makeRow(`other ${index}`, { threadId: 'u' })),
-      );
-      /* Read from the log before the append, as another process does. */
-      const read = [makeRow('a', { votes: 1 }), makeRow('b'), makeRow('c', { approvers: ['ada'] })];
-      await fillRows(requests, [...read, makeApproved(makeRow('d')), ...others]);
-      await fillRows(reopen().requests, read);
-      deepStrictEqual(await requests.list({ threadId: 't' }), [
-        makeRow('a'),
-        makeApproved(makeRow('b')),
-        makeRow('c', { approvers: ['ada'] }),
-        makeApproved(makeRow('d')),
-      ]);
-      deepStrictEqual(await listRequestIds(requests, { state: 'open', approver: ['ada'] }), [
-        'a',
-        'c',
-      ]);
-      strictEqual(await requests.count({ threadId: 'u' }), 250);
-      await expectFeed(requests, ['opened a', 'closed b', 'opened c']);
-      await fillRows(requests, []);
-      await fillRows(requests, [makeRow('deleted', { threadId: 'unknown' })]);
-      strictEqual(await requests.get('deleted'), undefined);
-      /* An older version has decided it, and has written no row. */
-      const closed = makeApproved(makeRow('c', { approvers: ['ada'] }));
-      await fillRows(reopen().requests, [closed, makeApproved(makeRow('b', { votes: 7 }))]);
-      deepStrictEqual(await requests.get('c'), closed);
-      deepStrictEqual(await requests.get('b'), makeApproved(makeRow('b')));
-      deepStrictEqual(await listRequestIds(requests, { state: 'open', approver: ['ada'] }), ['a']);
-      await expectFeed(requests, ['opened a', 'closed b', 'opened c', 'closed c']);
-    },
-  ),
-  requestCase(
-    'fill writes nothing of a log whose thread was deleted and created anew',
-    async ({ store, requests, reopen }) => {
-      await write(store, open(makeRow('lost')));
-      const [entry] = await store.read('t');
-      if (entry === undefined) throw new Error('The thread has an entry.');
-      await fillRows(requests, [makeRow('a')], entry);
-      deepStrictEqual(await requests.get('a'), makeRow('a'));
-      await store.delete('t', end(1));
-      const other = { ...entry, text: `${entry.text} ` };
-      await store.append('t', end(0), [other], makeSummary('t'), {
-        requests: open(makeRow('lost')),
-      });
-      const settled: StoredRequest = { ...makeApproved(makeRow('lost')), state: 'settled' };
-      await fillRows(reopen().requests, [makeRow('a'), makeRow('b'), settled], entry);
-      deepStrictEqual(await requests.list({}), [makeRow('lost')]);
-      await fillRows(reopen().requests, [settled], other);
-      deepStrictEqual(await requests.get('lost'), settled);
-    },
-  ),
-  requestCase(
     'the text of a decided request can be erased for good, and nothing else of it',
     async ({ store, requests, reopen }) => {
       const decided = makeApproved(makeRow('b', { approvers: ['ada'], requesters: ['eve'] }));
@@ -291,7 +233,6 @@ export const requestCases: readonly StoreConformanceCase[] = [
       deepStrictEqual(await requests.get('a'), makeRow('a', { expiresAt: 1 }));
       strictEqual(await requests.erase('b'), true);
       const erased = { ...decided, text: null };
-      await fillRows(reopen().requests, [decided]);
       deepStrictEqual(await reopen().requests.get('b'), erased);
       deepStrictEqual(await requests.list({ approver: ['ada'], state: 'approved' }), [erased]);
       const [, told] = await requests.changes({ after: 0 });

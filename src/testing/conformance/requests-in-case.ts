@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import type { AppendedBeside, LogEntry, ThreadStore } from '../../thread/thread-store.ts';
+import type { AppendedBeside, ThreadStore } from '../../thread/thread-store.ts';
 import type {
   FeedChange,
   RequestChange,
@@ -92,15 +92,6 @@ export async function write(
     const entries = [makeEntry(revision + 1)];
     await store.append(threadId, end(revision), entries, summary, { ...beside, requests });
   }
-}
-
-export async function fillRows(
-  requests: ThreadStoreRequests,
-  rows: readonly StoredRequest[],
-  ...entry: LogEntry[]
-): Promise<void> {
-  // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- not the `fill` of an array.
-  await requests.fill(rows, ...entry);
 }
 
 export async function listRequestIds(

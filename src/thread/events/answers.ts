@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ApprovalRequest } from '../../content/approval.ts';
+import { type ApprovalRequest, readStartWithinMs } from '../../content/approval.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { type UserInputRequest, userInputResponseSchema } from '../../content/user-input.ts';
 import { votesOfOthers } from '../../content/vote.ts';
@@ -35,13 +35,16 @@ export function applyRequestAnswered(
   event: z.infer<typeof requestAnswered>,
   draft: HeadDraft,
 ): void {
-  const { response, principal, channel } = event;
+  const { response, principal, channel, onBehalfOf } = event;
   const open = takeRequest(draft, event, response.requestId);
   const { place } = open;
   draft.head.failure = undefined;
   draft.head.isStopped = false;
   const request = applyAnswerEdit(open.request, event);
-  endRequest(draft, event, { ...open, request, response, principal, channel });
+  const startBy =
+    request.type === 'approval-request' ? { startBy: event.at + readStartWithinMs(request) } : {};
+  const answered = { response, principal, channel, onBehalfOf, ...startBy };
+  endRequest(draft, event, { ...open, request, ...answered });
   const { beside, replyTo } = open;
   /* The tool that asked receives the answer. */
   if (beside !== undefined) {

@@ -7,9 +7,15 @@ import {
   workingAgentSchema,
   type ToolCallOutcome,
 } from '../../content/tool-call.ts';
-import { endsTurn } from '../thread-head.ts';
+import { endsTurn, isHeld } from '../thread-head.ts';
 import { always, by, placeFields } from './fields.ts';
-import { endAsking, type HeadDraft, openCallAt, makeTamperedError } from './head-draft.ts';
+import {
+  endAsking,
+  type HeadDraft,
+  holdApprovals,
+  openCallAt,
+  makeTamperedError,
+} from './head-draft.ts';
 
 /* Calls: their attempts, and how they end. */
 
@@ -42,6 +48,7 @@ export function applyCallStarted(event: z.infer<typeof callStarted>, draft: Head
     const { name, threadId } = call.agent;
     call.agent = { name, threadId };
   }
+  call.held = undefined;
   call.recoveries = undefined;
   call.recoverAt = undefined;
   call.resumeAt = undefined;
@@ -72,15 +79,19 @@ export function applyCallDeferred(event: z.infer<typeof callDeferred>, draft: He
 
 const startableStatuses = ['proposed', 'approved', 'started', 'indeterminate'] as const;
 
-/** The call that an attempt begins. A call that the provider runs never begins here, whatever a log says. */
+/** The call that an attempt begins. One that is held, or that the provider runs, never begins here, whatever a log says. */
 function requireOwnCall(
   draft: HeadDraft,
   event: z.infer<typeof callStarted> | z.infer<typeof callDeferred>,
   statuses: readonly ToolCallRecord['status'][],
 ): ToolCallRecord {
   const call = openCallAt(draft, event, event, statuses);
-  if (call.providerApprovalId === undefined) return call;
-  throw makeTamperedError(event, `the provider runs call ${call.step}.${call.index}`);
+  const which = `call ${call.step}.${call.index}`;
+  if (call.providerApprovalId !== undefined)
+    throw makeTamperedError(event, `the provider runs ${which}`);
+  if (call.status === 'approved' && isHeld(call))
+    throw makeTamperedError(event, `a stop holds ${which}`);
+  return call;
 }
 
 /**
@@ -116,7 +127,7 @@ export function applyRecoveryFailed(event: z.infer<typeof recoveryFailed>, draft
   call.recoverAt = event.recoverAt;
 }
 
-/** A person gave up an attempt whose outcome is unknown. A new approval is requested for the call. Older logs do not say who. */
+/** A person gave up an attempt whose outcome is unknown. A new approval is requested for the call. */
 const callAbandoned = z.strictObject({
   type: z.literal('call-abandoned'),
   ...always,
@@ -125,7 +136,9 @@ const callAbandoned = z.strictObject({
 });
 
 export function applyCallAbandoned(event: z.infer<typeof callAbandoned>, draft: HeadDraft): void {
-  openCallAt(draft, event, event, ['started', 'indeterminate']).status = 'proposed';
+  const call = openCallAt(draft, event, event, ['started', 'indeterminate']);
+  call.status = 'proposed';
+  call.held = undefined;
   recoverOthers(draft, event.at);
   endAsking(draft, event, event);
 }
@@ -167,7 +180,11 @@ export function applyCallEnded(event: z.infer<typeof callEnded>, draft: HeadDraf
   endAsking(draft, event, event);
   call.status = status;
   call.outcome = event.outcome;
-  if (draft.head.calls.every(({ outcome }) => outcome !== undefined)) completeStep(draft);
+  call.held = undefined;
+  if (endsTurn(call)) holdApprovals(draft.head, { andRestarts: false });
+  const { calls } = draft.head;
+  while (calls[draft.ended]?.outcome !== undefined) draft.ended += 1;
+  if (draft.ended === calls.length) completeStep(draft);
 }
 
 /**
@@ -180,7 +197,7 @@ function mayEnd(call: ToolCallRecord, status: ToolCallOutcome['status']): boolea
     case 'succeeded':
       return !isProviders;
     case 'forwarded':
-      return isProviders && call.status === 'approved';
+      return isProviders && call.status === 'approved' && !isHeld(call);
     case 'failed':
     case 'denied':
       return true;
@@ -188,12 +205,14 @@ function mayEnd(call: ToolCallRecord, status: ToolCallOutcome['status']): boolea
 }
 
 /** All calls have ended: their results become the tool message, in the model's order, and the model is next unless one ended the turn. */
-function completeStep({ head }: HeadDraft): void {
+function completeStep(draft: HeadDraft): void {
+  const { head } = draft;
   const { calls, queuedMessages, newlyPast } = head;
   newlyPast.messages.push({ role: 'tool', content: calls.flatMap(makeToolParts) });
   newlyPast.messages.push(...queuedMessages);
   newlyPast.calls.push(...calls);
   head.calls = [];
+  draft.ended = 0;
   head.queuedMessages = [];
   head.unanswered = [];
   head.modelIsNext = !head.isStopped && !calls.some(endsTurn);

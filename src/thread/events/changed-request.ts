@@ -47,7 +47,7 @@ export function withEdit(
   { edit, person, onBehalfOf, principal, channel, at }: Editing,
 ): ApprovalRequest {
   if (edit === undefined) return request;
-  const asked = undoEdit(request);
+  const asked = { ...undoEdit(request), wasEdited: true as const };
   const { toolCall, text: askedText, digest: askedDigest } = asked;
   const { input, patches, digest, text = askedText } = edit;
   if (patches.length === 0 || toolCall === undefined) return { ...asked, digest };

@@ -11,10 +11,7 @@ export const placeFields = { step: z.int(), index: z.int() };
 export const by = { principal: z.unknown().optional(), channel: z.string().optional() };
 /** The same, and who they are as text: what people may be shown of them. */
 export const namedBy = { ...by, person: z.string().optional() };
-/**
- * Who answered, as text that is the same for all principals of one person, and the person who had asked them to answer instead. Older logs
- * have it only for requests that depend on who answers.
- */
+/** Who answered, as text that is the same for all principals of one person, and the person who had asked them to answer instead. */
 export const voter = { person: z.string().optional(), onBehalfOf: z.string().optional() };
 /** For a sub-agent's request: the revision of its thread with the event that this one repeats. */
 export const mirrored = { mirrors: z.int().optional() };

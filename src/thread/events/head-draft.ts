@@ -1,11 +1,13 @@
 import type { ApprovalRequest } from '../../content/approval.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
+import { listAskedDuring } from '../open-requests.ts';
 import {
   callAt,
   type EndedRequest,
   endsTurn,
   isSamePlace,
+  isUnusedApproval,
   type OpenRequest,
   type ThreadHead,
 } from '../thread-head.ts';
@@ -21,20 +23,25 @@ export class HeadDraft {
   readonly head: ThreadHead;
   readonly endedRequests: Map<string, EndedRequest>;
   #requests: Map<string, OpenRequest> | undefined;
+  /** What these events have opened during calls. */
+  readonly #asked: OpenRequest[] = [];
+  /** How many calls of the step have ended before the first that has not, as far as is known. */
+  ended = 0;
 
   /** The head stays as it is. */
   constructor(head: ThreadHead, endedRequests: Map<string, EndedRequest>) {
-    const { calls, unsentAnswers, queuedMessages, newlyPast } = head;
+    const { calls, decided, unsentAnswers, queuedMessages, newlyPast } = head;
     this.head = {
       ...head,
       calls: calls.map((call) => ({ ...call })),
+      decided: [...decided],
       unsentAnswers: [...unsentAnswers],
       queuedMessages: [...queuedMessages],
       newlyPast: {
         messages: [...newlyPast.messages],
         retracted: newlyPast.retracted,
         calls: [...newlyPast.calls],
-        requests: [...newlyPast.requests],
+        requests: new Map(newlyPast.requests),
         toolCallIds: [...newlyPast.toolCallIds],
       },
     };
@@ -47,6 +54,19 @@ export class HeadDraft {
     this.#requests = new Map();
     for (const open of this.head.openRequests) this.#requests.set(open.request.requestId, open);
     return this.#requests;
+  }
+
+  /** Opens a request that is made during a call. */
+  openDuringCall(open: OpenRequest & { beside: CallPlace }): void {
+    this.requests.set(open.request.requestId, open);
+    this.#asked.push(open);
+  }
+
+  /** A request that is open, and was made during the call at a place. */
+  findAskedDuring(place: CallPlace): OpenRequest | undefined {
+    const before = listAskedDuring(this.head, place);
+    const since = this.#asked.filter(({ beside }) => isSamePlace(beside, place));
+    return [...before, ...since].find(({ request }) => this.requests.has(request.requestId));
   }
 
   /** The head that the draft has become. The draft must not be written afterwards: it is that head. */
@@ -95,28 +115,49 @@ export function takeRequest(
 }
 
 /** A request is no longer open. A custom agent takes its next step once those of its latest one are, unless a person ended the turn. */
-export function endRequest({ head }: HeadDraft, event: AnyEvent, ended: EndedRequest): void {
-  const { newlyPast, decided } = head;
-  newlyPast.requests.push(ended);
+export function endRequest(
+  { head, endedRequests }: HeadDraft,
+  event: AnyEvent,
+  ended: EndedRequest,
+): void {
+  const { newlyPast } = head;
   const { step, request } = ended;
+  const isDecided =
+    newlyPast.requests.has(request.requestId) || endedRequests.has(request.requestId);
+  newlyPast.requests.set(request.requestId, ended);
   if (step === undefined) return;
   if (step !== head.steps - 1) throw makeTamperedError(event, `step ${step} is over`);
-  const others = decided.filter((other) => other.request.requestId !== request.requestId);
-  head.decided = [...others, ended];
+  if (isDecided)
+    head.decided = head.decided.filter((other) => other.request.requestId !== request.requestId);
+  head.decided.push(ended);
   head.modelIsNext = !head.isStopped && !newlyPast.calls.some(endsTurn);
+}
+
+/**
+ * A person ended the turn: what people have approved and has not begun is held until somebody releases it. After a stop, so is another
+ * attempt of a call that was approved.
+ */
+export function holdApprovals(head: ThreadHead, { andRestarts }: { andRestarts: boolean }): void {
+  for (const call of head.calls) {
+    const isBegun = call.status === 'started' || call.status === 'indeterminate';
+    const mayStart = call.status === 'approved' || (andRestarts && isBegun);
+    if (mayStart && call.requestId !== undefined) call.held = true;
+  }
+  head.decided = head.decided.map((ended) =>
+    isUnusedApproval(ended) ? { ...ended, held: true } : ended,
+  );
 }
 
 /**
  * Ends what a call asks: its attempt is over, or it asks something else. Drops an answer that was not sent, and throws `log-tampered` if a
  * question is still open.
  */
-export function endAsking({ head, requests }: HeadDraft, event: AnyEvent, place: CallPlace): void {
-  for (const { request, beside } of requests.values()) {
-    if (!isSamePlace(beside, place)) continue;
-    throw makeTamperedError(
-      event,
-      `request ${request.requestId}, which the call opened, is still open`,
-    );
+export function endAsking(draft: HeadDraft, event: AnyEvent, place: CallPlace): void {
+  const { head, requests } = draft;
+  const asked = requests.size === 0 ? undefined : draft.findAskedDuring(place)?.request;
+  if (asked !== undefined) {
+    const why = `request ${asked.requestId}, which the call opened, is still open`;
+    throw makeTamperedError(event, why);
   }
   if (head.unsentAnswers.length === 0) return;
   head.unsentAnswers = head.unsentAnswers.filter(({ beside }) => !isSamePlace(beside, place));

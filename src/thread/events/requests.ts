@@ -77,7 +77,7 @@ function refuseKnown(
   const isKnown =
     requests.has(requestId) ||
     endedRequests.has(requestId) ||
-    head.newlyPast.requests.some(({ request }) => request.requestId === requestId);
+    head.newlyPast.requests.has(requestId);
   if (isKnown) throw makeTamperedError(event, `an earlier request has the id ${requestId}`);
 }
 
@@ -93,7 +93,7 @@ function openDuringCall(
   const { request, place, replyTo } = event;
   const call = openCallAt(draft, event, beside, ['started', 'deferred', 'indeterminate']);
   if (request.path !== undefined && place === undefined) {
-    draft.requests.set(request.requestId, { request, beside, replyTo });
+    draft.openDuringCall({ request, beside, replyTo });
     return;
   }
   if (request.type !== 'question-request' || place !== undefined) {
@@ -101,7 +101,7 @@ function openDuringCall(
   }
   endAsking(draft, event, beside);
   const shown = { ...request, toolCall: pickToolCall(call) };
-  draft.requests.set(request.requestId, { request: shown, beside, replyTo });
+  draft.openDuringCall({ request: shown, beside, replyTo });
 }
 
 /** The request's `remindAt` has passed, and it is still open. */
@@ -133,15 +133,16 @@ const requestClosed = z.strictObject({
 export function applyRequestClosed(event: z.infer<typeof requestClosed>, draft: HeadDraft): void {
   const { requestId, cause, principal, channel, person } = event;
   const answered =
-    draft.head.newlyPast.requests.find(({ request }) => request.requestId === requestId) ??
-    draft.endedRequests.get(requestId);
+    draft.head.newlyPast.requests.get(requestId) ?? draft.endedRequests.get(requestId);
   const open = answered ?? takeRequest(draft, event, requestId);
   const isByPerson = (principal ?? channel) !== undefined;
   const closedBy = isByPerson ? { closedBy: { principal, channel, person } } : {};
   endRequest(draft, event, { ...open, cause, ...closedBy });
   const { place } = open;
   if (place === undefined) return;
-  openCallAt(draft, event, place, ['waiting', 'approved']).status = 'proposed';
+  const call = openCallAt(draft, event, place, ['waiting', 'approved']);
+  call.status = 'proposed';
+  call.held = undefined;
 }
 
 export const requestSchemas = [requestOpened, requestReminded, requestClosed] as const;

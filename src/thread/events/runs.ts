@@ -1,7 +1,13 @@
 import { z } from 'zod';
-import { isModelDue, isStoppedBeforeReply, type ThreadHead } from '../thread-head.ts';
-import { always, by } from './fields.ts';
-import { type HeadDraft, makeTamperedError } from './head-draft.ts';
+import {
+  callAt,
+  isHeld,
+  isModelDue,
+  isStoppedBeforeReply,
+  type ThreadHead,
+} from '../thread-head.ts';
+import { always, by, namedBy } from './fields.ts';
+import { type HeadDraft, holdApprovals, makeTamperedError } from './head-draft.ts';
 
 /* Runs: who holds the thread, and until when. */
 
@@ -61,7 +67,8 @@ export function applyStopRequested(
 /**
  * The run no longer holds the thread. `error` is set if the run did not finish its work. With `aborted`, the app's signal ended it.
  * Otherwise the run failed, and is retried at `retryAt`, in milliseconds since 1970, or, without that, only when the app runs it. With
- * `stopped`, a person ended the turn, and the model is not called before the next message or answer.
+ * `stopped`, a person ended the turn: the model is not called before the next message or answer, and what people have approved and has
+ * not begun is held. The person stands here where no run held the thread, and in `stop-requested` otherwise.
  */
 const runEnded = z.strictObject({
   type: z.literal('run-ended'),
@@ -70,6 +77,7 @@ const runEnded = z.strictObject({
   aborted: z.literal(true).optional(),
   stopped: z.literal(true).optional(),
   retryAt: z.number().optional(),
+  ...namedBy,
 });
 
 export function applyRunEnded(
@@ -88,6 +96,7 @@ export function applyRunEnded(
 
 /* The messages without a reply are part of the turn: retracting the last of them must not resume it. */
 function stopTurn(head: ThreadHead): void {
+  holdApprovals(head, { andRestarts: true });
   head.modelIsNext = false;
   head.isStopped = true;
   head.unanswered = head.unanswered.map((before) => ({
@@ -97,4 +106,55 @@ function stopTurn(head: ThreadHead): void {
   }));
 }
 
-export const runSchemas = [runStarted, runRenewed, stopRequested, runEnded] as const;
+/**
+ * Somebody who may reject these requests released their approvals, which a stop had held: what they let run can start. In the thread of a
+ * delegated call, requests of the sub-agent, which has recorded it.
+ */
+const approvalsReleased = z.strictObject({
+  type: z.literal('approvals-released'),
+  ...always,
+  requestIds: z.array(z.string()).min(1),
+  ...namedBy,
+});
+
+export function applyApprovalsReleased(
+  event: z.infer<typeof approvalsReleased>,
+  draft: HeadDraft,
+): void {
+  const { head } = draft;
+  const decided = new Map(head.decided.map(({ request }, index) => [request.requestId, index]));
+  for (const requestId of event.requestIds) {
+    if (!release(draft, requestId, decided.get(requestId) ?? -1))
+      throw makeTamperedError(event, `no approval of request ${requestId} is held`);
+  }
+  head.isStopped = false;
+  head.failure = undefined;
+}
+
+/** Releases the approval of a request, which may be the one at `index` of `decided`. Returns whether there was one to release. */
+function release({ head, endedRequests }: HeadDraft, requestId: string, index: number): boolean {
+  const ended = head.newlyPast.requests.get(requestId) ?? endedRequests.get(requestId);
+  const call = callAt(head, ended?.place);
+  if (call?.requestId === requestId && isHeld(call)) {
+    call.held = undefined;
+    return true;
+  }
+  const decision = head.decided[index];
+  if (decision !== undefined && isHeld(decision)) {
+    head.decided[index] = { ...decision, held: undefined };
+    head.modelIsNext = true;
+    return true;
+  }
+  /* A sub-agent's: its call is resumed. */
+  const delegated = callAt(head, ended?.beside);
+  if (delegated?.status === 'deferred') delegated.resumeAt = 0;
+  return delegated !== undefined;
+}
+
+export const runSchemas = [
+  runStarted,
+  runRenewed,
+  stopRequested,
+  runEnded,
+  approvalsReleased,
+] as const;

@@ -11,6 +11,7 @@ import type { EventSearch } from '../thread-state.ts';
 import { callFacts, describeRequestFacts, findTraceparent } from './trace-operations.ts';
 import { publishAtOnce, tracingChannel } from './tracing-channel.ts';
 import type { TraceMessage, AnsweredMessage, RequestFacts } from './trace-message.ts';
+import { findOpenRequest } from '../open-requests.ts';
 
 /** Appends events and returns them as they are stored; `undefined` after a concurrent append. */
 type Append = (events: readonly ThreadEvent[]) => Promise<readonly ThreadEvent[] | undefined>;
@@ -177,20 +178,14 @@ function nameDecision(response: UserInputResponseContent): AnsweredMessage['deci
 }
 
 /* One append may open, answer and close a request, and complete the step of a call. */
-function requestFacts(
-  { head: { openRequests, newlyPast } }: EventContext,
-  requestId: string,
-): RequestFacts | undefined {
-  const found = [...openRequests, ...newlyPast.requests].find(
-    (other) => other.request.requestId === requestId,
-  );
+function requestFacts({ head }: EventContext, requestId: string): RequestFacts | undefined {
+  const found = head.newlyPast.requests.get(requestId) ?? findOpenRequest(head, requestId);
   return found && describeRequestFacts(found.request);
 }
 
 /* For a request that has been closed. */
 function isAnswered({ newlyPast }: ThreadHead, requestId: string): boolean {
-  const closed = newlyPast.requests.findLast(({ request }) => request.requestId === requestId);
-  return closed?.response !== undefined;
+  return newlyPast.requests.get(requestId)?.response !== undefined;
 }
 
 function findTracedCall(place: CallPlace, { head }: EventContext): ToolCallRecord | undefined {

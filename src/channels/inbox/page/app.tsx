@@ -45,11 +45,11 @@ export function App({ inbox, letters, notifier, title, isReachable }: AppProps) 
   const { opened, answering, problem } = inbox;
   const isWithheld = problem?.isWithheld ?? false;
   return (
-    <div class="inbox" data-withheld={isWithheld}>
+    <div class="inbox">
       <header class="top">
         <h1>{title}</h1>
-        <ListTabs inbox={inbox} />
-        <ListFilter inbox={inbox} />
+        {!isWithheld && <ListTabs inbox={inbox} />}
+        {!isWithheld && <ListFilter inbox={inbox} />}
         <div class="settings">
           {notifier.isPossible && (
             <Button
@@ -65,12 +65,22 @@ export function App({ inbox, letters, notifier, title, isReachable }: AppProps) 
           </Button>
         </div>
       </header>
-      <OutcomeStrip inbox={inbox} arrivals={arrivals} />
+      {!isWithheld && <OutcomeStrip inbox={inbox} arrivals={arrivals} />}
       <div class="alerts" role="alert">
         {!isReachable() && (
           <p>The server can’t be reached. Answers are kept, and sent as soon as it can.</p>
         )}
-        {problem !== undefined && <p>{problem.text}</p>}
+        {problem !== undefined && (
+          <p>
+            {problem.text}
+            {isWithheld && (
+              /* In another tab: what was typed stays here until the same person is back. */
+              <Button look="quiet" onPress={() => void open(location.href, '_blank', 'noopener')}>
+                Sign in
+              </Button>
+            )}
+          </p>
+        )}
         {answering.alert !== undefined && !isWithheld && (
           <p>
             {answering.alert}
@@ -81,12 +91,16 @@ export function App({ inbox, letters, notifier, title, isReachable }: AppProps) 
         )}
       </div>
       <main ref={panes} class="panes" data-open={opened === undefined ? 'list' : 'detail'}>
-        <ListPane inbox={inbox} />
-        <DetailPane
-          inbox={inbox}
-          detail={() => detail.current}
-          onHandle={(handle) => (detail.current = handle)}
-        />
+        {!isWithheld && (
+          <>
+            <ListPane inbox={inbox} />
+            <DetailPane
+              inbox={inbox}
+              detail={() => detail.current}
+              onHandle={(handle) => (detail.current = handle)}
+            />
+          </>
+        )}
       </main>
       <KeyHelp dialog={help} letters={letters} onChange={rerender} />
     </div>

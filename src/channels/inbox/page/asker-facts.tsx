@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { describeDeadlineAction } from '../../../content/deadline-action.ts';
 import { inertLine, inertName } from '../../../content/inert-text.ts';
+import { describeStart } from '../../../content/request-text.ts';
 import type { RequestPath } from '../../../content/tool-call.ts';
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import type { InboxEntry } from '../inbox-api.ts';
@@ -57,6 +58,9 @@ export function AskerFacts({ entries }: { entries: readonly InboxEntry[] }) {
                 </>
               )}
             </Fact>
+          )}
+          {approval && isSame((each) => pickApproval(each)?.startWithinMs) && (
+            <Fact name="Starts">{describeStart(approval)}</Fact>
           )}
           {isOne && (
             <>

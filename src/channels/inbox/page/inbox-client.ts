@@ -39,6 +39,9 @@ export const firstQuery: ListQuery = {
   text: '',
 };
 
+/* The status that a browser gives a redirect which it does not follow. The route itself never redirects: a sign-in does. */
+const redirected = 0;
+
 /** The server refused a whole request. */
 export class RefusedError extends Error {
   readonly refusal: InboxRefusal;
@@ -50,9 +53,11 @@ export class RefusedError extends Error {
     this.#status = status;
   }
 
-  /** Whether the person is no longer signed in, or may not use the inbox. */
+  /** Whether the person is no longer signed in, or may not use the inbox. A sign-in of the app may have answered, in HTML. */
   get isForbidden(): boolean {
-    return this.#status === 401 || this.#status === 403;
+    return (
+      [redirected, 401, 403].includes(this.#status) || this.refusal.code === 'foreign-response'
+    );
   }
 
   /** Whether a request is gone, or is one that the person may not see. */
@@ -67,6 +72,9 @@ export interface ReadProblem {
   /** Whether nobody is signed in who may read what the page has: it shows none of it until somebody is. */
   isWithheld: boolean;
 }
+
+/** What the page says once nobody is signed in. */
+export const signedOut: ReadProblem = { text: 'You may have to sign in again.', isWithheld: true };
 
 /** Why reading has failed. A sign-in of the app may have answered, in HTML. */
 export function describeProblem(error: unknown): ReadProblem {
@@ -172,7 +180,7 @@ export class InboxClient {
 
   async #send(path: string, init: RequestInit): Promise<Response> {
     const { api, fetch } = this.#options;
-    const response = await fetch(`${api}${path}`, init);
+    const response = await fetch(`${api}${path}`, { ...init, redirect: 'manual' });
     if (response.ok) return response;
     const refusal = await readRefusal(response);
     if (refusal.code === 'other-viewer') this.#options.onOtherViewer();
@@ -186,6 +194,8 @@ async function readRefusal(response: Response): Promise<InboxRefusal> {
   const body: unknown = await response.json().catch(() => undefined);
   const { status } = response;
   const message =
-    status === 401 ? 'You may have to sign in again.' : `The server refused this (${status}).`;
+    status === redirected || status === 401
+      ? signedOut.text
+      : `The server refused this (${status}).`;
   return findRefusal(body) ?? { code: `http-${status}`, message };
 }

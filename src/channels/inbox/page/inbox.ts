@@ -71,7 +71,7 @@ export class Inbox {
       replaceEntry: (entry) => this.#replace(entry),
       moveOn: (leftKey) => this.#moveOn(leftKey),
       describeRest: () => this.describeRest(),
-      focusStep: () => this.#moveFocus('step'),
+      focusStep: () => this.moveFocusTo('step'),
       changed: () => this.changed(),
       refresh: () => void this.refresh(),
     });
@@ -135,7 +135,6 @@ export class Inbox {
       this.#isRefreshWanted = false;
       try {
         await this.#readAll();
-        this.problem = undefined;
       } catch (error) {
         this.problem = describeProblem(error);
       }
@@ -153,13 +152,14 @@ export class Inbox {
       this.#isRefreshWanted = true;
       return;
     }
+    this.problem = undefined;
     this.list.update(page.entries);
     this.#next = page.next;
     const isShown = !this.isRead || !this.#isFrozen;
     this.isRead = true;
     /* Before the counts: they take longer to read than a page of the list. */
     if (isShown) this.showNew();
-    else if (page.next === undefined) await this.#readGone(page.entries);
+    else if (page.next === undefined) await this.#readGone();
     const [counts] = await Promise.all([this.client.readCounts(), this.#readOpened(opened)]);
     this.#counts = counts;
     this.freshness.confirm(begun, this.#now());
@@ -175,19 +175,21 @@ export class Inbox {
       this.#opened = { ...this.#opened, loaded };
       this.#replace(loaded.entry);
     } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      if (error.isNotFound && this.list.find(entry.requestId)) this.list.close(entry);
-      else this.answering.alert = error.message;
+      const isGone = error instanceof RefusedError && error.isNotFound;
+      if (isGone && this.list.find(entry.requestId)) this.list.close(entry);
+      else this.#fail(error);
     }
   }
 
+  #fail(error: unknown): void {
+    const problem = describeProblem(error);
+    if (problem.isWithheld) this.problem = problem;
+    else this.answering.alert = problem.text;
+  }
+
   /* A row that is over says how it ended. */
-  async #readGone(present: readonly InboxEntry[]): Promise<void> {
-    const there = new Set(present.map(({ requestId }) => requestId));
-    const gone = this.list.entries.filter(
-      (entry) => isWaiting(entry) && !there.has(entry.requestId),
-    );
-    for (const entry of gone.slice(0, 20)) {
+  async #readGone(): Promise<void> {
+    for (const entry of this.list.listGone().slice(0, 20)) {
       try {
         this.#replace((await this.client.readRequest(entry.requestId)).entry);
       } catch (error) {
@@ -272,8 +274,8 @@ export class Inbox {
     };
     this.#activeKey = row.key;
     this.answering.reset();
-    if (focus !== undefined) this.#moveFocus(focus);
-    this.changed();
+    if (focus === undefined) this.changed();
+    else this.moveFocusTo(focus);
     void this.#readOpened(this.#opened).then(() => this.changed());
   }
 
@@ -285,8 +287,7 @@ export class Inbox {
       const { entry } = await this.client.readRequest(requestId);
       this.open({ key: requestId, entries: [entry] });
     } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      this.answering.alert = error.message;
+      this.#fail(error);
       this.changed();
     }
   }
@@ -323,17 +324,15 @@ export class Inbox {
     if (row === undefined) return;
     this.#activeKey = row.key;
     if (from === 'detail') return this.open(row, 'heading');
-    this.#moveFocus('row');
+    this.moveFocusTo('row');
     if (this.isWide) this.open(row);
-    else this.changed();
   }
 
   /** One level back: from a step to what is open, and from there to its row. */
   goBack(): void {
     if (this.answering.goBack()) return;
     if (!this.isWide) this.close();
-    this.#moveFocus('row');
-    this.changed();
+    this.moveFocusTo('row');
   }
 
   setActive(row: Row): void {
@@ -345,7 +344,7 @@ export class Inbox {
     const next = findNextRow(this.list.rows, leftKey, this.needsPerson);
     if (next !== undefined) return this.open(next, 'heading');
     this.close();
-    this.#moveFocus('heading');
+    this.moveFocusTo('heading');
     if (this.hasMore || this.list.newCount > 0) void this.#openFirst();
   }
 
@@ -359,12 +358,8 @@ export class Inbox {
   }
 
   moveFocusTo(at: FocusPlace['at']): void {
-    this.#moveFocus(at);
-    this.changed();
-  }
-
-  #moveFocus(at: FocusPlace['at']): void {
     this.#focus = { at, change: (this.#focus?.change ?? 0) + 1 };
+    this.changed();
   }
 
   /** Opens what is marked as one row, if it can be answered together: it must be about one tool of one agent. */

@@ -5,7 +5,7 @@ import { isObject } from '../../../content/json-value.ts';
 import { App } from './app.tsx';
 import { claimOpened } from './claim-opened.ts';
 import { Inbox } from './inbox.ts';
-import { InboxClient } from './inbox-client.ts';
+import { InboxClient, signedOut } from './inbox-client.ts';
 import { Notifier } from './notifier.ts';
 import { SharedChanges } from './shared-changes.ts';
 import { StoredSetting } from './stored-setting.ts';
@@ -57,6 +57,11 @@ const changes = new SharedChanges({
     if (document.hidden) inbox.freshness.doubt();
     else refreshSoon();
   },
+  onWithheld: () => {
+    inbox.problem = signedOut;
+    inbox.changed();
+    if (!document.hidden) refreshSoon();
+  },
   onCount: (count) => notifier.show(count, changes),
   readCount: async () => (await client.readCounts()).mine.count,
 });
@@ -76,6 +81,16 @@ const takeUnsure = (): boolean => {
 };
 const unsureWords =
   'The sign-in has changed. An answer that was on its way may not be recorded: look for its request under Decided.';
+
+let wasWithheld = false;
+const tellSignIn = (): void => {
+  const { counts, problem: { isWithheld } = { isWithheld: false } } = inbox;
+  if (isWithheld === wasWithheld) return;
+  wasWithheld = isWithheld;
+  changes.tellSignIn({ isWithheld });
+  if (isWithheld) document.title = title;
+  else if (counts !== undefined) notifier.show(counts.mine.count, changes);
+};
 
 /* The address keeps what is shown; a fragment is never sent to a server. */
 const readAddress = (): { list: string; request: string } => {
@@ -109,6 +124,7 @@ const start = async (): Promise<void> => {
     inbox.changed();
   }
   inbox.subscribe(writeAddress);
+  inbox.subscribe(tellSignIn);
   claimOpened(inbox);
   changes.start();
   if (inbox.counts !== undefined) notifier.show(inbox.counts.mine.count, changes);
@@ -125,11 +141,12 @@ setInterval(() => {
   if (!isFresh && !document.hidden) void inbox.refresh();
   else if (!document.hidden) inbox.changed();
 }, 10_000);
-connection.subscribe((isReachable) => {
+const followConnection = (isReachable: boolean): void => {
   inbox.changed();
   /* Reads are repeated until there is a response. Then what hangs is sent again, too. */
   if (!isReachable) void inbox.refresh();
-}, never);
+};
+connection.subscribe(followConnection, never);
 window.addEventListener('offline', () => connection.report(false));
 window.addEventListener('online', () => {
   connection.retryNow();

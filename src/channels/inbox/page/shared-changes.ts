@@ -9,6 +9,8 @@ interface SharedChangesOptions {
   position: () => number;
   /** Something may have changed. */
   onChange: (change: InboxChange) => void;
+  /** In another tab nobody is signed in any more who may read what it has. */
+  onWithheld: () => void;
   /** The tab that has the stream has read how many wait. */
   onCount: (count: number) => void;
   /** This tab has the stream, and something may have changed: read how many wait, also while it is hidden. */
@@ -19,6 +21,7 @@ type Message =
   | { type: 'change'; change: InboxChange }
   | { type: 'alive' }
   | { type: 'count'; count: number }
+  | { type: 'withheld' }
   | { type: 'visible' };
 
 /* The other tabs run the same page, perhaps of another version. */
@@ -26,7 +29,8 @@ function isMessage(data: unknown): data is Message {
   if (!isObject(data)) return false;
   const { type, change, count } = data;
   if (type === 'change') return isChange(change);
-  return type === 'alive' || type === 'visible' || (type === 'count' && typeof count === 'number');
+  if (type === 'count') return typeof count === 'number';
+  return type === 'alive' || type === 'withheld' || type === 'visible';
 }
 
 const aliveMs = 10_000;
@@ -91,9 +95,17 @@ export class SharedChanges {
       case 'count':
         this.#options.onCount(data.count);
         return;
+      case 'withheld':
+        this.#options.onWithheld();
+        return;
       case 'visible':
         this.#visibleAt = Date.now();
     }
+  }
+
+  /** Tells the other tabs, which have the same sign-in, that nobody is signed in any more, or that somebody is again. */
+  tellSignIn({ isWithheld }: { isWithheld: boolean }): void {
+    this.#tell(isWithheld ? { type: 'withheld' } : { type: 'change', change: {} });
   }
 
   #tell(message: Message): void {
@@ -139,6 +151,8 @@ export class SharedChanges {
     source.addEventListener('error', () => {
       /* Otherwise the browser itself goes on where it was. */
       if (source.readyState !== EventSource.CLOSED) return;
+      /* The server did not refuse it for nothing: perhaps nobody is signed in any more. */
+      this.#spread({});
       setTimeout(() => this.#openStream(), pollMs);
     });
   }

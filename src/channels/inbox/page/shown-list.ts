@@ -67,6 +67,12 @@ export class ShownList {
     return this.#rows.flatMap(({ entries }) => entries);
   }
 
+  /** The entries that are shown as waiting and are in the list no more. */
+  listGone(): InboxEntry[] {
+    const there = new Set(this.#latest.map(({ requestId }) => requestId));
+    return this.entries.filter((entry) => isWaiting(entry) && !there.has(entry.requestId));
+  }
+
   /** How many entries are not shown yet. */
   get newCount(): number {
     const shown = new Set(this.entries.map(({ requestId }) => requestId));

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { renderSchemaError } from '../../../content/field-fault.ts';
 import { checkLimit, checkMs, refuseUnknown } from '../../../content/check-settings.ts';
 import { waitForTimer } from '../../../content/waiting.ts';
 import { HoldpointError } from '../../../errors.ts';
@@ -131,8 +131,6 @@ function makeReporter(onError: ToolServerOptions['onError']): (error: unknown) =
   };
 }
 
-const maximumFaultLength = 1_000;
-
 /* Matched at the end of the path, so that the app can mount the handler anywhere. */
 const routes =
   /\/(?:user_choice_response\/([^/]*)|(cancel_tool_call|tool_call_status|close_thread))$/;
@@ -222,7 +220,7 @@ function startCall(context: ServerContext, request: Request, { json, signer }: M
   const { calls, isAllowed, report, serving } = context;
   const { data: address, error } = callAddressSchema.safeParse(json);
   if (address === undefined) {
-    const fault = z.prettifyError(error).slice(0, maximumFaultLength);
+    const fault = renderSchemaError(error);
     const message = `Invalid invocation: ${fault}`;
     report(new HoldpointError('invalid-input', message));
     return makeRefusalResponse(400, 'invalid-input', message);

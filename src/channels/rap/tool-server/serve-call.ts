@@ -1,5 +1,6 @@
 import { asSchema } from 'ai';
 import { z } from 'zod';
+import { renderSchemaError } from '../../../content/field-fault.ts';
 import { readMcpError } from '../../../content/mcp-tool.ts';
 import type { Caller, SendCallback } from './callers.ts';
 import { type OpenPrompts, makeUserAsker } from './ask-user.ts';
@@ -67,7 +68,7 @@ async function run(
     stop.throwIfAborted();
     const parsed = invocationSchema.safeParse(invocation.json);
     if (!parsed.success)
-      throw new Error(`Not a valid invocation: ${z.prettifyError(parsed.error)}`);
+      throw new Error(`Not a valid invocation: ${renderSchemaError(parsed.error)}`);
     const { operation, arguments: input, thread_ancestors } = parsed.data;
     const runTool = serving.tools.get(operation);
     if (runTool === undefined) throw new Error(`There is no tool ${JSON.stringify(operation)}.`);
@@ -159,7 +160,7 @@ function makeToolRunner(name: string, tool: ServedTool<unknown>): RunTool {
 }
 
 function describeValidationError(error: Error): string {
-  return error instanceof z.core.$ZodError ? z.prettifyError(error) : error.message;
+  return error instanceof z.core.$ZodError ? renderSchemaError(error) : error.message;
 }
 
 /** The content of a `tool_result`. */

@@ -61,24 +61,30 @@ export function listLastApprovalAnswers(message: unknown): AnswerInPart[] {
   return answersIn(listLastStepParts(message));
 }
 
-function listLastStepParts(message: unknown): unknown[] {
+function listLastStepParts(message: unknown): object[] {
   const parts = parseMessageParts(message);
   return parts.slice(parts.findLastIndex(isStepStart) + 1);
 }
 
-const stepStartSchema = z.looseObject({ type: z.literal('step-start') });
-
-function isStepStart(part: unknown): boolean {
-  return stepStartSchema.safeParse(part).success;
+function isStepStart(part: object): boolean {
+  return 'type' in part && part.type === 'step-start';
 }
 
-function parseMessageParts(message: unknown): unknown[] {
-  const { data } = z.looseObject({ parts: z.array(z.unknown()) }).safeParse(message);
-  return data?.parts ?? [];
+function isResponded(part: object): boolean {
+  return 'state' in part && part.state === 'approval-responded';
 }
 
-function answersIn(parts: readonly unknown[]): AnswerInPart[] {
+const messageSchema = z.object({ parts: z.array(z.unknown()) });
+
+/* A body has room for hundreds of thousands of parts, of which a schema would take long to say that they are none. */
+function parseMessageParts(message: unknown): object[] {
+  const { parts = [] } = messageSchema.safeParse(message).data ?? {};
+  return parts.filter((part) => typeof part === 'object' && part !== null);
+}
+
+function answersIn(parts: readonly object[]): AnswerInPart[] {
   return parts.flatMap((part): AnswerInPart[] => {
+    if (!isResponded(part)) return [];
     const responded = partSchema.safeParse(part);
     if (!responded.success) return [];
     const { id: requestId, approved, reason, descriptor } = responded.data.approval;

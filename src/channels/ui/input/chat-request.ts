@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { boundList } from '../../../content/bounded-list.ts';
+import { renderSchemaError } from '../../../content/field-fault.ts';
 import {
   type UserInputResponseContent,
   userInputResponseSchema,
@@ -12,14 +14,16 @@ const outputSchema = z.union([
   z.strictObject({ toolCallId: z.string(), output }),
 ]);
 
+const mostAnswers = 1_000;
+
 const requestSchema = z.object({
   id: z.string(),
   message: z.unknown().optional(),
-  messages: z.array(z.unknown()).optional(),
+  messages: boundList(z.unknown(), 10_000).optional(),
   messageId: z.string().optional(),
   trigger: z.string().optional(),
-  answers: z.array(z.unknown()).max(1_000).optional(),
-  outputs: z.array(outputSchema).max(1_000).optional(),
+  answers: boundList(z.unknown(), mostAnswers).optional(),
+  outputs: boundList(outputSchema, 1_000).optional(),
   revision: z.int().min(0).optional(),
   whilePending: z.enum(['refuse', 'cancel']).optional(),
   stop: z.literal(true).optional(),
@@ -59,7 +63,7 @@ export function parseChatRequest(json: unknown): ChatRequest {
   if (!parsed.success) {
     throw new HoldpointError(
       'invalid-input',
-      `The body is not a valid chat request: ${z.prettifyError(parsed.error)}`,
+      `The body is not a valid chat request: ${renderSchemaError(parsed.error)}`,
     );
   }
   const { id, message, messages = [], messageId, trigger, answers = [], ...rest } = parsed.data;
@@ -74,12 +78,20 @@ export function parseChatRequest(json: unknown): ChatRequest {
     threadId: id,
     message: sent,
     earlier: role === 'assistant' ? [...above, sent] : above,
-    answersInParts: parseAnswers(role === 'assistant' ? listLastApprovalAnswers(sent) : []),
+    answersInParts: parseAnswersInParts(role === 'assistant' ? listLastApprovalAnswers(sent) : []),
     isFollowed: message === undefined && sent !== messages.at(-1),
     answeredIds: messages.flatMap(listApprovalAnswers).map(({ requestId }) => requestId),
     isRegenerate: trigger === 'regenerate-message',
     answers: parseAnswers(answers),
   };
+}
+
+function parseAnswersInParts(answers: readonly unknown[]): UserInputResponseContent[] {
+  if (answers.length <= mostAnswers) return parseAnswers(answers);
+  throw new HoldpointError(
+    'invalid-input',
+    `The message has ${answers.length} answers; send at most ${mostAnswers} at once.`,
+  );
 }
 
 const headSchema = z.looseObject({ id: z.string().optional(), role: z.string() });
@@ -96,7 +108,7 @@ function parseAnswers(answers: readonly unknown[]): UserInputResponseContent[] {
     if (parsed.success) return parsed.data;
     throw new HoldpointError(
       'invalid-answer',
-      `Not a valid answer to a request: ${z.prettifyError(parsed.error)}`,
+      `Not a valid answer to a request: ${renderSchemaError(parsed.error)}`,
     );
   });
 }

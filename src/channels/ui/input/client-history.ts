@@ -9,6 +9,7 @@ import { type AnswerOptions, makeImportError } from '../../../agent/input.ts';
 import {
   importFromClient,
   isOnlyImported,
+  refuseManyMessages,
   type SentPlace,
 } from '../../../agent/import-from-client.ts';
 import { readErrorText } from '../../../content/app-errors.ts';
@@ -41,6 +42,7 @@ export async function withPageHistory<RUNTIME_CONTEXT>(
     return { thread, request: rest, unrecorded: [] };
   }
   if (earlier.every((message) => parseMessageHead(message)?.role === 'user')) {
+    refuseManyMessages(earlier);
     return { thread, request, unrecorded: earlier };
   }
   if (history !== 'import') {

@@ -26,7 +26,10 @@ export async function readPageInput(
 ): Promise<PageInput> {
   const { message, answersInParts, answeredIds, isFollowed, revision } = request;
   const { isRegenerate, unrecorded } = request;
-  const answers = request.answers.filter((answer) => !isTakenBack(answer, thread, revision));
+  const takenBack = listTakenBack(thread, revision);
+  const answers = request.answers.filter(
+    (answer) => !(isYes(answer) && takenBack.has(answer.requestId)),
+  );
   const role = message === undefined ? 'none' : parseMessageHead(message)?.role;
   if (role === 'user') {
     const content = await parseUserMessage(message, thread, convertDataPart);
@@ -62,26 +65,28 @@ export async function readPageInput(
 }
 
 /**
- * Whether somebody has voted on the answered request and taken that back since the page saw the thread. A page whose network failed sends
- * its answer again by itself, and a yes that was taken back in the meantime must not come back so.
+ * The requests on which somebody has voted and taken that back since the page saw the thread. A page whose network failed sends its answer
+ * again by itself, and a yes that was taken back in the meantime must not come back so.
  */
-function isTakenBack(
-  answer: UserInputResponseContent,
+function listTakenBack(
   { events }: Pick<AgentThread, 'events'>,
-  seen: number | undefined,
-): boolean {
-  if (seen === undefined || answer.type !== 'approval-response' || !answer.approved) return false;
-  const voters = new Set<string>();
-  return events.slice(seen).some((event) => {
-    if (event.type === 'request-voted' && event.response.requestId === answer.requestId) {
-      voters.add(event.person);
+  seen = events.length,
+): ReadonlySet<string> {
+  const voters = new Map<string, Set<string>>();
+  const takenBack = new Set<string>();
+  for (const event of events.slice(seen)) {
+    if (event.type === 'request-voted') {
+      const { requestId } = event.response;
+      voters.set(requestId, (voters.get(requestId) ?? new Set()).add(event.person));
     }
-    return (
-      event.type === 'vote-withdrawn' &&
-      event.requestId === answer.requestId &&
-      voters.has(event.person)
-    );
-  });
+    if (event.type === 'vote-withdrawn' && voters.get(event.requestId)?.has(event.person) === true)
+      takenBack.add(event.requestId);
+  }
+  return takenBack;
+}
+
+function isYes(answer: UserInputResponseContent): boolean {
+  return answer.type === 'approval-response' && answer.approved;
 }
 
 /* A recorded message that is sent again, by whomever, is not added again: its turn is streamed, and resumed if somebody wants its reply after all. */

@@ -35,6 +35,8 @@ export class StepChunks {
   readonly #options: ThreadViewOptions;
   #step = 0;
   #isOpen = false;
+  /** The calls that are streamed, by their ids. */
+  readonly #tools = new Set<string>();
   #streamed: StreamedStep;
 
   constructor(options: ThreadViewOptions) {
@@ -114,14 +116,12 @@ export class StepChunks {
     if (delta.type === 'tool-input-start') {
       const { id: toolCallId, toolName, providerExecuted } = delta;
       this.#streamed.addTool(toolCallId, toolName);
+      this.#tools.add(toolCallId);
       const executed = providerExecuted === true ? { providerExecuted } : {};
       const fields = makeToolPartFields(this.#options, toolName);
       return [{ type: 'tool-input-start', toolCallId, toolName, ...executed, ...fields }];
     }
-    const isStarted = this.#streamed.parts.some(
-      (part) => part.type === 'tool' && part.toolCallId === delta.id,
-    );
-    if (delta.type !== 'tool-input-delta' || !isStarted) return [];
+    if (delta.type !== 'tool-input-delta' || !this.#tools.has(delta.id)) return [];
     return [{ type: delta.type, toolCallId: delta.id, inputTextDelta: delta.delta }];
   }
 
@@ -140,6 +140,7 @@ export class StepChunks {
 
   #clear(): void {
     this.#isOpen = false;
+    this.#tools.clear();
     this.#streamed = this.#newStep();
   }
 }

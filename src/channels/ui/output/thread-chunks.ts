@@ -158,7 +158,8 @@ export class ThreadChunks {
   *#lastUpdate(): Generator<UIMessageChunk, void> {
     yield* this.update(this.#thread);
     yield* this.#turnChunks.reset();
-    yield* this.#turnChunks.showStatus(this.#reader.calls);
+    const calls = new Map(this.#reader.calls.map((call) => [call.toolCallId, call]));
+    yield* this.#turnChunks.showStatus(calls);
   }
 
   get #isRepeated(): boolean {
@@ -169,11 +170,11 @@ export class ThreadChunks {
 
   /** Reads the events that the page has; yields only the outcomes of the requests that it answers. */
   *#skip(known: number): Generator<UIMessageChunk, void> {
-    const answers = this.#position.type === 'message' ? this.#position.answers : [];
+    const answers = new Set(this.#position.type === 'message' ? this.#position.answers : []);
     for (const { event, turn, item } of this.#reader.read(this.#thread, known)) {
       if (turn !== this.#turn) continue;
       const chunks = this.#ofEvent(event, item);
-      if (answers.includes(findAnswered(item) ?? '')) yield* chunks;
+      if (answers.has(findAnswered(item) ?? '')) yield* chunks;
     }
     this.#revision = known;
     if (this.#position.type === 'new-message') this.#turnChunks.forget();

@@ -1,11 +1,11 @@
-import { type ModelMessage, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
+import type { ModelMessage, UIMessage, UIMessageChunk } from 'ai';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { listImportedMessages, findRetractedMessages } from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import { type CallEnd, readResult } from '../../../view/items.ts';
-import { makeTurnMessageId, readTurns, type Turn } from '../../../view/turns.ts';
+import { makeTurnMessageId, readTurns } from '../../../view/turns.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
-import { makeChunkStream } from './chunk-stream.ts';
+import { readParts } from './read-parts.ts';
 import { TurnChunks } from './turn-chunks.ts';
 import { makeImportedId, toUserUIMessage } from './user-ui-message.ts';
 
@@ -22,65 +22,38 @@ export async function toUIMessages(
 ): Promise<UIMessage[]> {
   const turns = readTurns(thread);
   const imported = listImportedViews(thread.id, thread.events, options);
-  const chunks = [
-    makeImportedViewChunks(thread.id, imported),
-    streamPastChunks(thread, turns, options),
-  ];
-  const stream = makeChunkStream(joinStreams(chunks), () => {});
-  const replies = new Map<string, UIMessage>();
-  for await (const message of readUIMessageStream({ stream, terminateOnError: true })) {
-    replies.set(message.id, message);
+  const { id: threadId, status, events } = thread;
+  const calls = new Map(thread.calls.map((call) => [call.toolCallId, call]));
+  const retracted = findRetractedMessages(events);
+  const messages: UIMessage[] = [];
+  for (const { id, user, chunks } of imported) {
+    /* The import is the first two events of the thread. */
+    const metadata = { threadId, revision: 2, status: 'idle' };
+    const reply = await makeReply(id, chunks, metadata);
+    messages.push(...(user === undefined ? reply : [user]));
   }
-  const retracted = findRetractedMessages(thread.events);
-  const views = imported.map(({ id, user }) => user ?? replies.get(id));
-  const past = turns.flatMap(({ revision }) => {
-    const first = thread.events[revision - 1];
-    const id = makeTurnMessageId(thread.id, revision);
+  for (const { revision, end, items } of turns) {
+    const first = events[revision - 1];
+    const id = makeTurnMessageId(threadId, revision);
     const isShown = first?.type === 'message-added' && !retracted.has(first);
-    const user = isShown && toUserUIMessage(first.message, `${id}:user`);
-    return [user, replies.get(id)];
-  });
-  return [...views, ...past].filter((message) => typeof message === 'object');
-}
-
-async function* joinStreams<CHUNK>(
-  streams: readonly (AsyncIterable<CHUNK> | Iterable<CHUNK>)[],
-): AsyncGenerator<CHUNK, void> {
-  for (const stream of streams) yield* stream;
-}
-
-/* The import is the first two events of the thread. */
-function* makeImportedViewChunks(
-  threadId: string,
-  views: readonly ImportedView[],
-): Generator<UIMessageChunk, void> {
-  const messageMetadata = { threadId, revision: 2, status: 'idle' };
-  for (const { id: messageId, chunks } of views) {
-    if (chunks.length === 0) continue;
-    yield { type: 'start', messageId, messageMetadata };
-    yield* chunks;
-    yield { type: 'finish', messageMetadata };
+    const user = isShown ? toUserUIMessage(first.message, `${id}:user`) : undefined;
+    if (user !== undefined) messages.push(user);
+    const turn = new TurnChunks(options);
+    const chunks = [...items.flatMap((item) => turn.ofItem(item)), ...turn.showStatus(calls)];
+    const metadata = { threadId, revision: end, status: end === events.length ? status : 'idle' };
+    messages.push(...(await makeReply(id, chunks, metadata)));
   }
+  return messages;
 }
 
-/** The chunks of every turn in which the assistant did something, one after the other: the AI SDK's reader begins a message at each new id. */
-async function* streamPastChunks(
-  thread: AgentThread,
-  turns: readonly Turn[],
-  options: ThreadViewOptions,
-): AsyncGenerator<UIMessageChunk, void> {
-  const { calls, events, id: threadId, status } = thread;
-  for (const turn of turns) {
-    const turnChunks = new TurnChunks(options);
-    const isLast = turn.end === events.length;
-    const chunks = turn.items.flatMap((item) => turnChunks.ofItem(item));
-    chunks.push(...turnChunks.showStatus(calls));
-    if (chunks.length === 0) continue;
-    const messageMetadata = { threadId, revision: turn.end, status: isLast ? status : 'idle' };
-    yield { type: 'start', messageId: makeTurnMessageId(threadId, turn.revision), messageMetadata };
-    yield* chunks;
-    yield { type: 'finish', messageMetadata };
-  }
+/** The assistant's message of a turn in which it did something. */
+async function makeReply(
+  id: string,
+  chunks: readonly UIMessageChunk[],
+  metadata: object,
+): Promise<UIMessage[]> {
+  if (chunks.length === 0) return [];
+  return [{ id, role: 'assistant', metadata, parts: await readParts(chunks) }];
 }
 
 /** A message of an imported conversation as a page shows it: one of the user, or the chunks of the assistant's. */

@@ -21,6 +21,7 @@ export class TurnChunks {
   readonly #options: ThreadViewOptions;
   readonly #steps: StepChunks;
   readonly #calls = new Map<string, CallChunks>();
+  readonly #asked = new Map<string, CallChunks>();
   readonly #requests = new Map<string, RequestChunks>();
 
   constructor(options: ThreadViewOptions) {
@@ -65,6 +66,7 @@ export class TurnChunks {
   /** The page begins a message that has nothing of the turn so far. */
   forget(): void {
     this.#calls.clear();
+    this.#asked.clear();
     this.#requests.clear();
   }
 
@@ -74,8 +76,11 @@ export class TurnChunks {
   }
 
   /** Shows calls that were answered and have not ended as in progress: otherwise the page would send the answer again and again. */
-  showStatus(calls: readonly ToolCallRecord[]): UIMessageChunk[] {
-    return calls.flatMap((call) => this.#calls.get(call.toolCallId)?.showStatus(call) ?? []);
+  showStatus(calls: ReadonlyMap<string, ToolCallRecord>): UIMessageChunk[] {
+    return [...this.#calls].flatMap(([toolCallId, chunks]) => {
+      const call = calls.get(toolCallId);
+      return call === undefined ? [] : chunks.showStatus(call);
+    });
   }
 
   finishStep(step: Pick<FinishedStepEvent, 'message' | 'metadata'>): UIMessageChunk[] {
@@ -92,17 +97,22 @@ export class TurnChunks {
   }
 
   #ask({ request, call, beside }: Extract<ViewItem, { type: 'request' }>): UIMessageChunk[] {
-    if (call !== undefined) return this.#calls.get(call.toolCallId)?.ask(request, call) ?? [];
-    const chunks = new RequestChunks(request, beside);
-    this.#requests.set(request.requestId, chunks);
-    return chunks.ask();
+    const { requestId } = request;
+    if (call === undefined) {
+      const chunks = new RequestChunks(request, beside);
+      this.#requests.set(requestId, chunks);
+      return chunks.ask();
+    }
+    const chunks = this.#calls.get(call.toolCallId);
+    if (chunks === undefined) return [];
+    this.#asked.set(requestId, chunks);
+    return chunks.ask(request, call);
   }
 
+  /* A call is asked about again with another request, and shows that one alone. */
   #findRequest(requestId: string): RequestChunks | CallChunks | undefined {
-    return (
-      this.#requests.get(requestId) ??
-      [...this.#calls.values()].find((call) => call.requestId === requestId)
-    );
+    const asked = this.#asked.get(requestId);
+    return asked?.requestId === requestId ? asked : this.#requests.get(requestId);
   }
 }
 
@@ -116,11 +126,12 @@ export function openCallChunks(
   const ids = new ApprovalIds(events);
   const open = new Map(activeRequests.map((request) => [request.requestId, request]));
   const { parts } = makeStepParts(step, options);
+  const own = new Map(
+    calls.filter((call) => call.step === step.step).map((call) => [call.toolCallId, call]),
+  );
   const chunks = parts.flatMap((part): UIMessageChunk[] => {
     if (part.type !== 'tool') return [];
-    const call = calls.findLast(
-      (each) => each.step === step.step && each.toolCallId === part.toolCallId,
-    );
+    const call = own.get(part.toolCallId);
     if (call === undefined || call.outcome !== undefined) return [];
     const request = open.get(call.requestId ?? '');
     if (request === undefined) return [part.available];

@@ -8,18 +8,19 @@ import { grantScopes, type Remember } from '../../content/approval-terms.ts';
 import { makeNoRights } from '../../content/no-rights.ts';
 import type { QuestionRequestContent } from '../../content/question.ts';
 import type { AnswerRefusal, RequestRights } from '../../content/request-rights.ts';
-import type { UserInputResponseContent } from '../../content/user-input.ts';
+import type { AskedAnswer, UserInputResponseContent } from '../../content/user-input.ts';
 import type { Voter } from '../../content/vote.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
 import { matchFor } from '../../policy/match-grant.ts';
 import { callAt, isOverdue, type OpenRequest } from '../../thread/thread-head.ts';
-import { admitAnswer, type AnsweredThread } from './admit-answer.ts';
-import { RefusedAnswerError } from './answer-refusals.ts';
-import { whyNotRemembered } from './answer-grant.ts';
-import { type AnswerContext, findRevokedVoters } from './call-may-answer.ts';
-import type { AnswerOptions, MayAnswer } from './parse-input.ts';
-import { findOwnVote, findReassigner, withdrawVotes } from './votes.ts';
-import { countAnswer } from './weigh-answer.ts';
+import { admitAnswer, type AnsweredThread } from '../input/admit-answer.ts';
+import { RefusedAnswerError } from '../input/answer-refusals.ts';
+import { whyNotRemembered } from '../input/answer-grant.ts';
+import { type AnswerContext, findRevokedVoters } from '../input/call-may-answer.ts';
+import type { AnswerOptions, MayAnswer } from '../input/parse-input.ts';
+import { findOwnVote, findReassigner } from './change-request.ts';
+import { withdrawVotes } from '../input/votes.ts';
+import { countAnswer } from '../input/weigh-answer.ts';
 
 /**
  * Finds out what a person may do with an open request. Records nothing. `mayAnswer` is asked about plain answers, and about an approval with
@@ -34,7 +35,7 @@ export async function findRights(
   const { request } = open;
   if (isOverdue(thread.head, open, context.now())) return makeNoRights(request, 'closed');
   const { mayAnswer } = context;
-  const asked = { ...context, mayAnswer: mayAnswer && refuseOnError(context, mayAnswer) };
+  const asked = { ...context, mayAnswer: mayAnswer && askOnce(refuseOnError(context, mayAnswer)) };
   const asking = { context: asked, thread, open, by };
   return request.type === 'question-request'
     ? findQuestionRights(asking, request)
@@ -53,6 +54,35 @@ function refuseOnError({ report }: AnswerContext, mayAnswer: MayAnswer): MayAnsw
       return false;
     }
   };
+}
+
+/** A `mayAnswer` that is called once about each answer in each right: whether somebody may reassign, edit and approve depends on the same. */
+function askOnce(mayAnswer: MayAnswer): MayAnswer {
+  const answers = new Map<string, ReturnType<MayAnswer>>();
+  return (asked) => {
+    const key = makeAskedKey(asked);
+    const answer = (key === undefined ? undefined : answers.get(key)) ?? mayAnswer(asked);
+    if (key !== undefined) answers.set(key, answer);
+    return answer;
+  };
+}
+
+/** What tells apart what is asked about one request; `undefined` for a principal that is more than data. */
+function makeAskedKey({ principal, channel, request, response }: AskedAnswer): string | undefined {
+  const { approvers, digest } = request.type === 'approval-request' ? request : {};
+  /* The digest covers the call. */
+  const given = { ...response, toolCall: undefined };
+  try {
+    return JSON.stringify({
+      principal: structuredClone(principal),
+      channel,
+      approvers,
+      digest,
+      given,
+    });
+  } catch {
+    return undefined;
+  }
 }
 
 /* What an answer can be refused for besides its form: a plain answer that is only asked about has no form to be wrong. */
@@ -101,6 +131,8 @@ async function findApprovalRights(
   const mayReject = (await findRefusal(asking, reject(request))) === undefined;
   const mayAnswer = mayApprove || (mayReject && refusal !== 'already-voted');
   const mayRemember = await findWidestRemember(asking, request);
+  let more: Promise<boolean> | undefined;
+  const mayGiveMore = (): Promise<boolean> => (more ??= findMore(asking, request));
   return {
     requestId,
     threadId,
@@ -108,12 +140,15 @@ async function findApprovalRights(
     ...(mayAnswer || refusal === undefined ? {} : { refusal }),
     mayApprove,
     mayReject,
-    mayEdit: await mayEdit(asking, request),
+    mayEdit: (await isEditable(asking, request)) && (await mayGiveMore()),
     ...(mayRemember === undefined ? {} : { mayRemember }),
     mayWithdraw: mayWithdraw(asking, request),
     /* It takes the right to approve. */
     mayReassign:
-      (mayApprove || refusal === 'already-voted') && (await mayReassign(asking, request)),
+      (mayApprove || refusal === 'already-voted') &&
+      (await mayReassign(asking, request)) &&
+      /* A sub-agent lets those reassign its request who may answer it and whom it can identify. */
+      (request.path === undefined || (await mayGiveMore())),
   };
 }
 
@@ -171,18 +206,16 @@ function readRefusal(error: unknown): AnswerRefusal | undefined {
   return refusal;
 }
 
-async function mayEdit(asking: Asking, request: ApprovalRequest): Promise<boolean> {
+async function isEditable(asking: Asking, request: ApprovalRequest): Promise<boolean> {
   const { editable, toolCall, path, inputSchema } = request;
   if (editable === undefined || toolCall === undefined) return false;
   const { attempts = 0 } = callAt(asking.thread.head, asking.open.place) ?? {};
   if (attempts > 0) return false;
-  const isValidated = (path ?? inputSchema) !== undefined;
-  if (!isValidated && !(await hasTool(asking, toolCall.toolName))) return false;
-  return mayGiveMore(asking, request);
+  return (path ?? inputSchema) !== undefined || hasTool(asking, toolCall.toolName);
 }
 
 /** Whether the person may give an answer that says more than yes, for which they must be known. It ends the votes before it. */
-async function mayGiveMore(asking: Asking, request: ApprovalRequest): Promise<boolean> {
+async function findMore(asking: Asking, request: ApprovalRequest): Promise<boolean> {
   const edited = { ...makeApproval(request), input: request.toolCall?.input };
   const refusal = await findRefusal(asking, edited);
   return refusal === undefined || refusal === 'already-voted';
@@ -209,13 +242,18 @@ async function wouldRemember(
   request: ApprovalRequest,
   remember: Remember,
 ): Promise<boolean> {
-  const { context, open } = asking;
+  const { context, thread, open, by } = asking;
+  const { mayAnswer } = context;
   const response = { ...makeApproval(request), remember };
   const tools = await context.definedTools();
   try {
+    const answer = { open, response, by, above: {}, mayAnswer };
+    const { voter = {}, passed } = await admitAnswer(context, thread, answer);
     /* What a sub-agent does not remember, it refuses. */
-    if (await admitsRepetition(asking, response)) return false;
-    return (await whyNotRemembered(context, { open, request, response, tools })) === undefined;
+    if (passed !== undefined) return passed.isRepeated !== true;
+    if (await isRepeated(asking, response, voter)) return false;
+    const remembered = { open, request, response, voter, tools };
+    return (await whyNotRemembered(context, remembered)) === undefined;
   } catch (error) {
     readRefusal(error);
     return false;
@@ -238,8 +276,7 @@ async function mayReassign(asking: Asking, request: ApprovalRequest): Promise<bo
   if (mayAnswer === undefined) return false;
   try {
     await findReassigner(context, thread, { request, by, mayAnswer });
-    /* A sub-agent lets those reassign its request who may answer it and whom it can identify. */
-    return request.path === undefined || (await mayGiveMore(asking, request));
+    return true;
   } catch (error) {
     readRefusal(error);
     return false;

@@ -1,0 +1,89 @@
+import { actTerms } from '../../content/act.ts';
+import { HoldpointError } from '../../errors.ts';
+import { describeClosedBy } from '../../policy/same-person.ts';
+import { readMessageId } from '../../thread/app-messages.ts';
+import type { Proposal } from '../../thread/proposal.ts';
+import type { EndedRequest, OpenRequest } from '../../thread/thread-head.ts';
+import type { ThreadState } from '../../thread/thread-state.ts';
+import { cancelEvents, listUnstartedApprovals } from '../calls/close-requests.ts';
+import { allowEndings } from '../input/allow-input.ts';
+import { type AskedEndings, refuseUnasked } from '../input/asked-endings.ts';
+import type { AgentContext } from '../run/agent-context.ts';
+import { makeAbandonedEvents, makeStopRequest } from '../run/run-end.ts';
+import type { AnswerOptions } from '../input/parse-input.ts';
+import { listApprovalsBelow } from '../input/recorded-approvals.ts';
+import { refuseRunning } from './act-refusals.ts';
+import type { ActRow } from './act.ts';
+
+/* What people do with a turn: they stop it, cancel what is open in it, or take back the message that began it. */
+
+/** Stops the thread's run, or ends a turn that is due. What people have approved is held. */
+export const stop: ActRow<'stop'> = {
+  async admit() {
+    return { found: undefined };
+  },
+  decide(proposal, { context, by }) {
+    proposal.add(...makeStopRequest(context, proposal.state, by));
+  },
+};
+
+/** Cancels what the person may reject: every request that is open, or approved and unused. Throws `not-allowed` if there is another. */
+export const cancel: ActRow<'cancel', AskedEndings> = {
+  async admit({ context, log: { state }, by }) {
+    const { mayAnswer } = context;
+    const below = await listApprovalsBelow(context, state);
+    const own = listCancellable({ state, head: state.head });
+    const ended = [...own, ...below.map((each) => each.ended)];
+    return { found: await allowEndings(context, state, ended, { by, mayAnswer }) };
+  },
+  decide(proposal, { context, act: { reason = actTerms.cancel.reason }, by, found }) {
+    refuseUnasked(found, listCancellable(proposal));
+    cancelWork(context, proposal, { reason, by });
+  },
+};
+
+/** What cancelling ends: what is open, and what is approved and has not begun. */
+function listCancellable(thread: Pick<Proposal, 'state' | 'head'>): (OpenRequest | EndedRequest)[] {
+  return [...thread.head.openRequests, ...listUnstartedApprovals(thread)];
+}
+
+/** Cancels what is open and what is approved and has not begun, whoever may. */
+export function cancelWork(
+  { now, principalId }: Pick<AgentContext, 'now' | 'principalId'>,
+  proposal: Proposal,
+  { reason, by }: { reason: string; by: AnswerOptions },
+): void {
+  const { head } = proposal;
+  const approvals = listUnstartedApprovals(proposal);
+  const cancelled = { reason, at: now(), by: describeClosedBy(by, principalId) };
+  proposal.add(...cancelEvents({ head, approvals }, cancelled));
+}
+
+/** Retracts the app's last message. */
+export const retract: ActRow<'retract'> = {
+  isOutermost: true,
+  async admit() {
+    return { found: undefined };
+  },
+  decide(proposal, { context, act: { messageId }, by, at }) {
+    refuseRunning(proposal.state, at);
+    refuseRetraction(proposal.state, messageId);
+    proposal.add(...makeAbandonedEvents(context, proposal.state));
+    proposal.add({ type: 'message-retracted', at, ...by });
+  },
+};
+
+/** Throws `not-allowed` unless the last message came from the app, has no reply, and has the `messageId`, if given. */
+function refuseRetraction(
+  { threadId, head, messages }: Readonly<ThreadState>,
+  messageId: string | undefined,
+): void {
+  const last = messages.at(-1);
+  const isMeant = messageId === undefined || (last && readMessageId(last)) === messageId;
+  if (head.unanswered.length > 0 && isMeant) return;
+  const which = messageId === undefined ? 'The last message' : `Message ${messageId}`;
+  throw new HoldpointError(
+    'not-allowed',
+    `${which} of thread ${threadId} can't be retracted: only the last message can be, while it has no reply. Send a new message instead.`,
+  );
+}

@@ -1,0 +1,43 @@
+import type { ToolSet } from 'ai';
+import type { UserInputResponseContent } from '../content/user-input.ts';
+import { HoldpointError } from '../errors.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import { ApprovalIds } from '../thread/approval-ids.ts';
+
+/* A middleware can't see the settings of the call that it is part of: rules left there would be missed without a word. */
+
+const elsewhere = 'generateText, streamText or ToolLoopAgent';
+const maximumNames = 5;
+
+/** Throws a `TypeError` where nothing says whether a tool's calls ask: the app may have left its rules in the call of the model. */
+export function refuseUnruledTools(tools: ToolSet, toolApproval: unknown): void {
+  if (toolApproval !== undefined && toolApproval !== null) return;
+  const names = Object.entries(tools)
+    .filter(
+      ([, { execute, needsApproval }]) => execute !== undefined && needsApproval === undefined,
+    )
+    .map(([name]) => `'${name}'`);
+  if (names.length === 0) return;
+  const others = names.length - maximumNames;
+  const shown = names.slice(0, maximumNames).join(', ') + (others > 0 ? ` and ${others} more` : '');
+  throw new TypeError(
+    `holdPoint has no toolApproval, so nobody would be asked before ${shown} ${names.length === 1 ? 'runs' : 'run'}. Move toolApproval here from ` +
+      `${elsewhere}, where it can't hold the calls of a model behind holdPoint. To let all calls run, say so: toolApproval: () => 'approved'.`,
+  );
+}
+
+/** Throws `not-found` for an answer in a prompt to a request that the thread has never had, such as one of the AI SDK's own. */
+export function refuseForeignAnswers(
+  { id, events }: Pick<AgentThread, 'id' | 'events'>,
+  answers: readonly UserInputResponseContent[],
+): void {
+  if (answers.length === 0) return;
+  const ids = new ApprovalIds(events);
+  const foreign = answers.find(({ requestId }) => !ids.isKnown(requestId));
+  if (foreign === undefined) return;
+  throw new HoldpointError(
+    'not-found',
+    `The prompt answers ${foreign.requestId}, which is no approval request of thread ${id}. If the AI SDK has asked by itself, move toolApproval ` +
+      `from ${elsewhere} to holdPoint; and answer the requests of approvalRequestsOf(result).`,
+  );
+}

@@ -1,0 +1,80 @@
+import { adviseNearest } from '../content/check-settings.ts';
+
+/* Read by `await` and by `JSON.stringify`. */
+const readByLanguage = new Set(['then', 'toJSON']);
+const maximumFields = 5;
+
+/** A view of a value that notes which fields are read of it. */
+export function watchReads<VALUE extends object>(
+  value: VALUE,
+  note: (field: string, value: VALUE) => void,
+): VALUE {
+  return new Proxy(value, {
+    get: (target, name, receiver): unknown => {
+      if (typeof name === 'string' && !readByLanguage.has(name)) note(name, target);
+      return Reflect.get(target, name, receiver);
+    },
+  });
+}
+
+/** The fields that were read, at most five, without doubles. */
+export class NotedFields {
+  readonly #fields = new Set<string>();
+
+  /** The fields so far, in the order in which they were read. */
+  get all(): readonly string[] {
+    return [...this.#fields];
+  }
+
+  /** Notes a field. */
+  add(field: string): void {
+    if (this.#fields.size < maximumFields) this.#fields.add(field);
+  }
+}
+
+/** The names of fields, in quotation marks. */
+export function quoteFieldNames(fields: readonly string[]): string {
+  return fields.map((field) => JSON.stringify(field.slice(0, 100))).join(', ');
+}
+
+/** The names that a part of a function's parameters has. */
+export interface PassedNames {
+  /** What the app calls the part, such as `toolCall`. */
+  part: string;
+  /** Its names, whether they have a value or not. */
+  names: object;
+  /** Where to find what other names mean, by these. */
+  others?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Passes parameters to a function of the app, and notes which names it reads of them that nobody passes: `undefined`, the value of a wrong
+ * name, must not decide.
+ */
+export class ParameterReads {
+  readonly #problems = new Map<string, string>();
+
+  /** What is wrong with the names that were read so far; `undefined` if nothing is. */
+  get problem(): string | undefined {
+    return this.#problems.size === 0 ? undefined : [...this.#problems.values()].join(' ');
+  }
+
+  /** A view of a part of the parameters whose reads are noted. */
+  watch<PART extends object>(part: PART, passed: PassedNames): PART {
+    return watchReads(part, (name, target) => {
+      if (!(name in target) && !Object.hasOwn(passed.names, name)) this.#note(name, passed);
+    });
+  }
+
+  /** Notes a problem with what was read, once. */
+  note(key: string, problem: string): void {
+    if (this.#problems.size < maximumFields) this.#problems.set(key, problem);
+  }
+
+  #note(name: string, { part, names, others = {} }: PassedNames): void {
+    const known = Object.hasOwn(others, name) ? others[name] : undefined;
+    const advice = known === undefined ? adviseNearest(name, names) : `; did you mean '${known}'?`;
+    const problem = `It reads ${quoteFieldNames([name])} of ${part}, which it doesn't get${advice}`;
+    this.note(`${part}.${name}`, problem);
+  }
+}
