@@ -287,6 +287,14 @@ export const ruleMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'nobody answers through a mayAnswer that reads a name which it does not get',
+    within: 'guardMayAnswer',
+    from: 'isWatched ? watchAsked(parameters, asked) : asked',
+    to: 'asked',
+    suite: ['policy/misread-parameters', 'lets nobody approve, although it reads'],
+    sentence: /AssertionError/,
+  },
+  {
     promise: 'a rule that reads a name which it does not get asks',
     within: 'ParameterReads.watch',
     from: 'if (!(name in target) && !Object.hasOwn(passed.names, name)) this.#note(name, passed);',

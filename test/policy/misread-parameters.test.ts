@@ -1,11 +1,14 @@
 import { tool, type ToolSet } from 'ai';
 import { createAgent, memoryStore, type SettingFailure } from 'holdpoint';
+import { userChoice } from 'holdpoint/tools';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { scriptedModel } from '../support/scripted-model.ts';
 
 const bill = { to: 'ACME', euros: 5_000 };
+const payment = z.object({ to: z.string(), euros: z.number() });
+const ask = userChoice();
 
 beforeEach(() => {
   vi.spyOn(console, 'warn').mockReturnValue();
@@ -23,7 +26,6 @@ interface OfficeOptions {
 /** An office that is to pay a bill, under rules that no type check has seen. */
 async function payingOffice({ toolApproval, needsApproval, bills = [bill] }: OfficeOptions) {
   const paid: unknown[] = [];
-  const payment = z.object({ to: z.string(), euros: z.number() });
   const execute = async (input: unknown) => paid.push(input);
   const pay = tool({ description: 'Pays.', inputSchema: payment, execute });
   const tools: ToolSet = { pay: Object.assign(pay, { needsApproval }) };
@@ -206,8 +208,8 @@ const known: [string, (options: Guess) => unknown][] = [
   ],
 ];
 
-async function later(options: Guess): Promise<Guess> {
-  return options;
+async function later<GIVEN>(given: GIVEN): Promise<GIVEN> {
+  return given;
 }
 
 function readAll(options: Guess): unknown {
@@ -243,4 +245,117 @@ test('a rule for one tool is not mistaken if it reads all names of the AI SDK, o
   const { paid, failures } = await payingOffice({ toolApproval: { pay: readOptions } });
   expect(failures).toEqual([]);
   expect(paid).toEqual([bill]);
+});
+
+interface GuessedRequest extends Record<string | symbol, unknown> {
+  toolCall?: GuessedCall;
+}
+
+/** What the author of a `mayAnswer` believes to get. */
+interface GuessedAnswer extends Record<string | symbol, unknown> {
+  request: GuessedRequest;
+  response: Record<string, unknown>;
+}
+
+type GuessedMayAnswer = (asked: GuessedAnswer) => unknown;
+
+/** A payment that somebody is asked about, and a question, under a `mayAnswer` that no type check has seen. */
+async function askingOffice(mayAnswer: GuessedMayAnswer) {
+  const { model } = scriptedModel([
+    {
+      calls: [
+        { id: 'c1', name: 'pay', input: bill },
+        { id: 'c2', name: 'ask', input: { question: 'Which one?', options: ['A', 'B'] } },
+      ],
+    },
+    { text: 'Done.' },
+  ]);
+  const tools = { pay: tool({ inputSchema: payment, execute: async () => 'Paid.' }), ask };
+  const settings = { model, tools, store: memoryStore(), maxRetries: 0 };
+  // @ts-expect-error -- a mayAnswer that no type check has seen.
+  const agent = createAgent({ ...settings, toolApproval: { pay: 'user-approval' }, mayAnswer });
+  const failures: SettingFailure[] = [];
+  agent.on('setting-failed', (failure) => failures.push(structuredClone(failure)));
+  const thread = await agent.thread('t');
+  await agent.run('Pay ACME.', thread, { principal: 'ada' });
+  return { agent, thread, failures };
+}
+
+const limit = 100;
+const misreadAnswers: [string, GuessedMayAnswer, string][] = [
+  [
+    'the person, by another name',
+    ({ user }) => user !== 'eve',
+    `It reads "user" of its parameter, which it doesn't get; did you mean 'principal'?`,
+  ],
+  [
+    'the input beside the request',
+    ({ input }) => !(Number(Object(input)['euros']) > limit),
+    `It reads "input" of its parameter, which it doesn't get; did you mean 'request.toolCall.input'?`,
+  ],
+  [
+    'the input of the request',
+    ({ request }) => !(Number(Object(request['input'])['euros']) > limit),
+    `It reads "input" of request, which it doesn't get; did you mean 'request.toolCall.input'?`,
+  ],
+  [
+    'args of the call',
+    ({ request }) => !(Number(request.toolCall?.args?.euros) > limit),
+    `It reads "args" of request.toolCall, which it doesn't get; did you mean 'input'?`,
+  ],
+  [
+    'a misspelt answer, late',
+    async ({ response }) => (await later(response))['aproved'] !== true,
+    `It reads "aproved" of response, which it doesn't get; did you mean 'approved'?`,
+  ],
+];
+
+describe('a mayAnswer that reads a name which it does not get', () => {
+  test.each(misreadAnswers)(
+    'lets nobody approve, although it reads %s',
+    async (_what, mayAnswer, problem) => {
+      const { agent, thread, failures } = await askingOffice(mayAnswer);
+      const [request] = thread.activeApprovalRequests;
+      const answering = agent.respond(request?.approve() ?? [], thread, { principal: 'eve' });
+      await expect(answering).rejects.toMatchObject({ code: 'not-allowed' });
+      const failure = { threadId: 't', setting: 'mayAnswer', kind: 'unknown-field', problem };
+      expect(failures).toContainEqual(expect.objectContaining(failure));
+    },
+  );
+
+  test('lets nobody answer a question either', async () => {
+    const { agent, thread, failures } = await askingOffice(({ user }) => user !== 'eve');
+    const question = thread.activeRequests.find(({ type }) => type === 'question-request');
+    const answer = question?.type === 'question-request' ? question.dismiss() : [];
+    const answering = agent.respond(answer, thread, { principal: 'eve' });
+    await expect(answering).rejects.toMatchObject({ code: 'not-allowed' });
+    expect(failures).toMatchObject([{ setting: 'mayAnswer', kind: 'unknown-field' }]);
+  });
+});
+
+/* A request has fields that only some have, and so does an answer. */
+const knownAnswers: [string, GuessedMayAnswer][] = [
+  [
+    'reads the names that only some requests have',
+    ({ principal, channel, request, response }) => [
+      [principal, channel, request['approvers'], request['risk'], request['fields']],
+      [request['edit'], request.toolCall?.['toolCallId'], request['votes'], request['path']],
+      [response['approved'], response['input'], response['answers'], response['status']],
+    ],
+  ],
+  ['clones it', (asked) => structuredClone({ ...asked, request: { ...asked.request } })],
+  ['prints it', (asked) => inspect(asked) + JSON.stringify(asked)],
+  ['is async', async (asked) => later(asked)],
+  ['looks whether a name is there', (asked) => 'user' in asked || 'amount' in asked.request],
+];
+
+test.each(knownAnswers)('a mayAnswer is not mistaken if it %s', async (_what, read) => {
+  const { agent, thread, failures } = await askingOffice(async (asked) => {
+    await read(asked);
+    return true;
+  });
+  const [request] = thread.activeApprovalRequests;
+  await agent.respond(request?.approve() ?? [], thread, { principal: 'eve' });
+  expect(thread.activeApprovalRequests).toEqual([]);
+  expect(failures).toEqual([]);
 });

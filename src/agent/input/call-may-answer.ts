@@ -1,9 +1,15 @@
 import type { ToolSet } from 'ai';
-import type { ApprovalResponseContent, ApprovalRequest } from '../../content/approval.ts';
+import {
+  type ApprovalResponseContent,
+  type ApprovalRequest,
+  approvalRequestSchema,
+  approvalResponseSchema,
+} from '../../content/approval.ts';
 import { makeAnswerable } from '../../content/answerable.ts';
 import { copyPlain } from '../../content/json-value.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
-import { pickToolCall } from '../../content/tool-call.ts';
+import { questionRequestSchema } from '../../content/question.ts';
+import { pickToolCall, toolCallSchema } from '../../content/tool-call.ts';
 import {
   type AskedAnswer,
   type UserInputRequest,
@@ -12,6 +18,7 @@ import {
 import { type Right, readRight } from '../../content/vote.ts';
 import type { HoldpointError } from '../../errors.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
+import { ParameterReads, type PassedNames } from '../../policy/watched-reads.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
 import type { AgentRules } from '../calls/decide-calls.ts';
 import type { GrantSources, MayStand } from '../calls/find-grant.ts';
@@ -122,7 +129,61 @@ export function makeAskedAnswer(
   };
 }
 
-/** The app's `mayAnswer`, which lets nobody answer where it has read a field of the input that the request says the tool doesn't have. */
+type NamesOf<VALUE> = VALUE extends unknown ? keyof VALUE : never;
+
+const callNames = { toolName: 'request.toolCall.toolName', input: 'request.toolCall.input' };
+
+const ofAsked: PassedNames = {
+  part: 'its parameter',
+  names: {
+    principal: true,
+    channel: true,
+    request: true,
+    response: true,
+  } satisfies Record<keyof AskedAnswer, true>,
+  others: {
+    ...callNames,
+    user: 'principal',
+    toolCall: 'request.toolCall',
+    approvers: 'request.approvers',
+    requesters: 'request.requesters',
+    approved: 'response.approved',
+  },
+};
+
+const ofRequest: PassedNames = {
+  part: 'request',
+  names: { ...approvalRequestSchema.shape, ...questionRequestSchema.shape },
+  others: { ...callNames, args: callNames.input, principal: 'request.requestedBy' },
+};
+
+const ofToolCall: PassedNames = {
+  part: 'request.toolCall',
+  names: toolCallSchema.shape,
+  others: { args: 'input', name: 'toolName' },
+};
+
+const ofResponse: PassedNames = {
+  part: 'response',
+  names: {
+    ...approvalResponseSchema.shape,
+    status: true,
+    answers: true,
+    metadata: true,
+  } satisfies Record<NamesOf<UserInputResponseContent>, unknown>,
+};
+
+/** What `mayAnswer` is asked, with views that note which names are read that it doesn't get. */
+function watchAsked(parameters: ParameterReads, asked: AskedAnswer): AskedAnswer {
+  const request = parameters.watch(asked.request, ofRequest);
+  const response = parameters.watch(asked.response, ofResponse);
+  return parameters.watch({ ...asked, request, response }, ofAsked);
+}
+
+/**
+ * The app's `mayAnswer`, which lets nobody answer where it has read a name that it doesn't get: of its parameter, of the request, or of the
+ * input, which has the fields that the request says.
+ */
 export function guardMayAnswer(
   mayAnswer: MayAnswer | undefined,
   report: (failure: SettingFailure) => void,
@@ -130,18 +191,22 @@ export function guardMayAnswer(
   if (mayAnswer === undefined) return undefined;
   return async (asked) => {
     const { request } = asked;
-    const { toolCall, inputNames } = request.type === 'approval-request' ? request : {};
-    if (toolCall === undefined) return mayAnswer(asked);
-    const { toolName, input } = toolCall;
+    const approval = request.type === 'approval-request' ? request : undefined;
+    const { toolCall, inputNames } = approval ?? {};
+    const { toolName = '', input } = toolCall ?? {};
     const reads = new InputReads(inputNames);
-    const answer = await reads.during(input, (copy) => {
-      toolCall.input = copy;
-      return mayAnswer(asked);
+    const parameters = new ParameterReads();
+    const answer = await reads.during(input, (copy, isWatched) => {
+      if (approval !== undefined && toolCall !== undefined) {
+        const call = { ...toolCall, input: copy };
+        approval.toolCall = isWatched ? parameters.watch(call, ofToolCall) : call;
+      }
+      return mayAnswer(isWatched ? watchAsked(parameters, asked) : asked);
     });
-    const problem = describeUndeclared(reads, toolName);
+    const problem = parameters.problem ?? describeUndeclared(reads, toolName);
     if (problem === undefined) return answer === true;
     const { threadId } = request;
-    const call = { ...pickToolCall(toolCall), input };
+    const call = toolCall && { ...pickToolCall(toolCall), input };
     report({ threadId, setting: 'mayAnswer', kind: 'unknown-field', problem, toolCall: call });
     return false;
   };
