@@ -22,14 +22,14 @@ export interface ChildThread {
   /** Reads what others have appended. */
   update(): Promise<void>;
   /**
-   * `requesters` is everybody for whom the call is made that sends the message; `cause` is who caused the parent's run, which an older copy
-   * of the package does not pass; `mayStand` is asked about standing approvals of the sub-agent.
+   * `requesters` is everybody for whom the call is made that sends the message; `cause` is who caused the parent's run; `mayStand` is asked
+   * about standing approvals of the sub-agent.
    */
   run(
     input: RunInput,
     options: RunOptions<unknown>,
-    requesters?: readonly unknown[],
-    cause?: RunCause,
+    requesters: readonly unknown[],
+    cause: RunCause,
     mayStand?: MayStand,
   ): Promise<AgentResponse>;
   /** Rejects, as `agent.respond` does, unless the answer would be accepted. Records nothing; the result does. */
@@ -49,10 +49,7 @@ export interface ChildThread {
 /** The key of the method with which an agent opens a child thread. A registered symbol, so that it works across two copies of the package. */
 export const openChild: unique symbol = Symbol.for('holdpoint.open-child');
 
-/**
- * The key of the method with which the agent of a parent thread cancels an agent's work, after it has asked who may. Registered, too; an
- * older copy of the package has none, and its `cancel` asks nobody.
- */
+/** The key of the method with which the agent of a parent thread cancels an agent's work, after it has asked who may. Registered, too. */
 export const cancelForParent: unique symbol = Symbol.for('holdpoint.cancel-for-parent');
 
 /** That an agent's work is cancelled with the call that it was for. */
@@ -70,9 +67,9 @@ export const toolsBelow: unique symbol = Symbol.for('holdpoint.tools-below');
 /** An agent that can be a sub-agent. */
 export interface ParentableAgent {
   [openChild](threadId: string, parent: ParentCall): Promise<ChildThread>;
-  [cancelForParent]?(thread: AgentThread, cancellation: ParentCancellation): Promise<void>;
-  /** The agent's tools. Absent in an older copy of the package. */
-  readonly [toolsBelow]?: () => ToolDefinitions | Promise<ToolDefinitions>;
+  [cancelForParent](thread: AgentThread, cancellation: ParentCancellation): Promise<void>;
+  /** The agent's tools. */
+  readonly [toolsBelow]: () => ToolDefinitions | Promise<ToolDefinitions>;
 }
 
 /** The agent, if it was made by this package. Throws a `TypeError` for any other. */

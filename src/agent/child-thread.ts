@@ -24,7 +24,7 @@ export async function openChildThread(
   refuseOtherParent(log.state, parent);
   return {
     thread,
-    run: async (input, options, requesters = [], cause = { by: {} }, above) => {
+    run: async (input, options, requesters, cause, above) => {
       const mayStand = standsEverywhere(context.mayStand, above);
       const running = { input, options, forParent: { requesters, cause } };
       return runThread({ ...context, mayStand }, threads, thread, running);
@@ -59,7 +59,7 @@ export async function openChildThread(
       const by = parseActor({ principal, channel }, context.principalId);
       if (above.isEnding === true) {
         await allowEnding(context, log.state, response.requestId, { by, above });
-        return { text: undefined, record: async () => {} };
+        return { text: undefined, isRepeated: false, record: async () => {} };
       }
       const input = { ...parseInput(response, by), above };
       return checkAnswers(context, log, input, context.mayAnswer);

@@ -27,7 +27,7 @@ export async function findToolsAt(
 ): Promise<ToolsBelow | undefined> {
   let tools: ToolsBelow | undefined = own;
   for (const { toolName } of path ?? [])
-    tools = await tools?.get(toolName)?.delegation?.definedTools?.();
+    tools = await tools?.get(toolName)?.delegation?.definedTools();
   return tools;
 }
 

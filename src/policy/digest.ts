@@ -36,7 +36,7 @@ export function requestDigest(
   const values = JSON.stringify([...bound, ...called]).slice('['.length, -']'.length);
   const input = toolCall === undefined ? 'null' : canonicalize(toolCall.input);
   const requester = requestedBy === undefined ? 'null' : canonicalize(requestedBy);
-  /* Left out of a request that has neither, whose digest stays what it was in older versions. */
+  /* Most requests have neither. */
   const { key, path } = request;
   const more = (key ?? path) === undefined ? '' : `,${canonicalize([key ?? null, path ?? null])}`;
   return hashText(
@@ -44,7 +44,7 @@ export function requestDigest(
   );
 }
 
-/* An object, whereas the part before it is an array. Left out of a request that has none of it. */
+/* An object, whereas the part before it is an array. Most requests have none of it. */
 function canonicalizePolicy(request: Omit<ApprovalRequest, 'digest'>): string {
   const { onExpiry, remindAt, follows, requesters, inputSchema } = request;
   const terms = pickTerms(request);
@@ -56,15 +56,13 @@ function canonicalizePolicy(request: Omit<ApprovalRequest, 'digest'>): string {
 
 /**
  * The digest of a request whose input a person has edited: SHA-256, as base64url, of the digest of the request, the edited input, and the
- * text about it, if that is another one than before.
+ * text about it.
  */
 export function editDigest(
   requested: string,
-  { input, text }: { input: unknown; text?: string | undefined },
+  { input, text }: { input: unknown; text: string },
 ): string | Promise<string> {
-  return text === undefined
-    ? hashText(`holdpoint/approval-edit/v1\0${requested}${canonicalize(input)}`)
-    : hashText(`holdpoint/approval-edit/v2\0${requested}${canonicalize([input, text])}`);
+  return hashText(`holdpoint/approval-edit/v1\0${requested}${canonicalize([input, text])}`);
 }
 
 /** The digest of a request as it is shown: as it was asked, or edited. */
@@ -75,9 +73,8 @@ export function digestShown(
 ): string | Promise<string> {
   const { edit, toolCall, text } = request;
   if (edit === undefined) return requestDigest(request, place, runnerDigest);
-  const changed = text === edit.original.text ? {} : { text };
   return continueWith(requestDigest(undoEdit(request), place, runnerDigest), (requested) =>
-    editDigest(requested, { input: toolCall?.input, ...changed }),
+    editDigest(requested, { input: toolCall?.input, text }),
   );
 }
 

@@ -199,8 +199,8 @@ class AgentDelegation implements Delegation {
     await (await this.#open(call)).reassign(reassignment);
   }
 
-  definedTools(): ReturnType<NonNullable<Delegation['definedTools']>> {
-    return this.#child[toolsBelow]?.();
+  definedTools(): ReturnType<Delegation['definedTools']> {
+    return this.#child[toolsBelow]();
   }
 
   async mirror(call: DelegatedCall, shown: ShownRequests): Promise<Reporting> {

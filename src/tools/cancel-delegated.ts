@@ -107,11 +107,5 @@ export async function cancelChild(
   thread: AgentThread,
   cancellation: ParentCancellation,
 ): Promise<void> {
-  const { reason, stops = false } = cancellation;
-  if (agent[cancelForParent] !== undefined) {
-    await agent[cancelForParent](thread, cancellation);
-    return;
-  }
-  await agent.cancel(thread, reason);
-  if (stops) await agent.stop(thread);
+  await agent[cancelForParent](thread, cancellation);
 }

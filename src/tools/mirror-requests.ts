@@ -173,7 +173,7 @@ async function readDecisions(
   request: UserInputRequest,
 ): Promise<Decision[]> {
   const opened = request.type === 'approval-request' ? request.digest : '';
-  const digests = { opened, ownOpened: '', own: '', shown: opened };
+  const digests = { opened, ownOpened: '', own: '', shown: opened, text: request.text };
   const decisions: Decision[] = [];
   for (const [index, event] of events.entries()) {
     if (findEventRequestId(event) !== request.requestId) continue;
@@ -194,6 +194,8 @@ interface Digests {
   ownOpened: string;
   own: string;
   shown: string;
+  /** The text as it was opened. */
+  readonly text: string;
 }
 
 async function readDecision(event: ThreadEvent, digests: Digests): Promise<Decision | undefined> {
@@ -230,8 +232,9 @@ async function withDigests<EVENT extends ThreadEventOf<'request-voted' | 'reques
   const shown = response.type === 'approval-response' ? { ...response, digest } : response;
   if (edit === undefined) return { ...event, response: shown };
   digests.own = edit.digest;
+  const { input, text = digests.text, patches } = edit;
   digests.shown =
-    edit.patches.length === 0 ? digests.opened : await editDigest(digests.opened, edit);
+    patches.length === 0 ? digests.opened : await editDigest(digests.opened, { input, text });
   return { ...event, response: shown, edit: { ...edit, digest: digests.shown } };
 }
 

@@ -120,14 +120,6 @@ export const contextMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
-    promise: 'below a parent of an older version there is no context',
-    within: 'openChildThread',
-    from: 'cause = { by: {} }',
-    to: 'cause = { by: { principal: options.principal } }',
-    suite: [context, 'below a parent of an older version'],
-    sentence: failed,
-  },
-  {
     promise: 'a custom agent gets the context that its rules get',
     within: 'ModelSteps.take',
     from: 'rules.context.given ?? {}',

@@ -52,7 +52,7 @@ export const policyMutants: readonly SourceMutant[] = [
   {
     promise: 'an edited input is covered by the digest that is checked before the call starts',
     within: 'digestShown',
-    from: 'editDigest(requested, { input: toolCall?.input, ...changed })',
+    from: 'editDigest(requested, { input: toolCall?.input, text })',
     to: 'requested',
     suite: [office, 'runs exactly'],
     sentence: failed,

@@ -241,22 +241,6 @@ describe('a sub-agent', () => {
     expect(whole.payer.paid).toEqual([1, 5_000]);
   });
 
-  test('below a parent of an older version, which does not say who caused its run, has no context', async () => {
-    const payer = cashDesk([{ calls: [pay('p1', 5_000)] }, { text: 'Done.' }], {
-      name: 'payer',
-    });
-    const parent = { threadId: 't', toolCallId: 'a1', agents: ['clerk'] };
-    const open: unknown = Reflect.get(payer.agent, Symbol.for('holdpoint.open-child'));
-    if (typeof open !== 'function') throw new Error('It is no sub-agent.');
-    const child = Object(await Reflect.apply(open, payer.agent, ['below', parent]));
-    const run: unknown = Reflect.get(child, 'run');
-    if (typeof run !== 'function') throw new Error('It does not run.');
-    const options = { principal: 'eve', messageId: 'call', runtimeContext: { role: 'admin' } };
-    await Reflect.apply(run, child, ['Pay.', options, ['eve']]);
-    expect(payer.paid).toEqual([]);
-    expect(await causersOf(payer, 'below')).toEqual(['nobody']);
-  });
-
   test('two levels down gets it neither', async () => {
     const office = new AgentOffice();
     const payer = cashDesk(twoPayments, { name: 'payer', store: office.store });

@@ -178,7 +178,7 @@ async function admitsRepetition(
   const { mayAnswer } = context;
   const answer = { open, response, by, above: {}, mayAnswer };
   const { voter, passed } = await admitAnswer(context, thread, answer);
-  if (passed !== undefined) return passed.isRepeated === true;
+  if (passed !== undefined) return passed.isRepeated;
   if (voter === undefined || response.type !== 'approval-response') return false;
   return isRepeated(asking, response, voter);
 }
@@ -250,7 +250,7 @@ async function wouldRemember(
     const answer = { open, response, by, above: {}, mayAnswer };
     const { voter = {}, passed } = await admitAnswer(context, thread, answer);
     /* What a sub-agent does not remember, it refuses. */
-    if (passed !== undefined) return passed.isRepeated !== true;
+    if (passed !== undefined) return !passed.isRepeated;
     if (await isRepeated(asking, response, voter)) return false;
     const remembered = { open, request, response, voter, tools };
     return (await whyNotRemembered(context, remembered)) === undefined;

@@ -115,8 +115,8 @@ export interface UnstartedApproval {
 export interface CheckedAnswers {
   /** The text of the answered approval request as the answer would leave it: an edit may change it. */
   text: string | undefined;
-  /** Whether the answer repeats one that was recorded, and changes nothing. An older copy of the package does not say. */
-  isRepeated?: boolean;
+  /** Whether the answer repeats one that was recorded, and changes nothing. */
+  isRepeated: boolean;
   /** Records the answers. Rejects, as `agent.respond` does, if one is refused meanwhile. */
   record: () => Promise<void>;
 }
@@ -209,8 +209,8 @@ export interface Delegation {
   withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void>;
   /** Has the sub-agent record that somebody else is to answer its request. Rejects, as `agent.reassign` does. */
   reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void>;
-  /** The sub-agent's tools; `undefined` if they can't be known. */
-  definedTools?(): ToolsBelow | Promise<ToolsBelow> | undefined;
+  /** The sub-agent's tools. */
+  definedTools(): ToolsBelow | Promise<ToolsBelow>;
   /** Reads the sub-agent's thread. The result repeats in the parent thread what was recorded about the sub-agent's requests. */
   mirror(call: DelegatedCall, shown: ShownRequests): Promise<Reporting>;
 }

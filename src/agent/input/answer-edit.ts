@@ -75,9 +75,9 @@ export async function makeEdit(
   input: unknown,
   text: string,
 ): Promise<Edited> {
-  const said = { input, ...(text === asked.text ? {} : { text }) };
   const patches = comparePatches(asked.toolCall?.input, input);
-  return { ...said, patches, digest: await editDigest(asked.digest, said) };
+  const digest = await editDigest(asked.digest, { input, text });
+  return { input, ...(text === asked.text ? {} : { text }), patches, digest };
 }
 
 /** What makes one value into another, each value that differs on its own. A value that is replaced whole has no path. */
