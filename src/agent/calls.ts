@@ -30,6 +30,7 @@ export {
   type Reassignment,
   readShownRequests,
   type ShownRequests,
+  type Undoing,
   type UnstartedApproval,
   type Withdrawal,
   type Execution,

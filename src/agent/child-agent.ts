@@ -8,6 +8,7 @@ import {
   type CheckedAnswers,
   type PassedOn,
   type Reassignment,
+  type Undoing,
   type UnstartedApproval,
   type Withdrawal,
 } from './calls/delegation.ts';
@@ -40,6 +41,8 @@ export interface ChildThread {
   approvals(): Promise<readonly UnstartedApproval[]>;
   /** Releases these approvals, which a stop holds. */
   release(requestIds: readonly string[], by: AnswerOptions): Promise<void>;
+  /** Cancels the calls of these approvals that have not begun. */
+  takeBack(requestIds: readonly string[], undoing: Undoing): Promise<void>;
   /** Records that somebody else is to answer. Rejects, as `agent.reassign` does, for a person who may not answer. */
   reassign(reassignment: Reassignment): Promise<void>;
   /** Records that a person takes back their approval. Rejects, as `agent.withdraw` does, if there is none. */

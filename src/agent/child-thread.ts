@@ -6,7 +6,7 @@ import { performAct } from './acts/perform-act.ts';
 import { parseActor, parseInput } from './input/parse-input.ts';
 import { standsEverywhere } from './input/call-may-answer.ts';
 import { allowEnding } from './input/allow-input.ts';
-import { listUnstarted, releaseApprovals } from './input/recorded-approvals.ts';
+import { listUnstarted, releaseApprovals, takeBackApprovals } from './input/recorded-approvals.ts';
 import { checkAnswers } from './thread-changes.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { runThread } from './run-thread.ts';
@@ -53,6 +53,10 @@ export async function openChildThread(
     release: async (requestIds, by) => {
       await threads.update(log);
       await releaseApprovals(context, log, { requestIds, by });
+    },
+    takeBack: async (requestIds, undoing) => {
+      await threads.update(log);
+      await takeBackApprovals(context, log, requestIds, undoing);
     },
     check: async ({ response, principal, channel, ...above }) => {
       await threads.update(log);

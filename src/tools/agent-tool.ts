@@ -17,6 +17,7 @@ import {
   type Reassignment,
   type Reporting,
   type ShownRequests,
+  type Undoing,
   type UnstartedApproval,
   type Withdrawal,
 } from '../agent/calls.ts';
@@ -187,6 +188,14 @@ class AgentDelegation implements Delegation {
     by: AnswerOptions,
   ): Promise<void> {
     await (await this.#open(call)).release(requestIds, by);
+  }
+
+  async takeBack(
+    call: DelegatedCall,
+    requestIds: readonly string[],
+    undoing: Undoing,
+  ): Promise<void> {
+    await (await this.#open(call)).takeBack(requestIds, undoing);
   }
 
   async withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void> {

@@ -7,7 +7,7 @@ import {
   type Execution,
   makeOutcome,
 } from '../agent/calls.ts';
-import type { ChildThread, ParentableAgent } from '../agent/child-agent.ts';
+import { cancelForParent, type ChildThread, type ParentableAgent } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input.ts';
 import { readErrorText } from '../content/app-errors.ts';
 import type { ToolCallRecord, WorkingAgent, CallPlace } from '../content/tool-call.ts';
@@ -18,7 +18,7 @@ import type { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { type EndedRequest, isSamePlace, callAt, needsSettling } from '../thread/thread-head.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
-import { cancelChild, giveUp } from './cancel-delegated.ts';
+import { giveUp } from './cancel-delegated.ts';
 import { isEnded, mayStandAbove, readMirroredRequests, reportDuring } from './mirror-requests.ts';
 
 /** The checked options of an agent tool. */
@@ -113,7 +113,7 @@ export class AgentWork {
         .find((by) => by !== undefined);
       if (cancelled !== undefined) {
         const reason = 'The request was cancelled in the parent thread.';
-        await cancelChild(this.#agent, thread, { reason, by: cancelled });
+        await this.#agent[cancelForParent](thread, { reason, by: cancelled });
       }
       if (await this.#isUndecided(work)) {
         return await this.#fail(

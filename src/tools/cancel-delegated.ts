@@ -13,11 +13,7 @@ import { callAt, isSamePlace } from '../thread/thread-head.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { Agent } from '../agent/agent.ts';
-import {
-  cancelForParent,
-  type ParentableAgent,
-  type ParentCancellation,
-} from '../agent/child-agent.ts';
+import { cancelForParent, type ParentableAgent } from '../agent/child-agent.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 
 /** Because of a concurrent append, the input now ends a delegated call whose sub-agent was not cancelled. */
@@ -98,14 +94,5 @@ export async function giveUp(
   thread: AgentThread,
   { reason, by = {} }: { reason: string; by?: AnswerOptions | undefined },
 ): Promise<void> {
-  if (thread.revision > 0) await cancelChild(agent, thread, { reason, by, stops: true });
-}
-
-/** Cancels a sub-agent's requests and unstarted calls in a thread; with `stops`, its run ends too. Asks nobody. */
-export async function cancelChild(
-  agent: Agent<never> & ParentableAgent,
-  thread: AgentThread,
-  cancellation: ParentCancellation,
-): Promise<void> {
-  await agent[cancelForParent](thread, cancellation);
+  if (thread.revision > 0) await agent[cancelForParent](thread, { reason, by, stops: true });
 }

@@ -24,6 +24,14 @@ export const heldMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a cancellation takes back what is approved below a call that goes on',
+    within: 'cancel',
+    from: 'await takeBackBelow(atWork, { reason, by });',
+    to: '',
+    suite: below('takes back what is approved below'),
+    sentence: failed,
+  },
+  {
     promise: 'a stop holds what people have approved',
     within: 'stopTurn',
     from: 'holdApprovals(head, { andRestarts: true });',

@@ -263,6 +263,36 @@ test('the boss cancels it, too, where the process died that had resumed the sub-
   expect([...office.payments, ...next.payments]).toEqual([]);
 });
 
+test('a cancellation takes back what is approved below a call whose sub-agent is at work', async () => {
+  const { office, manager: working, thread: resumedThread, child } = await approved(bossOnly);
+  const { id } = await child();
+  const kept = { ...office.store };
+  const [begins, goesOn] = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
+  office.store.append = async (...input) => {
+    if (input[0] === id) {
+      begins.resolve(undefined);
+      await goesOn.promise;
+    }
+    return kept.append(...input);
+  };
+  const running = working.run([], resumedThread);
+  await begins.promise;
+
+  const elsewhere = new AgentOffice(kept);
+  const tools = { buy: elsewhere.tool(elsewhere.payer('buyer', [])) };
+  const manager = elsewhere.agent('manager', [], { tools, mayAnswer: bossOnly });
+  const thread = await manager.thread('t');
+  expect(await errorCode(manager.cancel(thread, 'No.', eve))).toBe('not-allowed');
+  await manager.cancel(thread, 'No.', boss);
+  goesOn.resolve(undefined);
+  await running;
+  expect(office.payments).toEqual([]);
+  expect(await child()).toMatchObject({
+    calls: [{ toolCallId: 'p1', outcome: { status: 'denied', reason: 'No.' } }],
+    decisions: [{ status: 'cancelled', closedBy: { principal: 'boss' } }],
+  });
+});
+
 test('a cancellation ends no call whose sub-agent is at work', async () => {
   const { manager, thread } = await approved(bossOnly, bossOnly);
   const cancelled = Promise.withResolvers<unknown>();

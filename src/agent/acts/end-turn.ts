@@ -1,9 +1,16 @@
 import { actTerms } from '../../content/act.ts';
+import type { CallPlace } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { describeClosedBy } from '../../policy/same-person.ts';
 import { readMessageId } from '../../thread/app-messages.ts';
 import type { Proposal } from '../../thread/proposal.ts';
-import type { EndedRequest, OpenRequest } from '../../thread/thread-head.ts';
+import {
+  callAt,
+  type EndedRequest,
+  isRunning,
+  type OpenRequest,
+  type ThreadHead,
+} from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { cancelEvents, listUnstartedApprovals } from '../calls/close-requests.ts';
 import { allowEndings } from '../input/allow-input.ts';
@@ -11,7 +18,7 @@ import { type AskedEndings, refuseUnasked } from '../input/asked-endings.ts';
 import type { AgentContext } from '../run/agent-context.ts';
 import { makeAbandonedEvents, makeStopRequest } from '../run/run-end.ts';
 import type { AnswerOptions } from '../input/parse-input.ts';
-import { listApprovalsBelow } from '../input/recorded-approvals.ts';
+import { listApprovalsBelow, takeBackBelow } from '../input/recorded-approvals.ts';
 import { refuseRunning } from './act-refusals.ts';
 import type { ActRow } from './act.ts';
 
@@ -27,20 +34,31 @@ export const stop: ActRow<'stop'> = {
   },
 };
 
+const { reason: usualReason } = actTerms.cancel;
+
 /** Cancels what the person may reject: every request that is open, or approved and unused. Throws `not-allowed` if there is another. */
 export const cancel: ActRow<'cancel', AskedEndings> = {
-  async admit({ context, log: { state }, by }) {
+  async admit({ context, log: { state }, act: { reason = usualReason }, by }) {
     const { mayAnswer } = context;
     const below = await listApprovalsBelow(context, state);
     const own = listCancellable({ state, head: state.head });
     const ended = [...own, ...below.map((each) => each.ended)];
-    return { found: await allowEndings(context, state, ended, { by, mayAnswer }) };
+    const found = await allowEndings(context, state, ended, { by, mayAnswer });
+    /* The calls of the others end with this, and their sub-agents with them. */
+    const atWork = below.filter(({ asking }) => isAtWork(state.head, asking.beside, context.now()));
+    await takeBackBelow(atWork, { reason, by });
+    return { found };
   },
-  decide(proposal, { context, act: { reason = actTerms.cancel.reason }, by, found }) {
+  decide(proposal, { context, act: { reason = usualReason }, by, found }) {
     refuseUnasked(found, listCancellable(proposal));
     cancelWork(context, proposal, { reason, by });
   },
 };
+
+/** Whether a live run works on a delegated call. */
+function isAtWork(head: ThreadHead, beside: CallPlace, now: number): boolean {
+  return callAt(head, beside)?.status === 'started' && isRunning(head, now);
+}
 
 /** What cancelling ends: what is open, and what is approved and has not begun. */
 function listCancellable(thread: Pick<Proposal, 'state' | 'head'>): (OpenRequest | EndedRequest)[] {

@@ -111,6 +111,12 @@ export interface UnstartedApproval {
   isHeld: boolean;
 }
 
+/** Why and by whom recorded approvals are taken back. */
+export interface Undoing {
+  reason: string;
+  by: Sender;
+}
+
 /** Answers that were checked. */
 export interface CheckedAnswers {
   /** The text of the answered approval request as the answer would leave it: an edit may change it. */
@@ -205,6 +211,8 @@ export interface Delegation {
   approvals(call: DelegatedCall): Promise<readonly UnstartedApproval[]>;
   /** Has the sub-agent release these approvals, which a stop holds. `by` was allowed to. */
   release(call: DelegatedCall, requestIds: readonly string[], by: Sender): Promise<void>;
+  /** Has the sub-agent cancel the calls of these approvals that have not begun. `by` was allowed to. */
+  takeBack(call: DelegatedCall, requestIds: readonly string[], undoing: Undoing): Promise<void>;
   /** Has the sub-agent record that a person takes back their approval. Rejects, as `agent.withdraw` does. */
   withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void>;
   /** Has the sub-agent record that somebody else is to answer its request. Rejects, as `agent.reassign` does. */

@@ -14,11 +14,16 @@ import {
 } from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { listHeldApprovals, listUnstartedApprovals } from '../calls/close-requests.ts';
+import {
+  cancelApprovals,
+  listHeldApprovals,
+  listUnstartedApprovals,
+} from '../calls/close-requests.ts';
 import {
   findDelegation,
   makeDelegatedCall,
   type MirroredCall,
+  type Undoing,
   type UnstartedApproval,
 } from '../calls/delegation.ts';
 import type { AnswerContext } from './call-may-answer.ts';
@@ -42,7 +47,7 @@ export function requirePerson(
 }
 
 /** A recorded approval of a sub-agent, or of one below it, which has let nothing start yet. */
-interface ApprovalBelow {
+export interface ApprovalBelow {
   /** Its request, as the thread shows it. */
   ended: EndedRequest;
   isHeld: boolean;
@@ -147,6 +152,37 @@ export async function releaseApprovals(
     const sender = describeClosedBy(by, context.principalId);
     proposal.add(...makeReleaseEvents(proposal, { released }, { at: context.now(), by: sender }));
   });
+}
+
+/** Takes back approvals of a sub-agent's thread, and of those below it, that have let nothing start yet. Whoever does it was allowed to. */
+export async function takeBackApprovals(
+  context: Pick<AnswerContext, 'tools' | 'now' | 'principalId'>,
+  log: ThreadLog,
+  requestIds: readonly string[],
+  undoing: Undoing,
+): Promise<void> {
+  const named = new Set(requestIds);
+  const isNamed = ({ request }: EndedRequest): boolean => named.has(request.requestId);
+  const below = await listApprovalsBelow(context, log.state);
+  await takeBackBelow(
+    below.filter(({ ended }) => isNamed(ended)),
+    undoing,
+  );
+  await log.commit((proposal) => {
+    const { reason, by } = undoing;
+    const cancelling = { reason, at: context.now(), by: describeClosedBy(by, context.principalId) };
+    const approvals = listUnstartedApprovals(proposal).filter(isNamed);
+    proposal.add(...cancelApprovals(proposal.head, approvals, cancelling));
+  });
+}
+
+/** Has sub-agents take back approvals that are theirs. */
+export async function takeBackBelow(
+  approvals: readonly ApprovalBelow[],
+  undoing: Undoing,
+): Promise<void> {
+  for (const { ended, asking } of approvals)
+    await asking.delegation.takeBack(asking.call, [ended.request.requestId], undoing);
 }
 
 /** The recorded approvals that an answer which ends the turn takes back, instead of leaving them held: those that its sender may reject. */
