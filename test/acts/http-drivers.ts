@@ -66,10 +66,7 @@ export const uiDriver: Driver = {
       outputs: [{ toolCallId: await callOf(world), output: 'Sent.' }],
     })),
     stop: page(() => ({ stop: true })),
-    resume: page(() => ({
-      message: message('m1', 'Pay ACME.'),
-      trigger: 'regenerate-message',
-    })),
+    resume: page(() => ({ resume: true })),
   },
   force: async (act, world, by) => sendToPage(world, by, { [act]: true }),
 };

@@ -216,11 +216,7 @@ export const matrix: Matrix = {
   },
   resume: {
     agent: story('ada', byAgent),
-    /* A turn that was stopped before its reply, which everybody who may use the thread may have. */
-    ui: story('cleo', strangers, {
-      scene: 'stopped',
-      logs: { type: 'run-started', resumesStopped: true },
-    }),
+    ui: story('ben', byRoute),
     /* A thread that is stuck. */
     inbox: story('ada', byRoute, { scene: 'stuck', logs: { type: 'run-started' } }),
     'ag-ui': story('ben', byRoute),

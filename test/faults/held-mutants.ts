@@ -32,6 +32,22 @@ export const heldMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'whoever may not resume what a stop holds keeps the page',
+    within: 'ThreadChat.#fail',
+    from: 'this.#sender.sent.resume === true',
+    to: 'false',
+    suite: ['ui/thread-chat', 'stays held for somebody who may not'],
+    sentence: failed,
+  },
+  {
+    promise: 'a page shows which approved calls a stop holds',
+    within: 'CallChunks.showStatus',
+    from: '...(held && { held })',
+    to: '',
+    suite: ['ui/thread-chat', 'is shown so, and goes on'],
+    sentence: failed,
+  },
+  {
     promise: 'a stop holds what people have approved',
     within: 'stopTurn',
     from: 'holdApprovals(head, { andRestarts: true });',

@@ -424,6 +424,56 @@ describe('a run that fails', () => {
   });
 });
 
+describe('an approved call that a stop holds', () => {
+  const isDecider = (principal: unknown): boolean => principal === 'ann';
+
+  /** A page on which Ann has approved a booking and somebody has stopped the agent before it began, and who looks at it. */
+  async function heldPage(viewer: string) {
+    let principal = 'ann';
+    const mayAnswer: AgentOptions['mayAnswer'] = (asked) => isDecider(asked.principal);
+    const at = site(one, { mayAnswer }, { authorize: () => ({ principal }) });
+    const { agent } = at;
+    const thread = await agent.thread('t');
+    const [request] = (await agent.run('Book', thread)).approvalRequests;
+    await agent.respond(request?.approve() ?? [], thread, { principal: 'ann' });
+    await agent.stop(thread, { principal: 'eve' });
+    principal = viewer;
+    const page = await at.page();
+    return { ...at, page };
+  }
+
+  const readCall = ({ thread, chat }: At) =>
+    chat.messages.flatMap(({ parts }) =>
+      parts.flatMap((part) => {
+        const shown = thread.show(part);
+        return shown?.type === 'call' ? shown.says : [];
+      }),
+    );
+
+  test('is shown so, and goes on for somebody who may reject it', async () => {
+    const { page, world, stored } = await heldPage('ann');
+    expect(page.thread.isHeld).toBe(true);
+    expect(readCall(page)).toEqual(['approved, and held since the assistant was stopped']);
+    await page.thread.resume();
+    await shows(page, () => lastText(page.chat.messages) === 'Booked.' && isQuiet(page));
+    expect(page.thread.isHeld).toBe(false);
+    expect(world.ran).toHaveLength(1);
+    expect(comparable(page.chat.messages)).toEqual(await stored());
+  });
+
+  test('stays held for somebody who may not, who reads why and keeps the page', async () => {
+    const { page, world, agent } = await heldPage('eve');
+    const { revision } = await agent.thread('t');
+    await page.thread.resume();
+    await shows(page, () => page.thread.state.problem !== undefined && isQuiet(page));
+    expect(page.thread.state.problem).toMatchObject({ type: 'refused', code: 'not-allowed' });
+    expect(page.thread.isHeld).toBe(true);
+    expect(readCall(page)).toHaveLength(1);
+    expect(world.ran).toEqual([]);
+    expect(await agent.thread('t')).toMatchObject({ revision });
+  });
+});
+
 test('a page of somebody who may not see the thread says so', async () => {
   const at = site([], {}, { authorize: () => undefined });
   const { thread } = await at.page();

@@ -28,6 +28,11 @@ export default function App() {
           Try again
         </button>
       )}
+      {chat.isHeld && (
+        <button type="button" onClick={() => void chat.resume()}>
+          Resume what was approved
+        </button>
+      )}
       <form onSubmit={composer.submit}>
         <input aria-label="Message" {...composer.props} />
         <button type="submit" disabled={!composer.canSend}>

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { Composer } from './browser/composer.ts';
 import type { ThreadChatState } from './browser/page-state.ts';
 import { findDecision } from './browser/page-messages.ts';
-import { showPart } from './browser/shown-part.ts';
+import { hasHeldCall, showPart } from './browser/shown-part.ts';
 import { ThreadChat } from './browser/thread-chat.ts';
 import type { ThreadChatOptions } from './browser/thread-route.ts';
 
@@ -21,6 +21,8 @@ export interface ThreadChatHelpers
       | 'refresh'
       | 'stop'
       | 'tryAgain'
+      | 'isHeld'
+      | 'resume'
       | 'requests'
       | 'groups'
       | 'notice'
@@ -67,7 +69,7 @@ export function useThreadChat(options: ThreadChatOptions): ThreadChatHelpers {
     ...chat
   } = useChat({ chat: thread.chat });
   useEffect(() => thread.settle());
-  const { answer, withdraw, reassign, refresh, stop, tryAgain } = thread;
+  const { answer, withdraw, reassign, refresh, stop, tryAgain, resume } = thread;
   const { requests, groups, notice, composer } = thread;
   const findOpen = (asked: string) => requests.find(({ requestId }) => requestId === asked);
   const known = { findOpen, findDecision: (of: string) => findDecision(chat.messages, of) };
@@ -82,6 +84,8 @@ export function useThreadChat(options: ThreadChatOptions): ThreadChatHelpers {
     refresh,
     stop,
     tryAgain,
+    isHeld: hasHeldCall(chat.messages),
+    resume,
     requests,
     groups,
     notice,

@@ -111,16 +111,16 @@ function parseJson(text: string | undefined): unknown {
 
 /**
  * Whether a refusal says that the page is not for the person who is signed in now: somebody else is, or nobody who may use the thread. A 403
- * about single answers, or about the vote of a request, says only that this person may not do that.
+ * about single answers, or about another act (a vote taken back, a resumption), says only that this person may not do that.
  */
 export function isShutOut(
   status: number | undefined,
   refused: unknown,
-  { isAboutVote = false }: { isAboutVote?: boolean } = {},
+  { isAct = false }: { isAct?: boolean } = {},
 ): boolean {
   if (status !== 403) return status === 401;
   const { code, refusedAnswers = [] } = readRefusal(refused) ?? {};
-  return refusedAnswers.length === 0 && !(isAboutVote && code === 'not-allowed');
+  return refusedAnswers.length === 0 && !(isAct && code === 'not-allowed');
 }
 
 /** Whether a refusal says that the page was loaded for another person than the one who is signed in now. */

@@ -1,4 +1,5 @@
 import { getToolName, isToolUIPart, type UIMessage } from 'ai';
+import { z } from 'zod';
 import { inertText } from '../../../content/inert-text.ts';
 import { describeCall } from './approval-form.ts';
 import type { PageDecision } from './page-messages.ts';
@@ -48,6 +49,8 @@ const statusTexts = {
   'output-denied': 'not done',
 };
 
+const heldText = 'approved, and held since the assistant was stopped';
+
 /** What a page knows of requests, by their ids. */
 interface KnownRequests {
   findOpen: (requestId: string) => ShownRequest | undefined;
@@ -80,11 +83,24 @@ export function showPart(
     name: inertText(toolName ?? 'Approval'),
     text: inertText(asked?.text ?? toolName ?? ''),
     status,
-    says: describeStatus(status, request),
+    says: isHeld(part) ? heldText : describeStatus(status, request),
     lines: [...describe(asked), ...ended],
     ...(isCall && { call: describeCall(toolName, input) }),
     ...(request && { request }),
   };
+}
+
+const heldSchema = z.object({ held: z.literal(true) });
+
+/** Whether a call was approved, and is held since the agent was stopped. */
+function isHeld(part: Part): boolean {
+  if (!isToolUIPart(part) || part.state !== 'output-available') return false;
+  return part.preliminary === true && heldSchema.safeParse(part.output).success;
+}
+
+/** Whether a call in the messages is held since the agent was stopped. */
+export function hasHeldCall(messages: readonly UIMessage[]): boolean {
+  return messages.some(({ parts }) => parts.some(isHeld));
 }
 
 /* A call with a preliminary output is still running. */

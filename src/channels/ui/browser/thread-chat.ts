@@ -19,7 +19,7 @@ import { PageRequests, type ShownGroup } from './page-requests.ts';
 import { PageState, type ThreadProblem, type ThreadChatState } from './page-state.ts';
 import { readRights } from './read-rights.ts';
 import type { ShownRequest } from './request-form.ts';
-import { showPart, type ShownPart } from './shown-part.ts';
+import { hasHeldCall, showPart, type ShownPart } from './shown-part.ts';
 import { ThreadFollower } from './thread-follower.ts';
 import { renderState, ThreadReader, type StoredThread } from './thread-reader.ts';
 import { ThreadSender, type SentContent } from './thread-sender.ts';
@@ -242,6 +242,16 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     );
   };
 
+  /** Whether a stop holds what people have approved. */
+  get isHeld(): boolean {
+    return hasHeldCall(this.chat.messages);
+  }
+
+  /** Lets go on what a stop holds, as far as the person may reject it. */
+  resume = async (): Promise<void> => {
+    if (this.#isIdle) await this.chat.sendMessage(undefined, { body: { resume: true } });
+  };
+
   /** Resumes a thread whose last run failed, or reads a thread that could not be read. */
   tryAgain = async (): Promise<void> => {
     if (this.#page.isUnread) return this.refresh();
@@ -286,7 +296,9 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   #fail(error: unknown): void {
     if (error instanceof DOMException && error.name === 'AbortError') return;
     if (APICallError.isInstance(error)) {
-      if (isShutOut(error.statusCode, error)) return this.#shutOut(error.statusCode, error);
+      const isAct = this.#sender.sent.resume === true;
+      if (isShutOut(error.statusCode, error, { isAct }))
+        return this.#shutOut(error.statusCode, error);
       this.#page.showRefusal(error.statusCode, error, this.#sender.sent);
       this.#reopen(this.#sender.sent.answers);
       void this.#reader.refreshLater(0);

@@ -11,19 +11,23 @@ export interface SentContent {
   answers: string[];
   /** The text of the user's message in it. */
   unsaid?: string;
+  /** Whether it resumes what a stop holds. */
+  resume?: boolean;
 }
 
 const sentSchema = z.object({
   answers: z.array(z.looseObject({ requestId: z.string() })).default([]),
   message: z.looseObject({ parts: z.array(z.unknown()) }).optional(),
+  resume: z.boolean().default(false),
 });
 
 /** The content of the body of a page's `POST`. */
 function parseSentContent(body: unknown): SentContent {
-  const { answers, message } = sentSchema.parse(parseBody(body));
+  const { answers, message, resume } = sentSchema.parse(parseBody(body));
   const text = joinTexts(message?.parts ?? []);
   return {
     answers: answers.map(({ requestId }) => requestId),
+    resume,
     ...(text === '' ? {} : { unsaid: text }),
   };
 }
@@ -93,7 +97,7 @@ export class ThreadSender {
       const { ok, status } = response;
       const text = await response.text();
       if (signal.aborted) return false;
-      if (!ok && isShutOut(status, text, { isAboutVote: true })) onShutOut(status, text);
+      if (!ok && isShutOut(status, text, { isAct: true })) onShutOut(status, text);
       else if (!ok) page.showRefusal(status, text, { answers: [requestId] });
     } catch (error) {
       onError(error);

@@ -27,6 +27,7 @@ const requestSchema = z.object({
   revision: z.int().min(0).optional(),
   whilePending: z.enum(['refuse', 'cancel']).optional(),
   stop: z.literal(true).optional(),
+  resume: z.literal(true).optional(),
   /** For whom the page was loaded, as `GET` said. Anybody else is refused. */
   viewer: z.string().optional(),
   withdraw: z.string().optional(),

@@ -25,7 +25,7 @@ export async function readPageInput(
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<PageInput> {
   const { message, answersInParts, answeredIds, isFollowed, revision } = request;
-  const { isRegenerate, unrecorded } = request;
+  const { isRegenerate, unrecorded, resume } = request;
   const takenBack = listTakenBack(thread, revision);
   const answers = request.answers.filter(
     (answer) => !(isYes(answer) && takenBack.has(answer.requestId)),
@@ -53,7 +53,8 @@ export async function readPageInput(
         ...answeredIds.flatMap((id) => shown?.read(id).requestId ?? []),
       ];
       const isHeld = role === 'assistant' || revision !== undefined;
-      return { items, position: { type: 'message', revision, answers: ids, isHeld } };
+      const act = resume === true ? { act: { resumeStopped: true } } : {};
+      return { items, position: { type: 'message', revision, answers: ids, isHeld }, ...act };
     }
     case undefined:
     default:

@@ -140,11 +140,12 @@ export class CallChunks {
   }
 
   /** The status of an unended call at the end of the stream: removes a preliminary result, and shows an approved call as in progress. */
-  showStatus({ toolCallId, status }: ToolCallRecord): UIMessageChunk[] {
+  showStatus({ toolCallId, status, held }: ToolCallRecord): UIMessageChunk[] {
     if (this.#isEnded) return [];
     if (this.#approved === undefined) return this.#hasPreview ? [this.#available] : [];
     if (this.#isClientTool && status === 'deferred') return [];
-    return [{ type: 'tool-output-available', toolCallId, output: { status }, preliminary: true }];
+    const output = { status, ...(held && { held }) };
+    return [{ type: 'tool-output-available', toolCallId, output, preliminary: true }];
   }
 
   /* A part with an output shows an approval that was given; for a question this only shows that it was answered. */
