@@ -17,17 +17,16 @@ const entries = Object.values(exported).filter((entry) => typeof entry !== 'stri
  * A room imports only from those above it, so the files have no circles. The basics are what entries use that need no agent: it runs
  * nothing when it is loaded, so bundlers leave out what an app does not use of it.
  */
-const content = ['app-errors', 'base64', 'check-settings', 'crypto', 'json-value', 'waiting'].join(
-  '|',
-);
+const content = ['app-errors', 'check-settings', 'crypto', 'waiting'].join('|');
+const json = ['base64', 'json-value'].join('|');
 const thread = ['store-clock', 'tracing.tracing-channel'].join('|');
 const rooms: Record<string, RegExp> = {
-  basics: new RegExp(`/src/(errors|content/(${content})|thread/(${thread}))\\.ts$`),
-  content: /\/src\/content\//,
-  thread: /\/src\/thread\//,
-  policy: /\/src\/(policy\/|agent\/known-people)/,
-  calls: /\/src\/agent\/(calls\/|child-agent)/,
-  agent: /\/src\/agent\/(?!custom)/,
+  basics: new RegExp(`/src/(errors|json/(${json})|content/(${content})|thread/(${thread}))\\.ts$`),
+  content: /\/src\/(content\/|json\/(field-|format-|linear-|quick-))/,
+  thread: /\/src\/(thread\/|json\/tagged-|view\/approval-ids)/,
+  policy: /\/src\/(policy\/|json\/(strict|input|declared)-|agent\/known-people)/,
+  calls: /\/src\/(agent\/(calls\/|child-agent)|json\/)/,
+  agent: /\/src\/(agent\/(?!custom)|view\/(held-|import-|viewer-))/,
   custom: /\/src\/agent\/custom/,
   http: /\/src\/http\/(error|read|receive)/,
 };

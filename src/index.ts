@@ -47,7 +47,7 @@ export type {
   QuestionRequestContent,
   QuestionResponseContent,
 } from './content/question.ts';
-export type { FieldSchema } from './content/field-schema.ts';
+export type { FieldSchema } from './json/field-schema.ts';
 export type { AnswerRefusal, RequestRights } from './content/request-rights.ts';
 export type { ToolCall, ToolCallOutcome, ToolCallRecord } from './content/tool-call.ts';
 export type { SettingFailure } from './content/check-settings.ts';

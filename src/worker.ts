@@ -1,5 +1,5 @@
 import type { Agent } from './agent/agent.ts';
-import { ClaimTurns } from './agent/claim-turns.ts';
+import { ClaimTurns } from './worker/claim-turns.ts';
 import { callGuarded } from './content/app-errors.ts';
 import { checkMs } from './content/check-settings.ts';
 import type { ToolCallRecord } from './content/tool-call.ts';
@@ -14,7 +14,7 @@ export {
   type DeletedThreads,
   deleteThreads,
   type DeleteThreadsOptions,
-} from './thread/delete-threads.ts';
+} from './worker/delete-threads.ts';
 
 /** Options of `runWorker`. */
 export interface WorkerOptions {

@@ -48,17 +48,18 @@ const isOwn = ({ to }: Import): boolean => /\.tsx?$/.test(to);
 const ownImports = imports.filter(isOwn);
 const packageImports = imports.filter((each) => !isOwn(each));
 
-const below = ['thread', 'policy', 'content', 'errors.ts'];
+const below = ['thread', 'policy', 'content', 'json', 'errors.ts'];
 
 /** What each room may import beside itself and the rooms in it. Types count. */
 const rooms: Record<string, readonly string[]> = {
   'errors.ts': [],
-  content: ['errors.ts'],
-  thread: ['content', 'errors.ts'],
-  policy: ['content', 'errors.ts'],
+  json: ['errors.ts'],
+  content: ['json', 'errors.ts'],
+  thread: ['content', 'json', 'errors.ts'],
+  policy: ['content', 'json', 'errors.ts'],
   browser: [],
-  stores: ['thread', 'content', 'errors.ts'],
-  testing: ['thread', 'content', 'errors.ts'],
+  stores: ['thread', 'content', 'json', 'errors.ts'],
+  testing: ['thread', 'content', 'json', 'errors.ts'],
   agent: [...below, 'stores/memory.ts'],
   'agent/custom': ['agent', ...below],
   'agent/acts': ['agent/run', 'agent/input', 'agent/calls', ...below],
@@ -67,7 +68,7 @@ const rooms: Record<string, readonly string[]> = {
   'agent/calls': ['agent/model', ...below],
   'agent/model': below,
   tools: ['agent', ...below],
-  audit: ['thread', 'content', 'errors.ts'],
+  audit: ['thread', 'content', 'json', 'errors.ts'],
   backtest: ['agent/calls.ts', ...below],
   command: [
     'agent',
@@ -78,15 +79,11 @@ const rooms: Record<string, readonly string[]> = {
     'http/read-json-body.ts',
     'http/error-response.ts',
     'stores',
+    'worker',
     ...below,
   ],
-  http: [
-    'content/check-settings.ts',
-    'content/field-fault.ts',
-    'errors.ts',
-    'agent/known-people.ts',
-  ],
-  view: ['agent', 'thread', 'content', 'errors.ts'],
+  http: ['content/check-settings.ts', 'json/field-fault.ts', 'errors.ts', 'agent/known-people.ts'],
+  view: ['agent', 'thread', 'content', 'json', 'errors.ts'],
   middleware: ['agent', 'view', ...below, 'stores/memory.ts'],
   channels: [
     'browser',
@@ -94,6 +91,7 @@ const rooms: Record<string, readonly string[]> = {
     'view',
     'thread',
     'content',
+    'json',
     'errors.ts',
     'http',
     'tools/interaction.ts',
@@ -101,13 +99,13 @@ const rooms: Record<string, readonly string[]> = {
     'tools/elicitation.ts',
     'backtest/suggest-standing-approval.ts',
     'policy/digest.ts',
-    'policy/strict-json.ts',
   ],
-  engines: ['agent', 'stores/postgres.ts', 'thread', 'content', 'errors.ts'],
-  otel: ['thread', 'content', 'errors.ts'],
-  'otel.ts': ['otel', 'thread', 'content', 'errors.ts'],
-  'worker.ts': ['agent', 'thread', 'content', 'errors.ts'],
-  'schemas.ts': ['thread', 'content'],
+  engines: ['agent', 'stores/postgres.ts', 'thread', 'content', 'json', 'errors.ts'],
+  otel: ['thread', 'content', 'json', 'errors.ts'],
+  'otel.ts': ['otel', 'thread', 'content', 'json', 'errors.ts'],
+  worker: ['thread', 'content', 'json', 'errors.ts'],
+  'worker.ts': ['worker', 'agent', 'thread', 'content', 'json', 'errors.ts'],
+  'schemas.ts': ['thread', 'content', 'json'],
   'index.ts': ['agent', ...below, 'stores/memory.ts', 'http'],
 };
 
@@ -173,7 +171,7 @@ test.each(['stores', 'channels', 'engines'])('of %s none imports another', (room
 
 /** Where each package may be used. */
 const packages: Record<string, readonly string[]> = {
-  '@cfworker/json-schema': ['agent/calls'],
+  '@cfworker/json-schema': ['json'],
   ai: [
     'agent/model',
     'agent/calls/tool-definitions.ts',
@@ -271,7 +269,7 @@ test('what runs in a page reaches no thread and no agent', () => {
   const entries = [...texts.keys()].filter((file) => isIn(file, 'channels/ui/browser'));
   const reached = reachedBy([...entries, 'channels/ui/use-thread-chat.ts']);
   const own = reached.filter((file) => texts.has(file));
-  const allowed = ['channels/ui', 'browser', 'content', 'errors.ts'];
+  const allowed = ['channels/ui', 'browser', 'content', 'json', 'errors.ts'];
   expect(own.filter((file) => !allowed.some((room) => isIn(file, room)))).toEqual([]);
 });
 
@@ -352,7 +350,7 @@ test('what a schema found becomes a text in one place, which cuts it', () => {
   const users = [...texts].filter(([, text]) =>
     /prettifyError|toFlattened|treeifyError/.test(text),
   );
-  expect(users.map(([file]) => file)).toEqual(['content/field-fault.ts']);
+  expect(users.map(([file]) => file)).toEqual(['json/field-fault.ts']);
 });
 
 test('no file is longer than 400 lines', () => {
@@ -372,8 +370,8 @@ const switchesWithDefault = [
   'channels/ui/input/user-message.ts',
   'channels/ui/input/page-input.ts',
   'middleware/run-parts.ts',
-  'policy/strict-json.ts',
-  'thread/tagged-json.ts',
+  'json/strict-json.ts',
+  'json/tagged-json.ts',
 ];
 
 test('a switch on a union of ours has no default, so that a new member does not compile', () => {

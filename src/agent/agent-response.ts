@@ -5,7 +5,7 @@ import type { UserInputRequestContent, RequestDecision } from '../content/user-i
 import { type AgentThread, listDecisions } from '../thread/agent-thread.ts';
 import { isAppMessage, readMessageId, turnOfMessage } from '../thread/app-messages.ts';
 import { replayEvents } from '../thread/apply-events.ts';
-import { freezeDeep } from '../content/json-value.ts';
+import { freezeDeep } from '../json/json-value.ts';
 import type { Source, StepMetadata } from '../thread/events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';

@@ -1,6 +1,6 @@
 import { EventBuffer } from '../content/event-buffer.ts';
 import type { ToolCall } from '../content/tool-call.ts';
-import { freezeDeep } from '../content/json-value.ts';
+import { freezeDeep } from '../json/json-value.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { AgentResponse } from './agent-response.ts';
 import type { PreliminaryResult } from './calls/execute-call.ts';

@@ -1,6 +1,6 @@
 /* What the rest of the package may use of `input/`: channels, the middleware, agents as tools. Nothing in `agent` imports this. */
 export type { DeliveredOutcome, SettledOutcome } from './calls/delivered-outcome.ts';
-export { makeImportError } from './input/import-history.ts';
+export { type ImportedHistory, makeImportError } from './input/import-history.ts';
 export type {
   AnswerOptions,
   InputItem,

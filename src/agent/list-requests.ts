@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 import { makeAnswerable } from '../content/answerable.ts';
 import { risks } from '../content/approval-terms.ts';
 import { refuseUnknown } from '../content/check-settings.ts';
-import { parseJson } from '../content/json-value.ts';
+import { parseJson } from '../json/json-value.ts';
 import type { RequestRights } from '../content/request-rights.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import {

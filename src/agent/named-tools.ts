@@ -1,4 +1,4 @@
-import { isObject } from '../content/json-value.ts';
+import { isObject } from '../json/json-value.ts';
 
 /** A tool that a rule names, or several by a pattern. */
 export interface NamedTool {

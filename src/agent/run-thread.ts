@@ -4,7 +4,7 @@ import { awaitUntilAborted } from '../content/waiting.ts';
 import { HoldpointError } from '../errors.ts';
 import type { RunCause } from '../policy/run-context.ts';
 import { type AgentThread, listDecisions } from '../thread/agent-thread.ts';
-import { freezeDeep } from '../content/json-value.ts';
+import { freezeDeep } from '../json/json-value.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { isTraced, traceRun } from '../thread/tracing.ts';

@@ -1,5 +1,5 @@
 import { inertLine } from '../content/inert-text.ts';
-import { copyPlain } from '../content/json-value.ts';
+import { copyPlain } from '../json/json-value.ts';
 import { renderPerson } from '../content/request-text.ts';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { CallsByPlace, makePlaceKey } from '../thread/calls-by-place.ts';

@@ -1,7 +1,7 @@
-import { copyPlain } from '../content/json-value.ts';
+import { copyPlain } from '../json/json-value.ts';
 import type { CallPlace, ToolCallRecord } from '../content/tool-call.ts';
 import { listProposedCalls } from '../thread/proposed-calls.ts';
-import { toJson } from '../thread/tagged-json.ts';
+import { toJson } from '../json/tagged-json.ts';
 import {
   callPerEvent,
   type PerEvent,

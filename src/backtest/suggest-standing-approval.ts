@@ -1,6 +1,6 @@
 import { pickTerms, type Remember } from '../content/approval-terms.ts';
 import { type ApprovalRequest, approvalRequestSchema } from '../content/approval.ts';
-import { parseJson } from '../content/json-value.ts';
+import { parseJson } from '../json/json-value.ts';
 import { listRequesters } from '../content/requesters.ts';
 import {
   type AskedCall,

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { deleteThreads } from '../thread/delete-threads.ts';
+import { deleteThreads } from '../worker/delete-threads.ts';
 import { threadStatuses } from '../thread/thread-store.ts';
 import { addStoreOptions, storeFields, withStore } from './command-store.ts';
 import { planCommand, UsageError } from './run-command.ts';

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 import type { MayAnswer } from '../agent/input.ts';
 import type { GateOptions, UpstreamOptions } from '../channels/mcp.ts';
 import { hashText } from '../content/crypto.ts';
-import { parseJson } from '../content/json-value.ts';
-import { whyNotStrictJson } from '../policy/strict-json.ts';
+import { parseJson } from '../json/json-value.ts';
+import { whyNotStrictJson } from '../json/strict-json.ts';
 import { findUnkeepable, makeGateRules, makeMayAnswer } from './gate-rules.ts';
 import { type GateFile, gateFileSchema, gateNameSchema } from './gate-schema.ts';
 import { findRepeatedKey } from './json-option.ts';

@@ -1,5 +1,5 @@
-import { parseJson } from '../content/json-value.ts';
-import { whyNotStrictJson } from '../policy/strict-json.ts';
+import { parseJson } from '../json/json-value.ts';
+import { whyNotStrictJson } from '../json/strict-json.ts';
 import { UsageError } from './run-command.ts';
 
 /** The value of a JSON option. Throws a `UsageError` for a text that readers may understand differently, such as one with a key twice. */

@@ -1,5 +1,5 @@
 import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { toBase64url } from '../content/base64.ts';
+import { toBase64url } from '../json/base64.ts';
 import { makeRandomId } from '../content/crypto.ts';
 
 /** A secret that the processes of one user share. */

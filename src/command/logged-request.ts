@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hashText } from '../content/crypto.ts';
-import { parseJson } from '../content/json-value.ts';
+import { parseJson } from '../json/json-value.ts';
 import { toolCallSchema } from '../content/tool-call.ts';
 import { hidePrincipals, userInputRequestSchema } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';

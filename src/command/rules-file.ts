@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 
 /** Runs a file with rules of the app, and returns its default export. It is JavaScript, or TypeScript that Node can strip. */
 export async function readRulesFile<RULES>(

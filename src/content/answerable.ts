@@ -1,5 +1,5 @@
 import { withAnswers } from './approval.ts';
-import { renderFieldFault } from './field-fault.ts';
+import { renderFieldFault } from '../json/field-fault.ts';
 import {
   type AnswerableQuestion,
   type FieldAnswer,

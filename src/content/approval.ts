@@ -7,7 +7,7 @@ import {
   rememberSchema,
 } from './approval-terms.ts';
 import { type DeadlineAction, deadlineActionSchema } from './deadline-action.ts';
-import { copyPlain } from './json-value.ts';
+import { copyPlain } from '../json/json-value.ts';
 import { requestedFields } from './requesters.ts';
 import {
   type PlainToolCall,

@@ -1,4 +1,4 @@
-import { toBase64url } from './base64.ts';
+import { toBase64url } from '../json/base64.ts';
 
 /* Made in batches: a system call for each id would take ten times as long as the id itself. */
 const idsPerDraw = 64;

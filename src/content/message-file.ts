@@ -1,5 +1,5 @@
 import type { FilePart, ImagePart } from 'ai';
-import { toBase64 } from './base64.ts';
+import { toBase64 } from '../json/base64.ts';
 
 /** The URL under which a client can show a file of a message; `undefined` if there is none. */
 export function makeFileUrl(data: unknown, mediaType: string): string | undefined {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { boundList } from './bounded-list.ts';
-import { type FieldFault, renderFieldFault } from './field-fault.ts';
+import { type FieldFault, renderFieldFault } from '../json/field-fault.ts';
 import {
   describeFieldSchema,
   type FieldSchema,
   fieldSchemaSchema,
   whyNotFieldSchema,
   whyNotText,
-} from './field-schema.ts';
+} from '../json/field-schema.ts';
 import { inertLine } from './inert-text.ts';
 import { requestedFields } from './requesters.ts';
 import {

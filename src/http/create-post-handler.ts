@@ -1,5 +1,5 @@
 import type { ZodType } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 import { refuseUnknown } from '../content/check-settings.ts';
 import { HoldpointError } from '../errors.ts';
 import { makeErrorResponse, makeJsonResponse, makeRefusalResponse } from './error-response.ts';

@@ -1,4 +1,4 @@
-import { cutFault } from '../content/field-fault.ts';
+import { cutFault } from '../json/field-fault.ts';
 import { HoldpointError, type HoldpointErrorCode, type RefusedAnswer } from '../errors.ts';
 
 const statuses: Partial<Record<HoldpointErrorCode, number>> = {

@@ -12,7 +12,7 @@ import { hashText } from '../content/crypto.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { isEqualJson } from '../policy/digest.ts';
-import { whyNotStrictJson } from '../policy/strict-json.ts';
+import { whyNotStrictJson } from '../json/strict-json.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { listAssistantParts } from '../thread/proposed-calls.ts';
 import { makeInertTool } from './inert-tools.ts';

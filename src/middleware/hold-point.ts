@@ -2,7 +2,7 @@ import type { LanguageModelMiddleware, ToolSet } from 'ai';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
 import { createAgent } from '../agent/create-agent.ts';
-import { checkHistoryOption } from '../agent/import-from-client.ts';
+import { checkHistoryOption } from '../view/import-from-client.ts';
 import { CollectedResponse, type ProviderResponse, type ProviderPart } from '../agent/model.ts';
 import { checkMs } from '../content/check-settings.ts';
 import { HoldpointError } from '../errors.ts';
@@ -11,7 +11,7 @@ import { isSamePrincipal } from '../policy/same-person.ts';
 import { memoryStore } from '../stores/memory.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { readMessageId } from '../thread/app-messages.ts';
-import { answersByApprovalId, ApprovalIds, isRejection } from '../thread/approval-ids.ts';
+import { answersByApprovalId, ApprovalIds, isRejection } from '../view/approval-ids.ts';
 import { listActiveTools } from './inert-tools.ts';
 import { refuseForeignAnswers, refuseUnruledTools } from './left-behind-rules.ts';
 import {

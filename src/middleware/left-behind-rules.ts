@@ -2,7 +2,7 @@ import type { ToolSet } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { ApprovalIds } from '../thread/approval-ids.ts';
+import { ApprovalIds } from '../view/approval-ids.ts';
 
 /* A middleware can't see the settings of the call that it is part of: rules left there would be missed without a word. */
 

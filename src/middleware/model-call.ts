@@ -1,6 +1,6 @@
 import type { LanguageModelMiddleware } from 'ai';
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 import type { AgentOptions } from '../agent/agent-options.ts';
 import type { RunOptions } from '../agent/run.ts';
 import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';

@@ -9,7 +9,7 @@ import {
   findRetractedMessages,
   turnOfMessage,
 } from '../thread/app-messages.ts';
-import { toJson } from '../thread/tagged-json.ts';
+import { toJson } from '../json/tagged-json.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { endsTurn } from '../thread/thread-head.ts';
 import { isFromOutside, type OutsideMessage, type ReadPrompt } from './read-prompt.ts';

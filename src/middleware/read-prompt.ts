@@ -3,7 +3,7 @@ import {
   importFromClient,
   isOnlyImported,
   type SentPlace,
-} from '../agent/import-from-client.ts';
+} from '../view/import-from-client.ts';
 import { makeImportError, type AnswerOptions } from '../agent/input.ts';
 import {
   type ModelMessage,

@@ -3,7 +3,7 @@ import type { ProviderPart, ProviderResponse } from '../agent/model.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { ApprovalIds } from '../thread/approval-ids.ts';
+import { ApprovalIds } from '../view/approval-ids.ts';
 import {
   type AssistantPart,
   listAssistantParts,

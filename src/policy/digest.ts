@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import { type ApprovalRequest, undoEdit } from '../content/approval.ts';
 import { type ApprovalTerms, noTerms, pickTerms } from '../content/approval-terms.ts';
-import { copyPlain } from '../content/json-value.ts';
+import { copyPlain } from '../json/json-value.ts';
 import { hashText } from '../content/crypto.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 import { continueWith } from '../content/waiting.ts';

@@ -6,7 +6,7 @@ import type {
   ToolSet,
 } from 'ai';
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 import type { SettingFault } from '../content/check-settings.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { continueWith } from '../content/waiting.ts';

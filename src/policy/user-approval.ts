@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 import {
   type ApprovalTerms,
   approvalTermsSchema,
@@ -16,7 +16,7 @@ import {
   deadlineActionSchema,
   shortDeadlineActions,
 } from '../content/deadline-action.ts';
-import { whyNotStrictJson } from './strict-json.ts';
+import { whyNotStrictJson } from '../json/strict-json.ts';
 
 const yes = z.boolean().optional();
 

@@ -5,7 +5,7 @@ import { withQuestionAnswers } from '../content/answerable.ts';
 import type { Grant } from '../content/grant.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import { type UserInputRequestContent, type RequestDecision } from '../content/user-input.ts';
-import { freezeDeep } from '../content/json-value.ts';
+import { freezeDeep } from '../json/json-value.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import {
   type RunFailure,

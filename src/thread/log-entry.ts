@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 import { hashText } from '../content/crypto.ts';
 import { HoldpointError } from '../errors.ts';
-import { freezeDeep } from '../content/json-value.ts';
-import { parseTaggedJson, toJson } from './tagged-json.ts';
+import { freezeDeep } from '../json/json-value.ts';
+import { parseTaggedJson, toJson } from '../json/tagged-json.ts';
 import { refuseUnreadable, type ThreadEvent, threadEventSchema } from './thread-event.ts';
 import type { LogEnd, LogEntry } from './thread-store.ts';
 

@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from '../content/approval.ts';
-import { stringifySorted } from '../content/json-value.ts';
+import { stringifySorted } from '../json/json-value.ts';
 import { namePrincipal } from '../content/request-text.ts';
 import { listRequesters, type Requested } from '../content/requesters.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';

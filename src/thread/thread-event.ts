@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
-import { makeQuickCheck } from '../content/quick-check.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
+import { makeQuickCheck } from '../json/quick-check.ts';
 import { HoldpointError } from '../errors.ts';
 import { answerSchemas } from './events/answers.ts';
 import { callerSchemas } from './events/callers.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 import { HoldpointError } from '../errors.ts';
 import {
   type EntryContent,
@@ -10,7 +10,7 @@ import {
   sealEntry,
   verifyEntry,
 } from './log-entry.ts';
-import { toJson } from './tagged-json.ts';
+import { toJson } from '../json/tagged-json.ts';
 import type { ThreadState } from './thread-state.ts';
 import type { LogEnd, LogEntry } from './thread-store.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { hashText } from '../content/crypto.ts';
-import { stringifySorted } from '../content/json-value.ts';
+import { stringifySorted } from '../json/json-value.ts';
 import { HoldpointError } from '../errors.ts';
 import { applyEntry } from './apply-events.ts';
 import { readEntryMark } from './log-entry.ts';
-import { parseTaggedJson, toJson } from './tagged-json.ts';
+import { parseTaggedJson, toJson } from '../json/tagged-json.ts';
 import type { EndedRequest, ThreadHead } from './thread-head.ts';
 import { makeEmptyThread, EventList, measureThread, type ThreadState } from './thread-state.ts';
 import type { LogEntry, ThreadStore } from './thread-store.ts';

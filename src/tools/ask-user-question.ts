@@ -1,6 +1,6 @@
 import type { Tool } from 'ai';
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 import {
   hasDuplicates,
   listLabels,

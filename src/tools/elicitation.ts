@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Question } from '../agent/calls.ts';
-import { type FieldSchema, parseNumber } from '../content/field-schema.ts';
+import { type FieldSchema, parseNumber } from '../json/field-schema.ts';
 import { makeOnce } from '../content/once.ts';
 import {
   type QuestionAnswer,

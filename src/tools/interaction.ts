@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
-import { parseBase64url } from '../content/base64.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
+import { parseBase64url } from '../json/base64.ts';
 import {
   findSingleField,
   type QuestionRequestContent,

@@ -1,6 +1,6 @@
 import { tool, type Tool } from 'ai';
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 import { asking, type Question, type QuestionResult } from '../agent/calls.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
 

@@ -1,6 +1,6 @@
 import { jsonSchema, type Tool } from 'ai';
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 import {
   makeChoice,
   type QuestionRequestContent,

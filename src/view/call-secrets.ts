@@ -1,5 +1,5 @@
 import { readInputSchemas } from '../agent/input-schemas.ts';
-import { isObject } from '../content/json-value.ts';
+import { isObject } from '../json/json-value.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import type { FormattedPath, ToolFormats } from './field-format.ts';
 import { Secrets } from './mask-secrets.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { renderSchemaError } from '../content/field-fault.ts';
+import { renderSchemaError } from '../json/field-fault.ts';
 
 /** How an argument is meant, as a tool's schema or the app declares it. Nothing is guessed from a value. */
 export type FieldFormat =

@@ -1,4 +1,4 @@
-import { isObject } from '../content/json-value.ts';
+import { isObject } from '../json/json-value.ts';
 import type { QuestionField } from '../content/question.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import type { FormattedPath } from './field-format.ts';

@@ -1,5 +1,5 @@
-import { formatKeyword, secretKeywords } from '../content/format-keywords.ts';
-import { isObject } from '../content/json-value.ts';
+import { formatKeyword, secretKeywords } from '../json/format-keywords.ts';
+import { isObject } from '../json/json-value.ts';
 import { type FieldFormat, fieldFormatSchema, type FormattedPath } from './field-format.ts';
 
 /* Schemas may be of somebody else's tools: deep ones, large ones, and those that refer to themselves, are read so far. */

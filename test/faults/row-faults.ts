@@ -2,7 +2,7 @@ import type { LogEntry, RequestChange, StoredRequest, ThreadStore } from 'holdpo
 import { eventsOf } from 'holdpoint/schemas';
 import { readEntryMark } from '../../src/thread/log-entry.ts';
 import { replayChanges } from '../../src/thread/stored-requests.ts';
-import { stringifySorted } from '../../src/content/json-value.ts';
+import { stringifySorted } from '../../src/json/json-value.ts';
 import { EventList } from '../../src/thread/thread-state.ts';
 import type { WrittenChange } from './outbox.ts';
 

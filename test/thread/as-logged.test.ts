@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { copyAsLogged } from '../../src/thread/tagged-json.ts';
+import { copyAsLogged } from '../../src/json/tagged-json.ts';
 
 test('a list that says itself how it is written as JSON is copied as it is written', () => {
   const list = Object.assign(['Friday'], { toJSON: () => ['Monday'] });

@@ -34,11 +34,9 @@ export const stop: ActRow<'stop'> = {
   },
 };
 
-const { reason: usualReason } = actTerms.cancel;
-
 /** Cancels what the person may reject: every request that is open, or approved and unused. Throws `not-allowed` if there is another. */
 export const cancel: ActRow<'cancel', AskedEndings> = {
-  async admit({ context, log: { state }, act: { reason = usualReason }, by }) {
+  async admit({ context, log: { state }, act: { reason = actTerms.cancel.reason }, by }) {
     const { mayAnswer } = context;
     const below = await listApprovalsBelow(context, state);
     const own = listCancellable({ state, head: state.head });
@@ -49,7 +47,7 @@ export const cancel: ActRow<'cancel', AskedEndings> = {
     await takeBackBelow(atWork, { reason, by });
     return { found };
   },
-  decide(proposal, { context, act: { reason = usualReason }, by, found }) {
+  decide(proposal, { context, act: { reason = actTerms.cancel.reason }, by, found }) {
     refuseUnasked(found, listCancellable(proposal));
     cancelWork(context, proposal, { reason, by });
   },

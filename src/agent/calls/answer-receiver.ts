@@ -1,6 +1,6 @@
 import type { Tool, ToolSet } from 'ai';
 import { callGuarded } from '../../content/app-errors.ts';
-import { copyPlain } from '../../content/json-value.ts';
+import { copyPlain } from '../../json/json-value.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../content/question.ts';
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';

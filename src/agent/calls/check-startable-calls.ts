@@ -7,7 +7,7 @@ import {
 } from '../../content/tool-call.ts';
 import { type Awaitable, continueWith, mapTogether } from '../../content/waiting.ts';
 import { isEqualJson, digestShown } from '../../policy/digest.ts';
-import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import { whyNotStrictJson } from '../../json/strict-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
   type EndedRequest,

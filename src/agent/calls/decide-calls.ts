@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import { freezeDeep } from '../../content/json-value.ts';
+import { freezeDeep } from '../../json/json-value.ts';
 import { listRequesters } from '../../content/requesters.ts';
 import {
   type CallPlace,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { renderSchemaError } from '../../content/field-fault.ts';
+import { renderSchemaError } from '../../json/field-fault.ts';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { makeOutcome } from './execute-call.ts';

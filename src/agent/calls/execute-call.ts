@@ -1,12 +1,12 @@
 import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPart } from 'ai';
 import { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
-import { copyPlain } from '../../content/json-value.ts';
+import { copyPlain } from '../../json/json-value.ts';
 import { readMcpError } from '../../content/mcp-tool.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { type Awaitable, continueWith } from '../../content/waiting.ts';
 import { type PrincipalId, findSoleRequester } from '../../policy/same-person.ts';
-import { copyAsLogged, depthInLog, toJson } from '../../thread/tagged-json.ts';
+import { copyAsLogged, depthInLog, toJson } from '../../json/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { isTraced, traceCall } from '../../thread/tracing.ts';
 import type { Execution } from './delegation.ts';

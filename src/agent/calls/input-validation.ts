@@ -1,14 +1,18 @@
 import { asSchema, type Schema, type Tool } from 'ai';
 import { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
-import { type FieldFault, readSchemaFault } from '../../content/field-fault.ts';
-import { copyPlain } from '../../content/json-value.ts';
+import { type FieldFault, readSchemaFault } from '../../json/field-fault.ts';
+import { copyPlain } from '../../json/json-value.ts';
 import { isFromMcpServer, omitFormats } from '../../content/mcp-tool.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import { makeOnce } from '../../content/once.ts';
 import { isEqualJson, toCanonicalText } from '../../policy/digest.ts';
-import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { type SchemaCheck, type SchemaFault, compileSchemaCheck } from './json-schema-check.ts';
+import { whyNotStrictJson } from '../../json/strict-json.ts';
+import {
+  type SchemaCheck,
+  type SchemaFault,
+  compileSchemaCheck,
+} from '../../json/json-schema-check.ts';
 
 /** Gives the parsed form of an input, or why it is invalid. */
 type Validate = NonNullable<Schema['validate']>;

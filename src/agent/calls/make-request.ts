@@ -4,7 +4,7 @@ import { pickTerms } from '../../content/approval-terms.ts';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { type Requested, describeRequesters, listRequesters } from '../../content/requesters.ts';
 import type { SettingFailure, SettingFault } from '../../content/check-settings.ts';
-import { parseJson } from '../../content/json-value.ts';
+import { parseJson } from '../../json/json-value.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { continueWith } from '../../content/waiting.ts';

@@ -1,8 +1,8 @@
 import type { JSONValue, Tool, UserModelMessage } from 'ai';
 import { z } from 'zod';
-import { renderSchemaError } from '../../content/field-fault.ts';
+import { renderSchemaError } from '../../json/field-fault.ts';
 import { readErrorText } from '../../content/app-errors.ts';
-import { copyPlain } from '../../content/json-value.ts';
+import { copyPlain } from '../../json/json-value.ts';
 import {
   type QuestionRequestContent,
   questionRequestSchema,
@@ -13,8 +13,8 @@ import { describeRequesters } from '../../content/requesters.ts';
 import type { ToolCall, CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
-import { whyNotStrictJson } from '../../policy/strict-json.ts';
-import { copyAsLogged } from '../../thread/tagged-json.ts';
+import { whyNotStrictJson } from '../../json/strict-json.ts';
+import { copyAsLogged } from '../../json/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired, type OpenRequest, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';

@@ -1,4 +1,4 @@
-import { renderSchemaError } from '../../content/field-fault.ts';
+import { renderSchemaError } from '../../json/field-fault.ts';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { HoldpointError } from '../../errors.ts';
 import {

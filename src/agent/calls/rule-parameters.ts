@@ -7,7 +7,7 @@ import type {
   TypedToolCall,
 } from 'ai';
 import type { SettingFailure } from '../../content/check-settings.ts';
-import { copyPlain, freezeDeep } from '../../content/json-value.ts';
+import { copyPlain, freezeDeep } from '../../json/json-value.ts';
 import {
   type CallPlace,
   type ToolCall,

@@ -1,12 +1,12 @@
 import { type LanguageModelUsage, asSchema, type FlexibleSchema, type ToolSet } from 'ai';
 import { z } from 'zod';
-import { renderSchemaError } from '../../content/field-fault.ts';
+import { renderSchemaError } from '../../json/field-fault.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import { whyNotStrictJson } from '../../json/strict-json.ts';
 import { type UserApproval, userApprovalSchema } from '../../policy/user-approval.ts';
-import { copyAsLogged } from '../../thread/tagged-json.ts';
+import { copyAsLogged } from '../../json/tagged-json.ts';
 import {
   type RequestedApproval,
   whyNotKey,

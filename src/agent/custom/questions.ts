@@ -1,4 +1,4 @@
-import type { FieldSchema } from '../../content/field-schema.ts';
+import type { FieldSchema } from '../../json/field-schema.ts';
 import type { QuestionOption } from '../../content/question.ts';
 import type { RequestDecision } from '../../content/user-input.ts';
 import type { Question } from '../calls/question-call.ts';

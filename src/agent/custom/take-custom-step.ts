@@ -3,7 +3,7 @@ import { readErrorText } from '../../content/app-errors.ts';
 import type { RequestDecision } from '../../content/user-input.ts';
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
 import { describeDecision } from '../../thread/agent-thread.ts';
-import { freezeDeep } from '../../content/json-value.ts';
+import { freezeDeep } from '../../json/json-value.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { isExpired, isUnusedApproval, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';

@@ -5,7 +5,7 @@ import {
   undoEdit,
 } from '../../content/approval.ts';
 import { type Patch, patchSchema } from '../../content/tool-call.ts';
-import { copyPlain } from '../../content/json-value.ts';
+import { copyPlain } from '../../json/json-value.ts';
 import { HoldpointError } from '../../errors.ts';
 import { editDigest, isEqualJson } from '../../policy/digest.ts';
 import { callAt, type OpenRequest } from '../../thread/thread-head.ts';

@@ -6,10 +6,10 @@ import {
   type QuestionResponseContent,
 } from '../../content/question.ts';
 import { readErrorText } from '../../content/app-errors.ts';
-import { renderFieldFault } from '../../content/field-fault.ts';
+import { renderFieldFault } from '../../json/field-fault.ts';
 import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
-import { copyAsLogged } from '../../thread/tagged-json.ts';
+import { copyAsLogged } from '../../json/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import { type QuestionResult, refusePromise } from '../calls/question-call.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';

@@ -6,10 +6,10 @@ import {
   approvalResponseSchema,
 } from '../../content/approval.ts';
 import { makeAnswerable } from '../../content/answerable.ts';
-import { copyPlain } from '../../content/json-value.ts';
+import { copyPlain } from '../../json/json-value.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import { questionRequestSchema } from '../../content/question.ts';
-import { pickToolCall, toolCallSchema } from '../../content/tool-call.ts';
+import { pickToolCall, type PlainToolCall, toolCallSchema } from '../../content/tool-call.ts';
 import {
   type AskedAnswer,
   type UserInputRequest,
@@ -151,30 +151,41 @@ const ofAsked: PassedNames = {
   },
 };
 
-const ofRequest: PassedNames = {
-  part: 'request',
-  names: { ...approvalRequestSchema.shape, ...questionRequestSchema.shape },
-  others: { ...callNames, args: callNames.input, principal: 'request.requestedBy' },
-};
+/* Made at the first use: to read the schemas when this file is loaded would keep them in every bundle. */
+let parts: ReturnType<typeof describeParts> | undefined;
 
-const ofToolCall: PassedNames = {
-  part: 'request.toolCall',
-  names: toolCallSchema.shape,
-  others: { args: 'input', name: 'toolName' },
-};
+function describeParts() {
+  return {
+    request: {
+      part: 'request',
+      names: { ...approvalRequestSchema.shape, ...questionRequestSchema.shape },
+      others: { ...callNames, args: callNames.input, principal: 'request.requestedBy' },
+    },
+    toolCall: {
+      part: 'request.toolCall',
+      names: toolCallSchema.shape,
+      others: { args: 'input', name: 'toolName' },
+    },
+    response: {
+      part: 'response',
+      names: {
+        ...approvalResponseSchema.shape,
+        status: true,
+        answers: true,
+        metadata: true,
+      } satisfies Record<NamesOf<UserInputResponseContent>, unknown>,
+    },
+  };
+}
 
-const ofResponse: PassedNames = {
-  part: 'response',
-  names: {
-    ...approvalResponseSchema.shape,
-    status: true,
-    answers: true,
-    metadata: true,
-  } satisfies Record<NamesOf<UserInputResponseContent>, unknown>,
-};
+/** A view of a call of a request, which notes which names are read that it doesn't have. */
+function watchCall(parameters: ParameterReads, call: PlainToolCall): PlainToolCall {
+  return parameters.watch(call, (parts ??= describeParts()).toolCall);
+}
 
 /** What `mayAnswer` is asked, with views that note which names are read that it doesn't get. */
 function watchAsked(parameters: ParameterReads, asked: AskedAnswer): AskedAnswer {
+  const { request: ofRequest, response: ofResponse } = (parts ??= describeParts());
   const request = parameters.watch(asked.request, ofRequest);
   const response = parameters.watch(asked.response, ofResponse);
   return parameters.watch({ ...asked, request, response }, ofAsked);
@@ -199,7 +210,7 @@ export function guardMayAnswer(
     const answer = await reads.during(input, (copy, isWatched) => {
       if (approval !== undefined && toolCall !== undefined) {
         const call = { ...toolCall, input: copy };
-        approval.toolCall = isWatched ? parameters.watch(call, ofToolCall) : call;
+        approval.toolCall = isWatched ? watchCall(parameters, call) : call;
       }
       return mayAnswer(isWatched ? watchAsked(parameters, asked) : asked);
     });

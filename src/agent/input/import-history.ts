@@ -11,11 +11,11 @@ import { readErrorText } from '../../content/app-errors.ts';
 import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
 import type { PrincipalId } from '../../policy/same-person.ts';
-import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import { whyNotStrictJson } from '../../json/strict-json.ts';
 import { importedMessageSchemas, convertFromUIMessage } from '../model/message-schemas.ts';
 import { findFileFault, hasContent, parseActor, type AnswerOptions } from './parse-input.ts';
 import { listImportedMessages, withMessageId } from '../../thread/app-messages.ts';
-import { copyAsLogged, toJson } from '../../thread/tagged-json.ts';
+import { copyAsLogged, toJson } from '../../json/tagged-json.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 
 /** A conversation from elsewhere that a new thread begins with. */

@@ -1,8 +1,8 @@
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
-import { renderSchemaError } from '../../content/field-fault.ts';
+import { renderSchemaError } from '../../json/field-fault.ts';
 import { whyNotSendable } from '../../content/message-file.ts';
-import { copyPlain } from '../../content/json-value.ts';
+import { copyPlain } from '../../json/json-value.ts';
 import {
   type UserInputResponseContent,
   userInputResponseSchema,
@@ -12,9 +12,9 @@ import type { Right } from '../../content/vote.ts';
 import type { MayEnd } from '../calls/delegation.ts';
 import { HoldpointError } from '../../errors.ts';
 import { type PrincipalId, readIdField, whyNobody } from '../../policy/same-person.ts';
-import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import { whyNotStrictJson } from '../../json/strict-json.ts';
 import { readMessageId, withMessageId } from '../../thread/app-messages.ts';
-import { copyAsLogged } from '../../thread/tagged-json.ts';
+import { copyAsLogged } from '../../json/tagged-json.ts';
 import { inputMessageSchemas } from '../model/message-schemas.ts';
 import { noteRefusal, type Refusals } from './refused-answers.ts';
 

@@ -4,7 +4,7 @@ import { isEqualJson } from '../../policy/digest.ts';
 import { isSamePrincipal, type PrincipalId } from '../../policy/same-person.ts';
 import { readMessageId, isAppMessage, findRetractedMessages } from '../../thread/app-messages.ts';
 import type { Proposal } from '../../thread/proposal.ts';
-import { toJson } from '../../thread/tagged-json.ts';
+import { toJson } from '../../json/tagged-json.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import { computeThreadStatus, isRunning } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';

@@ -6,10 +6,10 @@ import {
   type SentMessage,
   type FinishedStep,
 } from '../../thread/finished-steps.ts';
-import { freezeDeep } from '../../content/json-value.ts';
+import { freezeDeep } from '../../json/json-value.ts';
 import type { PreparedRecord, SentPart } from '../../thread/events.ts';
 import { listAssistantParts } from '../../thread/proposed-calls.ts';
-import { toJson } from '../../thread/tagged-json.ts';
+import { toJson } from '../../json/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { readModelName } from '../../thread/tracing.ts';
 

@@ -1,5 +1,5 @@
 import type { AssistantModelMessage, ToolCallPart } from 'ai';
-import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import { whyNotStrictJson } from '../../json/strict-json.ts';
 import {
   type AssistantPart,
   endsHere,
@@ -7,7 +7,7 @@ import {
   type ProviderRequest,
   requestsByCall,
 } from '../../thread/proposed-calls.ts';
-import { copyAsLogged } from '../../thread/tagged-json.ts';
+import { copyAsLogged } from '../../json/tagged-json.ts';
 import type { ModelStep, ProposedCall } from './model-step.ts';
 
 /** A model step as recorded. Decisions, requests and executions all use it. */

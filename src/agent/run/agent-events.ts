@@ -1,7 +1,7 @@
 import { EventEmitter } from 'eventemitter3';
 import { callGuarded } from '../../content/app-errors.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
-import { copyPlain, freezeDeep } from '../../content/json-value.ts';
+import { copyPlain, freezeDeep } from '../../json/json-value.ts';
 import { type CallPlace, pickToolCall, type ToolCall } from '../../content/tool-call.ts';
 import type { ThreadEvent, ThreadEventOf, ThreadEventType } from '../../thread/thread-event.ts';
 import { findAnyCall, type ThreadState } from '../../thread/thread-state.ts';

@@ -1,5 +1,5 @@
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
-import { copyPlain } from '../../content/json-value.ts';
+import { copyPlain } from '../../json/json-value.ts';
 import { listAskedDuring } from '../../thread/open-requests.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';

@@ -1,6 +1,6 @@
 import type { AssistantModelMessage, LanguageModelUsage } from 'ai';
 import { awaitUntilAborted } from '../../content/waiting.ts';
-import { copyAsLogged } from '../../thread/tagged-json.ts';
+import { copyAsLogged } from '../../json/tagged-json.ts';
 import type { PreparedRecord, StepMetadata } from '../../thread/events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';

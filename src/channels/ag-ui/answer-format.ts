@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundList } from '../../content/bounded-list.ts';
-import { renderSchemaError } from '../../content/field-fault.ts';
+import { renderSchemaError } from '../../json/field-fault.ts';
 import { grantScopes, type Remember, rememberSchema } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import { inertText } from '../../content/inert-text.ts';

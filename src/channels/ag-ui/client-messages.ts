@@ -5,7 +5,7 @@ import {
   importFromClient,
   refuseManyMessages,
   type SentPlace,
-} from '../../agent/import-from-client.ts';
+} from '../../view/import-from-client.ts';
 import { type AnswerOptions, makeImportError, type DeliveredOutcome } from '../../agent/input.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';

@@ -1,11 +1,11 @@
 import type { AgentResponse } from '../../agent/agent-response.ts';
 import type { AgentStream } from '../../agent/agent-stream.ts';
 import { checkPolling, followThread } from '../../agent/follow-thread.ts';
-import { checkHold, HeldStream } from '../../agent/held-stream.ts';
-import { checkHistoryOption } from '../../agent/import-from-client.ts';
+import { checkHold, HeldStream } from '../../view/held-stream.ts';
+import { checkHistoryOption } from '../../view/import-from-client.ts';
 import { type InputSchemas, readInputSchemas } from '../../agent/input-schemas.ts';
 import type { RunOptions } from '../../agent/run.ts';
-import { findViewerRights } from '../../agent/viewer-rights.ts';
+import { findViewerRights } from '../../view/viewer-rights.ts';
 import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { waitForTimer } from '../../content/waiting.ts';
 import { makeErrorResponse, makeRefusalResponse } from '../../http/error-response.ts';

@@ -1,6 +1,6 @@
 import type { Agent } from '../../agent/agent.ts';
 import type { SeenRequest } from '../../agent/list-requests.ts';
-import { stringifySorted } from '../../content/json-value.ts';
+import { stringifySorted } from '../../json/json-value.ts';
 import { pickToolCall, type ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';

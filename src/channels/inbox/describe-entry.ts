@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SeenRequest } from '../../agent/list-requests.ts';
 import { hashText } from '../../content/crypto.ts';
-import { isObject, parseJson, stringifySorted } from '../../content/json-value.ts';
+import { isObject, parseJson, stringifySorted } from '../../json/json-value.ts';
 import { idFields } from '../../content/request-text.ts';
 import { hidePrincipals, type UserInputRequest } from '../../content/user-input.ts';
 import type { StoredRequest } from '../../thread/thread-store-requests.ts';

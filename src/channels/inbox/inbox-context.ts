@@ -2,7 +2,7 @@ import type { Agent } from '../../agent/agent.ts';
 import { digestViewer, readKnownPeople } from '../../agent/known-people.ts';
 import type { SeenRequest } from '../../agent/list-requests.ts';
 import { doesCallerWait } from '../../content/caller.ts';
-import { parseJson } from '../../content/json-value.ts';
+import { parseJson } from '../../json/json-value.ts';
 import { listRequesters } from '../../content/requesters.ts';
 import { inertLine } from '../../content/inert-text.ts';
 import { namePrincipal, renderNamedPerson } from '../../content/request-text.ts';

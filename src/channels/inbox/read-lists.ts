@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { renderSchemaError } from '../../content/field-fault.ts';
+import { renderSchemaError } from '../../json/field-fault.ts';
 import { pickPlace, type SeenRequest } from '../../agent/list-requests.ts';
 import { risks } from '../../content/approval-terms.ts';
-import { parseBase64url, toBase64url } from '../../content/base64.ts';
-import { parseJson } from '../../content/json-value.ts';
+import { parseBase64url, toBase64url } from '../../json/base64.ts';
+import { parseJson } from '../../json/json-value.ts';
 import { HoldpointError } from '../../errors.ts';
 import { toStoredName } from '../../thread/stored-requests.ts';
 import type {

@@ -1,6 +1,6 @@
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import { parseBase64url } from '../../content/base64.ts';
+import { parseBase64url } from '../../json/base64.ts';
 import { hashText } from '../../content/crypto.ts';
 import type { LinkKeys } from './link-keys.ts';
 

@@ -1,5 +1,5 @@
 import { hashText } from '../../content/crypto.ts';
-import { stringifySorted } from '../../content/json-value.ts';
+import { stringifySorted } from '../../json/json-value.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { readSecrets } from '../../view/call-secrets.ts';
 import type { ToolFormats } from '../../view/field-format.ts';

@@ -1,8 +1,8 @@
 import { describeDeadline, type TimeReader } from '../../content/deadline-words.ts';
 import { inertLine, inertName, inertText } from '../../content/inert-text.ts';
-import { isObject } from '../../content/json-value.ts';
+import { isObject } from '../../json/json-value.ts';
 import { lookAlikeWarnings } from '../../content/look-alikes.ts';
-import { findInputMode } from '../../content/field-schema.ts';
+import { findInputMode } from '../../json/field-schema.ts';
 import { describeText, type QuestionField } from '../../content/question.ts';
 import type { RequestRights } from '../../content/request-rights.ts';
 import { renderAsker, renderTerms } from '../../content/request-text.ts';

@@ -14,7 +14,7 @@ import { watchThread } from '../../agent/watch-thread.ts';
 import { inertText, quoteInertLine } from '../../content/inert-text.ts';
 import { awaitUntilAborted } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
-import { whyNotStrictJson } from '../../policy/strict-json.ts';
+import { whyNotStrictJson } from '../../json/strict-json.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { endTurn } from './calls-here.ts';
 import {

@@ -1,6 +1,6 @@
 import { type CallToolResult, isCallToolResult } from '@modelcontextprotocol/server';
 import { inertText, quoteInertLine } from '../../content/inert-text.ts';
-import { isObject } from '../../content/json-value.ts';
+import { isObject } from '../../json/json-value.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { isEqualJson } from '../../policy/digest.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { isObject } from '../../content/json-value.ts';
+import { isObject } from '../../json/json-value.ts';
 import { isDeeper } from './tool-definitions.ts';
 
 /* The longest result that is passed on, in characters of JSON, and the deepest, in levels: no program can write all that another one reads. */

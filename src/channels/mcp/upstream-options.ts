@@ -1,6 +1,6 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { renderSchemaError } from '../../content/field-fault.ts';
+import { renderSchemaError } from '../../json/field-fault.ts';
 
 /** An MCP server that the gate starts as a process and talks to over its standard input and output. */
 export interface StdioUpstream {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject } from '../../content/json-value.ts';
+import { isObject } from '../../json/json-value.ts';
 
 const schemaSchema = z.record(z.string(), z.json());
 

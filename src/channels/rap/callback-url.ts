@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseBase64url, toBase64url } from '../../content/base64.ts';
+import { parseBase64url, toBase64url } from '../../json/base64.ts';
 
 /** A secret of the app: at least 32 bytes; a string counts in UTF-8. */
 export type CallbackSecret = string | Uint8Array;

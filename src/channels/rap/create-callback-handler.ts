@@ -4,7 +4,7 @@ import type { Question } from '../../agent/calls.ts';
 import type { DeliveredOutcome } from '../../agent/input.ts';
 import { callGuarded } from '../../content/app-errors.ts';
 import { checkLimit, refuseUnknown } from '../../content/check-settings.ts';
-import { parseJson } from '../../content/json-value.ts';
+import { parseJson } from '../../json/json-value.ts';
 import { makeChoice } from '../../content/question.ts';
 import { awaitedBy, type ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';

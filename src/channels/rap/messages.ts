@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundList } from '../../content/bounded-list.ts';
-import { renderSchemaError } from '../../content/field-fault.ts';
+import { renderSchemaError } from '../../json/field-fault.ts';
 import { parsePlainHttp } from './url-checks.ts';
 
 /* What a runtime sends to a tool server. */

@@ -7,7 +7,7 @@ import type {
   SendOptions,
   DroppedCall,
 } from '../../agent/calls.ts';
-import { parseJson } from '../../content/json-value.ts';
+import { parseJson } from '../../json/json-value.ts';
 import { hashText } from '../../content/crypto.ts';
 import type { CallbackKeys, CallbackCall } from './callback-url.ts';
 import { type Poster, postJson, postWithRetries, type Posted } from './post-json.ts';

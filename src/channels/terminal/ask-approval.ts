@@ -11,7 +11,7 @@ import { approvingWord, decisionList, type Entry } from './widget.ts';
 import { grantScopes, type Remember } from '../../content/approval-terms.ts';
 import type { TimeReader } from '../../content/deadline-words.ts';
 import { inertLine } from '../../content/inert-text.ts';
-import { copyPlain } from '../../content/json-value.ts';
+import { copyPlain } from '../../json/json-value.ts';
 import { type Requested, listRequesters } from '../../content/requesters.ts';
 
 type Answer = ApprovalResponseContent | undefined;

@@ -1,4 +1,4 @@
-import { renderSchemaError } from '../../content/field-fault.ts';
+import { renderSchemaError } from '../../json/field-fault.ts';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { describeDeadline, type TimeReader } from '../../content/deadline-words.ts';
 import { groupRequests } from '../../content/group-requests.ts';

@@ -1,4 +1,4 @@
-import { whyNotText } from '../../content/field-schema.ts';
+import { whyNotText } from '../../json/field-schema.ts';
 import {
   describeText,
   hasDeclined,

@@ -1,9 +1,9 @@
 import { checkPolling } from '../../agent/follow-thread.ts';
-import { checkHold } from '../../agent/held-stream.ts';
-import { checkHistoryOption } from '../../agent/import-from-client.ts';
+import { checkHold } from '../../view/held-stream.ts';
+import { checkHistoryOption } from '../../view/import-from-client.ts';
 import type { AnswerOptions } from '../../agent/input.ts';
 import { digestViewer } from '../../agent/known-people.ts';
-import { findViewerRights } from '../../agent/viewer-rights.ts';
+import { findViewerRights } from '../../view/viewer-rights.ts';
 import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { HoldpointError } from '../../errors.ts';
 import {

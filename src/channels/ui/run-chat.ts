@@ -5,7 +5,7 @@ import type { RunOptions } from '../../agent/run.ts';
 import { HoldpointError, type RefusedAnswer } from '../../errors.ts';
 import { makeErrorResponse, renderPublicRefusal } from '../../http/error-response.ts';
 import type { ReceivedPost } from '../../http/receive-request.ts';
-import { ApprovalIds } from '../../thread/approval-ids.ts';
+import { ApprovalIds } from '../../view/approval-ids.ts';
 import { turnAt } from '../../view/turns.ts';
 import { type ChatRequest, parseMessageHead } from './input/chat-request.ts';
 import { withPageHistory } from './input/client-history.ts';

@@ -1,6 +1,6 @@
 import type { ToolSet } from 'ai';
 import type { Agent } from '../../agent/agent.ts';
-import type { HoldOptions } from '../../agent/held-stream.ts';
+import type { HoldOptions } from '../../view/held-stream.ts';
 import type { Authorize, OriginOptions } from '../../http/receive-request.ts';
 import type { ErrorTextOptions } from '../../http/error-response.ts';
 import type { ConvertDataPart } from './input/user-message.ts';

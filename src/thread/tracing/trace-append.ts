@@ -1,7 +1,7 @@
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { freezeDeep } from '../../content/json-value.ts';
+import { freezeDeep } from '../../json/json-value.ts';
 import { traceparentSchema } from '../events/fields.ts';
 import type { Proposal } from '../proposal.ts';
 import { isQuiet } from '../quiet-events.ts';

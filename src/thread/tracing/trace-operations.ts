@@ -1,7 +1,7 @@
 import type { SettingFailure } from '../../content/check-settings.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { freezeDeep } from '../../content/json-value.ts';
+import { freezeDeep } from '../../json/json-value.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { UnsentAnswer } from '../thread-head.ts';
 import type { ThreadState, EventSearch } from '../thread-state.ts';

@@ -1,5 +1,5 @@
 import { inertName } from '../../../content/inert-text.ts';
-import { isObject } from '../../../content/json-value.ts';
+import { isObject } from '../../../json/json-value.ts';
 import type { FieldFormat, InboxEntry } from '../inbox-api.ts';
 
 /** Where a value stands among the arguments: names of fields, and positions in lists. */

@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { inertLine, quoteInertLine } from '../../../content/inert-text.ts';
-import { isObject } from '../../../content/json-value.ts';
+import { isObject } from '../../../json/json-value.ts';
 import type { FieldFormat } from '../inbox-api.ts';
 import {
   type ArgumentPath,

@@ -1,4 +1,4 @@
-import { isObject } from '../../../content/json-value.ts';
+import { isObject } from '../../../json/json-value.ts';
 import { isNamed, type ArgumentPath } from './argument-path.ts';
 
 /** What differs between two values at a path. What is absent has no `before` or no `after`. */

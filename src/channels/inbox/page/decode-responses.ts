@@ -1,4 +1,4 @@
-import { type AnyObject, isObject } from '../../../content/json-value.ts';
+import { type AnyObject, isObject } from '../../../json/json-value.ts';
 import {
   type InboxChange,
   type InboxCounts,

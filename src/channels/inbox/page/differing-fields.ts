@@ -1,4 +1,4 @@
-import { isObject } from '../../../content/json-value.ts';
+import { isObject } from '../../../json/json-value.ts';
 import {
   type ArgumentPath,
   type Declared,

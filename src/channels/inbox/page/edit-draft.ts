@@ -1,5 +1,5 @@
 import { inertLine } from '../../../content/inert-text.ts';
-import { isObject } from '../../../content/json-value.ts';
+import { isObject } from '../../../json/json-value.ts';
 import type { InboxEntry } from '../inbox-api.ts';
 import { isMasked, isNamed } from './argument-path.ts';
 import { isSameJson, readOwn } from './compare-values.ts';

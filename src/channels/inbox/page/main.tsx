@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { Connection } from '../../../browser/connection.ts';
 import { fetchWithRetries } from '../../../browser/lost-connection.ts';
-import { isObject } from '../../../content/json-value.ts';
+import { isObject } from '../../../json/json-value.ts';
 import { App } from './app.tsx';
 import { claimOpened } from './claim-opened.ts';
 import { Inbox } from './inbox.ts';

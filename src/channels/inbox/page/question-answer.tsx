@@ -1,4 +1,4 @@
-import { findInputMode } from '../../../content/field-schema.ts';
+import { findInputMode } from '../../../json/field-schema.ts';
 import { inertLine, inertText } from '../../../content/inert-text.ts';
 import {
   type QuestionAnswer as Given,

@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../../../content/json-value.ts';
+import { isObject, parseJson } from '../../../json/json-value.ts';
 import type { InboxChange } from '../inbox-api.ts';
 import { isChange } from './decode-responses.ts';
 

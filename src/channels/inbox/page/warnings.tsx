@@ -1,4 +1,4 @@
-import { isObject } from '../../../content/json-value.ts';
+import { isObject } from '../../../json/json-value.ts';
 import { lookAlikeWarnings } from '../../../content/look-alikes.ts';
 import type { InboxEntry } from '../inbox-api.ts';
 import { useAfterPaint, useHold } from './reading.tsx';

@@ -1,4 +1,4 @@
-import { renderSchemaError } from '../../../content/field-fault.ts';
+import { renderSchemaError } from '../../../json/field-fault.ts';
 import { checkLimit, checkMs, refuseUnknown } from '../../../content/check-settings.ts';
 import { waitForTimer } from '../../../content/waiting.ts';
 import { HoldpointError } from '../../../errors.ts';

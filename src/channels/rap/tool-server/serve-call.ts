@@ -1,6 +1,6 @@
 import { asSchema } from 'ai';
 import { z } from 'zod';
-import { renderSchemaError } from '../../../content/field-fault.ts';
+import { renderSchemaError } from '../../../json/field-fault.ts';
 import { readMcpError } from '../../../content/mcp-tool.ts';
 import type { Caller, SendCallback } from './callers.ts';
 import { type OpenPrompts, makeUserAsker } from './ask-user.ts';

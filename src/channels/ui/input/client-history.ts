@@ -11,7 +11,7 @@ import {
   isOnlyImported,
   refuseManyMessages,
   type SentPlace,
-} from '../../../agent/import-from-client.ts';
+} from '../../../view/import-from-client.ts';
 import { readErrorText } from '../../../content/app-errors.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';

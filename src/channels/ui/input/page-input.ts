@@ -5,7 +5,7 @@ import type { ToolCallRecord } from '../../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { answersByApprovalId, ApprovalIds, isRejection } from '../../../thread/approval-ids.ts';
+import { answersByApprovalId, ApprovalIds, isRejection } from '../../../view/approval-ids.ts';
 import type { PagePosition } from '../output/thread-chunks.ts';
 import { type ChatRequest, parseMessageHead, type ClientOutput } from './chat-request.ts';
 import { type ConvertDataPart, type UserMessage, parseUserMessage } from './user-message.ts';

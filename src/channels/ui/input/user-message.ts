@@ -6,7 +6,7 @@ import {
   type FileUIPart,
 } from 'ai';
 import { z } from 'zod';
-import { parseBase64 } from '../../../content/base64.ts';
+import { parseBase64 } from '../../../json/base64.ts';
 import { inertText } from '../../../content/inert-text.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../../content/question.ts';
 import { HoldpointError } from '../../../errors.ts';

@@ -4,7 +4,7 @@ import { pickToolCall, type ToolCall, type ToolCallRecord } from '../../../conte
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals, type UserInputRequest } from '../../../content/user-input.ts';
 import { renderToolError } from '../../../http/error-response.ts';
-import { makeApprovalId } from '../../../thread/approval-ids.ts';
+import { makeApprovalId } from '../../../view/approval-ids.ts';
 import {
   type CallEnd,
   readDecision,

@@ -1,7 +1,7 @@
 import type { UIMessageChunk } from 'ai';
 import type { Agent } from '../../../agent/agent.ts';
 import type { AnswerOptions } from '../../../agent/input.ts';
-import { findViewerRights } from '../../../agent/viewer-rights.ts';
+import { findViewerRights } from '../../../view/viewer-rights.ts';
 import type { ThreadChunks } from './thread-chunks.ts';
 
 /** The person to whom a stream is sent. */

@@ -3,7 +3,7 @@ import type { PreliminaryResult } from '../../../agent/calls.ts';
 import type { UIMessageChunk } from 'ai';
 import type { ToolCall, ToolCallRecord } from '../../../content/tool-call.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { ApprovalIds } from '../../../thread/approval-ids.ts';
+import { ApprovalIds } from '../../../view/approval-ids.ts';
 import type { CallEnd, FinishedStepEvent, ViewItem } from '../../../view/items.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import { makeApprovalRequestChunk, CallChunks, RequestChunks } from './call-chunks.ts';

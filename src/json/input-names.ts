@@ -1,5 +1,5 @@
-import { freezeDeep, isObject } from '../content/json-value.ts';
-import { isNoObject, resolveReference } from './input-reads.ts';
+import { freezeDeep, isObject } from './json-value.ts';
+import { isNoObject, resolveReference } from './declared-fields.ts';
 
 /* In characters of JSON, about 1,500 names: each request has them in the log. */
 const longestNames = 32 * 1024;

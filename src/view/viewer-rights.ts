@@ -1,7 +1,7 @@
 import type { RequestRights } from '../content/request-rights.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import type { Agent } from './agent.ts';
-import type { AnswerOptions } from './input/parse-input.ts';
+import type { Agent } from '../agent/agent.ts';
+import type { AnswerOptions } from '../agent/input.ts';
 
 /**
  * What the viewer of a thread may do with its open requests; brings the thread up to date. `undefined` if that can't be found out, because

@@ -1,7 +1,7 @@
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
-import type { AgentThread } from './agent-thread.ts';
-import type { ThreadEvent } from './thread-event.ts';
-import { isQuiet } from './quiet-events.ts';
+import type { AgentThread } from '../thread/agent-thread.ts';
+import type { ThreadEvent } from '../thread/thread-event.ts';
+import { isQuiet } from '../thread/quiet-events.ts';
 
 /** A request that an approval id names. */
 interface NamedRequest {

@@ -6,8 +6,7 @@ import {
   type SchemaDraft,
 } from '@cfworker/json-schema';
 import { z } from 'zod';
-import type { SchemaIssue } from '../../content/field-fault.ts';
-import { makeOnce } from '../../content/once.ts';
+import type { SchemaIssue } from './field-fault.ts';
 
 /** A JSON Schema, or a part of one. */
 type SchemaPart = Schema | boolean;
@@ -167,7 +166,9 @@ function readSchemaDraft(root: SchemaPart): SchemaDraft {
 }
 
 /* Made at the first use, as most tools have a schema that validates. */
-const keywords = makeOnce(() => {
+let keywords: ReturnType<typeof makeKeywords> | undefined;
+
+function makeKeywords() {
   const part = z.custom<SchemaPart>(isPart, 'not a schema');
   const one = part.transform((each) => [each]);
   const list = z.array(part);
@@ -236,11 +237,11 @@ const keywords = makeOnce(() => {
       return z.object({ exclusiveMinimum: limit, exclusiveMaximum: limit }).partial();
     },
   };
-});
+}
 
 /** Checks the parts that an input can meet. */
 function checkParts({ root, draft, parts }: ReadableSchema): void {
-  const { plain, limits, sameValue, innerValues } = keywords();
+  const { plain, limits, sameValue, innerValues } = (keywords ??= makeKeywords());
   const exclusive = limits(draft);
   const checked = new Set<SchemaPart>();
   const waiting: SchemaPart[] = [root];

@@ -1,5 +1,5 @@
-import { parseBase64, toBase64 } from '../content/base64.ts';
-import { type AnyObject, copyPlain, isObject } from '../content/json-value.ts';
+import { parseBase64, toBase64 } from './base64.ts';
+import { type AnyObject, copyPlain, isObject } from './json-value.ts';
 import { HoldpointError } from '../errors.ts';
 
 /*

@@ -1,15 +1,15 @@
 import { checkLimit, refuseUnknown } from '../content/check-settings.ts';
 import { readErrorText } from '../content/app-errors.ts';
-import { readParentHash } from './child-threads.ts';
-import { convertThreadToJson } from './thread-json.ts';
+import { readParentHash } from '../thread/child-threads.ts';
+import { convertThreadToJson } from '../thread/thread-json.ts';
 import {
   type ThreadStatus,
   threadStatuses,
   type ThreadStore,
   type ThreadStoreDeletion,
   type ThreadSummary,
-} from './thread-store.ts';
-import { readWholeLog } from './whole-log.ts';
+} from '../thread/thread-store.ts';
+import { readWholeLog } from '../thread/whole-log.ts';
 
 /** Options of `deleteThreads`. */
 export interface DeleteThreadsOptions {

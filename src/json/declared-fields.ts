@@ -1,0 +1,111 @@
+import { isObject } from './json-value.ts';
+
+/**
+ * Whether a JSON Schema lists the fields of the object at a path, and this one is not among them. Where the schema leaves other fields open,
+ * or can't be followed, no field is undeclared.
+ */
+export function isUndeclared(schema: unknown, path: readonly string[], field: string): boolean {
+  let places = listComposedSchemas([schema], schema);
+  for (const segment of path) {
+    const values = places.flatMap((place) => listFieldSchemas(place, segment));
+    places = listComposedSchemas(values, schema);
+  }
+  return places.some(listsFields) && places.every((place) => !allowsField(place, field));
+}
+
+/** The schemas, and those that they are composed of; `true` for what takes anything. Each is followed once, as a schema may contain itself. */
+function listComposedSchemas(
+  schemas: readonly unknown[],
+  root: unknown,
+  seen = new Set(),
+): unknown[] {
+  return schemas.flatMap((schema): unknown[] => {
+    if (seen.has(schema)) return [];
+    if (!isObject(schema)) return [schema];
+    seen.add(schema);
+    const all = [
+      ...toList(readKeyword(schema, 'allOf')),
+      ...['if', 'then', 'else'].map((name) => readKeyword(schema, name)).filter(isObject),
+      ...listValues(readKeyword(schema, 'dependentSchemas')),
+      ...resolveSchemaReference(schema, root),
+    ];
+    const either = ['anyOf', 'oneOf'].flatMap((name) => toList(readKeyword(schema, name)));
+    return [
+      schema,
+      ...listComposedSchemas(all, root, seen),
+      ...either.flatMap((one) => {
+        const parts = listComposedSchemas([one], root, seen);
+        /* An alternative that lists nothing takes any field. */
+        return parts.some(isNoObject) || parts.some(listsFields) ? parts : [true];
+      }),
+    ];
+  });
+}
+
+function resolveSchemaReference(schema: object, root: unknown): unknown[] {
+  const reference = readKeyword(schema, '$ref') ?? readKeyword(schema, '$dynamicRef');
+  return reference === undefined ? [] : [resolveReference(reference, root)];
+}
+
+/** Where a reference leads: `true` if that is not in the same document. */
+export function resolveReference(reference: unknown, root: unknown): unknown {
+  if (reference === '#') return root;
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return true;
+  let found: unknown = root;
+  for (const segment of reference.split('/').slice(1)) {
+    const name = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+    found = isObject(found) ? readKeyword(found, name) : undefined;
+  }
+  return found ?? true;
+}
+
+function listsFields(schema: unknown): boolean {
+  if (!isObject(schema)) return false;
+  const isListed = Object.keys(readKeyword(schema, 'properties') ?? {}).length > 0;
+  return isListed || readKeyword(schema, 'additionalProperties') === false;
+}
+
+/** Whether a schema takes no object. */
+export function isNoObject(schema: unknown): boolean {
+  if (!isObject(schema)) return schema === false;
+  if (readKeyword(schema, 'const') !== undefined || readKeyword(schema, 'enum') !== undefined)
+    return true;
+  const types = [readKeyword(schema, 'type')].flat();
+  return !types.includes(undefined) && !types.includes('object');
+}
+
+function allowsField(schema: unknown, field: string): boolean {
+  if (!isObject(schema)) return schema !== false;
+  const others = ['additionalProperties', 'unevaluatedProperties', 'patternProperties'];
+  return (
+    Object.hasOwn(readKeyword(schema, 'properties') ?? {}, field) ||
+    others.some((name) => (readKeyword(schema, name) ?? false) !== false)
+  );
+}
+
+/** The schemas of a field, or of the items, of a value. */
+function listFieldSchemas(schema: unknown, segment: string): unknown[] {
+  if (!isObject(schema)) return [];
+  const properties = readKeyword(schema, 'properties');
+  if (isObject(properties) && Object.hasOwn(properties, segment)) {
+    return [readKeyword(properties, segment)];
+  }
+  const names = ['additionalProperties', 'prefixItems', 'items', 'additionalItems'];
+  const open = readKeyword(schema, 'patternProperties') === undefined ? [] : [true];
+  return [...names.flatMap((name) => readKeyword(schema, name)), ...open].filter(
+    (value) => value !== undefined,
+  );
+}
+
+function listValues(value: unknown): unknown[] {
+  return isObject(value) ? Object.values(value) : [];
+}
+
+function toList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The own value of a keyword: a schema may come from elsewhere, and a field may be called `constructor`. */
+function readKeyword(schema: object, name: string): unknown {
+  return Object.hasOwn(schema, name) ? Reflect.get(schema, name) : undefined;
+}
