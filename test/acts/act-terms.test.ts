@@ -29,13 +29,23 @@ test('what records an act is an event of the log', () => {
     for (const event of events) expect(types).toContain(event);
 });
 
-/* The second one hands on what the app says, and refuses where it throws. */
-test('the app is asked in one place who may answer', () => {
-  const asking = globSync('**/*.ts', { cwd: join(root, 'src') }).filter((file) =>
-    /(?<![.#\w])mayAnswer\(asked/.test(readFileSync(join(root, 'src', file), 'utf8')),
-  );
-  expect(asking.toSorted()).toEqual([
-    'agent/acts/request-rights.ts',
-    'agent/input/call-may-answer.ts',
-  ]);
+/** The files of the source in which something is called. */
+function listCallers(call: RegExp): string[] {
+  const files = globSync('**/*.ts', { cwd: join(root, 'src') });
+  return files
+    .filter((file) => call.test(readFileSync(join(root, 'src', file), 'utf8')))
+    .toSorted();
+}
+
+/* The second one of `mayAnswer` hands on what the app says, and refuses where it throws. */
+test.each([
+  [
+    'who may answer',
+    /(?<![.#\w])mayAnswer\(asked/,
+    ['agent/acts/request-rights.ts', 'agent/input/call-may-answer.ts'],
+  ],
+  ['who may settle', /\bmaySettle: ask\b/, ['channels/inbox/inbox-context.ts']],
+  ['who somebody is', /(?<![.#\w])principalId\(/, ['policy/same-person.ts']],
+])('the app is asked in one place %s', (_what, call, places) => {
+  expect(listCallers(call)).toEqual(places);
 });
