@@ -25,6 +25,7 @@ import { type AdmittedInput, listPassedDown } from './input/admitted-input.ts';
 import type { ParsedInput, AnswerOptions, MayAnswer } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { makeAbandonedEvents, waitUntilEnded } from './run/run-end.ts';
+import { isRunning } from '../thread/thread-head.ts';
 import { findOpenRequest } from '../thread/open-requests.ts';
 
 /** Checks answers, and throws for the first that is refused. The result records them, and runs nothing. */
@@ -74,15 +75,21 @@ function findAnsweredText({ head }: Proposal, { answers }: ParsedInput): string 
   return found?.request.text;
 }
 
-/** Stops a thread's run, or ends a turn that is due, and waits for the end; then those of its sub-agents. */
+/** Stops a thread's run, or ends a turn that is due, and waits for the end; and those of its sub-agents. */
 export async function stopThread(
   context: AgentContext,
   log: ThreadLog,
   by: AnswerOptions,
 ): Promise<void> {
+  /* Below first: if this process dies before the end, nothing starts there that the log here says is stopped. A run ends its own. */
+  if (!isRunning(log.state.head, context.now())) await stopBelow(context, log, by);
   await performAct({ context, log, act: { type: 'stop' }, by });
   await waitUntilEnded(context, log);
-  /* Their threads may be due without this one's being so. */
+  await stopBelow(context, log, by);
+}
+
+/** Stops the sub-agents of a thread, whose threads may be due without this one's being so. */
+async function stopBelow(context: AgentContext, log: ThreadLog, by: AnswerOptions): Promise<void> {
   const delegated = listDelegatedCalls(context, log.state);
   await Promise.all(delegated.map(async ({ delegation, call }) => delegation.stop(call, by)));
 }

@@ -48,6 +48,14 @@ export const heldMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a stop reaches the sub-agents before the log says that it is one',
+    within: 'stopThread',
+    from: 'if (!isRunning(log.state.head, context.now())) await stopBelow(context, log, by);',
+    to: '',
+    suite: below('where the process dies at append'),
+    sentence: failed,
+  },
+  {
     promise: 'a stop holds what people have approved',
     within: 'stopTurn',
     from: 'holdApprovals(head, { andRestarts: true });',

@@ -236,6 +236,25 @@ test('a process that dies once the sub-agent has recorded a release loses none: 
   expect(office.payments).toHaveLength(1);
 });
 
+test.each([1, 2])(
+  'where the process dies at append %i of a stop, nothing starts that the log says is stopped',
+  async (point) => {
+    const { office, thread: stopped } = await approved(bossOnly);
+    const kept = { ...office.store };
+    const dying = new AgentOffice(dyingStore(kept, point, 'after').store);
+    const tools = { buy: dying.tool(dying.payer('buyer', [])) };
+    const manager = dying.agent('manager', [], { tools, mayAnswer: bossOnly });
+    await manager.stop(await manager.thread('t'), eve).catch(() => {});
+
+    const worker = new AgentOffice(kept);
+    const buyer = worker.payer('buyer', [{ text: 'Paid.' }]);
+    const child = await buyer.thread(stopped.calls[0]?.agent?.threadId ?? '');
+    await buyer.run([], child);
+    expect(worker.payments).toEqual([]);
+    expect(held(child)).toEqual(['p1']);
+  },
+);
+
 test('the boss cancels it, too, where the process died that had resumed the sub-agent, and nobody else does', async () => {
   let time = Date.now();
   const now = (): number => time;
