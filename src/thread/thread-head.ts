@@ -333,6 +333,14 @@ export function isHeld({ held }: { held?: true | undefined }): boolean {
   return held === true;
 }
 
+/** Whether all that was decided for a custom agent's next step still is: nothing of it was taken back or held since. */
+export function keepsDecisions(
+  { decided }: Pick<ThreadHead, 'decided'>,
+  before: Pick<ThreadHead, 'decided'>,
+): boolean {
+  return before.decided.every((ended) => decided.includes(ended));
+}
+
 /** Whether a delegated call is due to be resumed at `now`. */
 export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now: number): boolean {
   return status === 'deferred' && resumeAt <= now;

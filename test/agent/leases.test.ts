@@ -270,3 +270,26 @@ test.each([
 ])('a time that no timer can wait for is a TypeError at construction: %o', (options) => {
   expect(() => createAgent({ model: 'none', ...options })).toThrow(TypeError);
 });
+
+test('a step of the model during which others append to the thread is taken once', async () => {
+  const store = memoryStore();
+  const [asked, replies] = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
+  let steps = 0;
+  const { model } = scriptedModel(async () => {
+    steps += 1;
+    asked.resolve(undefined);
+    await replies.promise;
+    return { text: `Reply ${steps}.` };
+  });
+  const agent = createAgent({ model, store });
+  const thread = await agent.thread('t');
+  const running = agent.run('Hi', thread);
+  await asked.promise;
+  const elsewhere = createAgent({ model: scriptedModel([]).model, store });
+  const other = await elsewhere.thread('t');
+  const request = await elsewhere.requestApproval(other, { key: 'k', text: 'May I?' });
+  await elsewhere.respond(request.approve(), other);
+  replies.resolve(undefined);
+  expect(await running).toMatchObject({ text: 'Reply 1.' });
+  expect(steps).toBe(1);
+});

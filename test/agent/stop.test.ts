@@ -327,7 +327,8 @@ test('withdrawing the last message of a stopped turn does not bring the turn bac
   expect(await agent.run([], thread)).toMatchObject({ status: 'cancelled' });
 });
 
-test('a stop that comes just before the last append of a run ends it, and the thread is free at once', async () => {
+/** A store of one process before whose append of an event of this type somebody stops the thread in another one. */
+function stoppedJustBefore(type: string) {
   const shared = memoryStore();
   const other = createAgent({ model: scriptedModel([]).model, store: shared });
   const recorded = Promise.withResolvers<void>();
@@ -336,18 +337,42 @@ test('a stop that comes just before the last append of a run ends it, and the th
   const store: ThreadStore = {
     ...shared,
     async append(...append) {
-      const isLast = append[2].some(({ text }) => text.includes('"run-ended"'));
-      if (isLast && stopping === undefined) {
+      const isMeant = append[2].some(({ text }) => text.includes(`"${type}"`));
+      if (isMeant && stopping === undefined) {
         stopping = other.stop(await other.thread('t'));
         await recorded.promise;
       }
       return shared.append(...append);
     },
   };
+  return {
+    store,
+    /** The thread once it is stopped. */
+    stopped: async () => {
+      expect(stopping).toBeDefined();
+      await stopping;
+      return other.thread('t');
+    },
+  };
+}
+
+test('a stop that comes just before the last append of a run ends it, and the thread is free at once', async () => {
+  const { store, stopped } = stoppedJustBefore('run-ended');
   const agent = createAgent({ model: scriptedModel([{ text: 'Hello.' }]).model, store });
-  const thread = await agent.thread('t');
-  await agent.run('Hi', thread);
-  await stopping;
-  expect(stopping).toBeDefined();
-  expect((await other.thread('t')).status).toBe('idle');
+  await agent.run('Hi', await agent.thread('t'));
+  expect((await stopped()).status).toBe('idle');
+});
+
+test('a stop that comes just before the start of a call keeps it from starting', async () => {
+  const { store, stopped } = stoppedJustBefore('call-started');
+  const ran: string[] = [];
+  const look = tool({ inputSchema: z.object({}), execute: async () => void ran.push('look') });
+  const calls = [{ id: 'c1', name: 'look', input: {} }];
+  const { model } = scriptedModel([{ calls }, { text: 'Done.' }]);
+  const agent = createAgent({ model, store, tools: { look } });
+  await agent.run('Hi', await agent.thread('t'));
+  const thread = await stopped();
+  expect(ran).toEqual([]);
+  expect(thread.events.map(({ type }) => type)).not.toContain('call-started');
+  expect(thread.status).toBe('idle');
 });

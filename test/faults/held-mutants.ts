@@ -162,7 +162,7 @@ export const heldMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a stop stops the sub-agents, too',
-    within: 'stopThread',
+    within: 'stopBelow',
     from: 'delegation.stop(call, by)',
     to: '{}',
     suite: below('a stop of Eve’s holds'),

@@ -77,6 +77,22 @@ const loopMutants: readonly SourceMutant[] = [
     sentence: anyFault,
   },
   {
+    promise: 'a step during which others append is taken once',
+    within: 'keepsDecisions',
+    from: 'before.decided.every((ended) => decided.includes(ended))',
+    to: 'before.decided === decided',
+    suite: ['agent/leases', 'during which others append'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'nothing starts once a stop is in the log',
+    within: 'Lease.commit',
+    from: '&& proposal.state.head.run?.isStopping !== true',
+    to: '',
+    suite: ['agent/stop', 'just before the start of a call'],
+    sentence: /AssertionError/,
+  },
+  {
     promise: 'one run at a time',
     within: 'checkAndAcquire',
     from: 'isRunning(head, at) || restarted',
@@ -408,7 +424,7 @@ const customMutants: readonly SourceMutant[] = [
   {
     promise: 'a step whose approval was taken back meanwhile is not recorded',
     within: 'Run.#askModel',
-    from: 'head.decided === decided ? events : []',
+    from: 'keepsDecisions(head, seen) ? events : []',
     to: 'events',
     suite: ['agent/custom-agent-edges', 'a cancel in the middle of the step'],
     sentence: /AssertionError/,

@@ -4,7 +4,7 @@ import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { hasDueCalls, isModelDue } from '../../thread/thread-head.ts';
+import { hasDueCalls, isModelDue, keepsDecisions } from '../../thread/thread-head.ts';
 import { prepareStarts } from '../calls/check-startable-calls.ts';
 import { turnSteps } from '../../thread/finished-steps.ts';
 import { type DecisionInput, makeDecisionInput } from '../calls/decide-calls.ts';
@@ -199,17 +199,17 @@ export class Run {
     if (!mayAsk) return this.#commit(() => [{ type: 'run-ended', at: this.#context.now() }]);
     /* Nothing starts when the lease has expired: this renews it, or finds that another run has the thread. */
     if (this.#lease.hasExpired) return this.#commit(() => []);
+    const { head: seen } = state;
     const before = await this.#context.beforeStep?.(state);
     if (before !== undefined && before.length > 0)
-      return this.#commit(({ head }) => (head.decided === state.head.decided ? before : []));
+      return this.#commit(({ head }) => (keepsDecisions(head, seen) ? before : []));
     const { step: limitMs } = this.#context.limits;
     this.#stepLimit?.end();
     if (limitMs !== undefined) this.#stepLimit = abortAfter(limitMs, 'The step', this.#own);
     const decisions = this.#decisions(state.messages.length);
-    const { decided } = state.head;
     const events = await this.#modelSteps.take({ decisions, state, signal: this.#signal });
     /* A step that used an approval that has been taken back is not recorded, but repeated. */
-    await this.#commit(({ head }) => (head.decided === decided ? events : []));
+    await this.#commit(({ head }) => (keepsDecisions(head, seen) ? events : []));
     if (!this.#lease.isStopping) this.#modelSteps.recorded();
   }
 
