@@ -5,7 +5,7 @@ import type { ChildThread } from './child-agent.ts';
 import { performAct } from './acts/perform-act.ts';
 import { parseActor, parseInput } from './input/parse-input.ts';
 import { standsEverywhere } from './input/call-may-answer.ts';
-import { allowEnding } from './input/allow-input.ts';
+import { admitEnding } from './input/admit-input.ts';
 import { listUnstarted, releaseApprovals, takeBackApprovals } from './input/recorded-approvals.ts';
 import { checkAnswers } from './thread-changes.ts';
 import type { AgentContext } from './run/agent-context.ts';
@@ -62,7 +62,7 @@ export async function openChildThread(
       await threads.update(log);
       const by = parseActor({ principal, channel }, context.principalId);
       if (above.isEnding === true) {
-        await allowEnding(context, log.state, response.requestId, { by, above });
+        await admitEnding(context, log.state, response.requestId, { by, above });
         return { text: undefined, isRepeated: false, record: async () => {} };
       }
       const input = { ...parseInput(response, by), above };

@@ -17,11 +17,11 @@ import {
 } from './agent-response.ts';
 import { type AgentStreamEvent, pushPreliminary } from './agent-stream.ts';
 import { refuseChildInput } from './acts/act-refusals.ts';
-import { acceptInput, needsPermission } from './input/accept-input.ts';
-import { allowInput } from './input/allow-input.ts';
+import { decideInput, needsPermission } from './input/decide-input.ts';
+import { admitInput } from './input/admit-input.ts';
 import { type AdmittedInput, listPassedDown } from './input/admitted-input.ts';
 import { recordBelow } from './input/answers-below.ts';
-import { AskAgain } from './input/ask-again.ts';
+import { untilSettled } from './input/ask-again.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import { listNewMessages } from './input/sent-messages.ts';
 import {
@@ -104,30 +104,25 @@ async function runOnce(
   const isOrphan = running.forParent === undefined && log.state.head.parent !== undefined;
   const own = isOrphan ? { ...context, mayStand: async () => false } : context;
   const asked = { tools, options };
-  for (let revision = -1; ; revision = log.revision) {
+  return untilSettled(log, async () => {
     const isAsked = needsPermission(log.state.head, parsed, context, options);
     const isSentAgain =
       messageId !== undefined && listNewMessages(log.state, parsed, principalId).length === 0;
     const reply = isSentAgain ? findRecordedReply(log.state, messageId) : undefined;
     const messagesBefore = reply?.begin ?? log.state.messages.length;
     const isRepeated = reply?.isOver === true && parsed.answers.length === 0;
-    try {
-      const admitted = isAsked ? await admitRunInput(context, log, parsed, asked) : { parsed };
-      const end = isRepeated
-        ? makeIdleEnd('completed', reply.step)
-        : await new Run(own, setting).perform(admitted);
-      const { messages } = log.state;
-      const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
-      const decisions = isRepeated
-        ? () => listDecisions(log.state, reply.events)
-        : listLatestDecisions(log.state);
-      const covered = { messages: scope, messagesBefore, isPast: isRepeated, decisions };
-      return makeResponse(thread, covered, end);
-    } catch (error) {
-      if (!(error instanceof AskAgain)) throw error;
-      if (log.revision === revision) throw error.refusal;
-    }
-  }
+    const admitted = isAsked ? await admitRunInput(context, log, parsed, asked) : { parsed };
+    const end = isRepeated
+      ? makeIdleEnd('completed', reply.step)
+      : await new Run(own, setting).perform(admitted);
+    const { messages } = log.state;
+    const scope = reply?.isOver === true ? messages.slice(0, reply.end) : messages;
+    const decisions = isRepeated
+      ? () => listDecisions(log.state, reply.events)
+      : listLatestDecisions(log.state);
+    const covered = { messages: scope, messagesBefore, isPast: isRepeated, decisions };
+    return makeResponse(thread, covered, end);
+  });
 }
 
 /** Asks who may give the answers of a run's input and end what it ends, and has sub-agents record the answers to their requests. */
@@ -139,11 +134,11 @@ async function admitRunInput(
 ): Promise<AdmittedInput> {
   const { mayAnswer, principalId } = context;
   const { whilePending = 'refuse', abortSignal } = options;
-  const asking = allowInput(context, log, parsed, { tools, whilePending, mayAnswer });
+  const asking = admitInput(context, log, parsed, { tools, whilePending, mayAnswer });
   const admitted = await awaitUntilAborted(asking, abortSignal);
   if (listPassedDown(admitted).length === 0 && admitted.released === undefined) return admitted;
   const accepting = { tools, now: context.now(), whilePending, principalId };
-  acceptInput(new Proposal(log.state), admitted, accepting);
+  decideInput(new Proposal(log.state), admitted, accepting);
   return recordBelow(context, log, admitted);
 }
 

@@ -15,8 +15,8 @@ import {
 import type { FollowUps } from './calls/expire-requests.ts';
 import type { ParentCancellation } from './child-agent.ts';
 import type { CheckedAnswers } from './calls/delegation.ts';
-import { acceptInput } from './input/accept-input.ts';
-import { allowInput } from './input/allow-input.ts';
+import { decideInput } from './input/decide-input.ts';
+import { admitInput } from './input/admit-input.ts';
 import { recordBelow } from './input/answers-below.ts';
 import { prepareExpiry } from './input/prepare-expiry.ts';
 import { listDelegatedCalls } from './input/recorded-approvals.ts';
@@ -38,9 +38,9 @@ export async function checkAnswers(
   const tools = await context.definedTools();
   const accepting = { tools, whilePending: 'refuse', principalId: context.principalId } as const;
   const admit = async (): Promise<AdmittedInput> =>
-    allowInput(context, log, input, { ...accepting, mayAnswer });
+    admitInput(context, log, input, { ...accepting, mayAnswer });
   const accept = (proposal: Proposal, accepted: AdmittedInput, followUps?: FollowUps): void => {
-    acceptInput(proposal, accepted, { ...accepting, now: context.now(), followUps });
+    decideInput(proposal, accepted, { ...accepting, now: context.now(), followUps });
   };
   const { allowed, proposal } = await untilSettled(log, async () => {
     const admitted = await admit();

@@ -151,7 +151,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nobody ends with a message what they may not reject',
-    within: 'acceptInput',
+    within: 'decideInput',
     from: 'addEnding(proposal, admitted, cancelOpenEvents(head, cancelling))',
     to: 'proposal.add(...cancelOpenEvents(head, cancelling))',
     suite: ['policy/ending-requests', 'is not ended unasked'],
@@ -224,7 +224,7 @@ export const approvalMutants: readonly SourceMutant[] = [
   {
     promise: 'nobody delivers away what they may not reject',
     within: 'admitOutcome',
-    from: 'await allowEndings(context, state, ended, { by, mayAnswer })',
+    from: 'await admitEndings(context, state, ended, { by, mayAnswer })',
     to: '{ asked: ended, isAnybodys: true }',
     suite: ['policy/ending-requests', 'is not delivered away'],
     sentence: failed,

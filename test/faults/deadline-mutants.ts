@@ -48,7 +48,7 @@ export const deadlineMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an answer is late that the log would have after the deadline',
-    within: 'acceptInput',
+    within: 'decideInput',
     from: 'Math.max(now, findLatestTime(state))',
     to: 'now',
     suite: [inTime, 'a clock that is set back'],

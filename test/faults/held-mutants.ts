@@ -138,7 +138,7 @@ export const heldMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an answer that ends the turn takes back what its sender may reject',
-    within: 'acceptInput',
+    within: 'decideInput',
     from: 'given.has(requestId) || interrupted?.has(requestId)',
     to: 'given.has(requestId)',
     suite: suite('by the boss cancels it'),
@@ -146,7 +146,7 @@ export const heldMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'an answer that ends the turn does not take back what others have approved',
-    within: 'acceptInput',
+    within: 'decideInput',
     from: 'given.has(requestId) || interrupted?.has(requestId)',
     to: 'requestId !== undefined || given.has(requestId)',
     suite: suite('by Eve holds the call'),
@@ -228,7 +228,7 @@ export const heldMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'who releases is asked about what a stop holds in a sub-agent’s thread',
-    within: 'allowReleases',
+    within: 'admitReleases',
     from: '...below.map(({ ended }) => ended)',
     to: '',
     suite: below('a stop of Eve’s holds'),

@@ -64,7 +64,7 @@ export const identityMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a sub-agent works for everybody for whom its parent does',
-    within: 'acceptInput',
+    within: 'decideInput',
     from: 'requesters.length > 1',
     to: 'requesters.length > 9',
     suite: [shared, 'of a sub-agent are those'],

@@ -60,7 +60,7 @@ export const mirrorMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a refused answer shows what was decided below',
-    within: 'allowInput',
+    within: 'admitInput',
     from: 'if (HoldpointError.isInstance(error)) await showBelow(context, log, input);',
     to: '',
     suite: votes('another answer shows'),

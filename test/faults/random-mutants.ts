@@ -33,7 +33,7 @@ const promises = new Set([
 const endingMutants: readonly Pick<SourceMutant, 'promise' | 'within' | 'from' | 'to'>[] = [
   {
     promise: 'nobody ends a request that they may not reject',
-    within: 'allowEndings',
+    within: 'admitEndings',
     from: 'await refuseUnlessAllowed(context, state, ended, ender);',
     to: '',
   },

@@ -7,7 +7,7 @@ const sentence = /AssertionError|Error: expect/;
 export const viewMutants: readonly SourceMutant[] = [
   {
     promise: 'a person’s name is recorded with each answer',
-    within: 'acceptInput',
+    within: 'decideInput',
     from: 'proposal.head, by',
     to: 'proposal.head, by: input.by',
     suite: [decided, 'a rejection, and why'],

@@ -87,7 +87,7 @@ test('answers are recorded where input is accepted and weighed, and where a lost
   );
   expect(recording.toSorted()).toEqual([
     'agent/acts/settle-call.ts',
-    'agent/input/accept-input.ts',
+    'agent/input/decide-input.ts',
     'agent/input/weigh-answer.ts',
   ]);
 });

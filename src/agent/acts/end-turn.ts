@@ -13,7 +13,7 @@ import {
 } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { cancelEvents, listUnstartedApprovals } from '../calls/close-requests.ts';
-import { allowEndings } from '../input/allow-input.ts';
+import { admitEndings } from '../input/admit-input.ts';
 import { type AskedEndings, refuseUnasked } from '../input/asked-endings.ts';
 import type { AgentContext } from '../run/agent-context.ts';
 import { makeAbandonedEvents, makeStopRequest } from '../run/run-end.ts';
@@ -41,7 +41,7 @@ export const cancel: ActRow<'cancel', AskedEndings> = {
     const below = await listApprovalsBelow(context, state);
     const own = listCancellable({ state, head: state.head });
     const ended = [...own, ...below.map((each) => each.ended)];
-    const found = await allowEndings(context, state, ended, { by, mayAnswer });
+    const found = await admitEndings(context, state, ended, { by, mayAnswer });
     /* The calls of the others end with this, and their sub-agents with them. */
     const atWork = below.filter(({ asking }) => isAtWork(state.head, asking.beside, context.now()));
     await takeBackBelow(atWork, { reason, by });

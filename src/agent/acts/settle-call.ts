@@ -22,7 +22,7 @@ import {
   parseSettled,
 } from '../calls/delivered-outcome.ts';
 import { askAbout, makeOpenedEvent, makeOwnRunner } from '../calls/make-request.ts';
-import { allowEndings } from '../input/allow-input.ts';
+import { admitEndings } from '../input/admit-input.ts';
 import { type AskedEndings, refuseUnasked } from '../input/asked-endings.ts';
 import { isAllowed, makeAskedAnswer } from '../input/call-may-answer.ts';
 import { listApprovalsBelow } from '../input/recorded-approvals.ts';
@@ -90,7 +90,7 @@ async function admitOutcome(
   const below = await listApprovalsBelow(context, state);
   const undone = below.filter(({ asking }) => isSamePlace(asking.beside, call));
   const ended = [...listEnded(state.head, call, source), ...undone.map((each) => each.ended)];
-  return { recorded, ...(await allowEndings(context, state, ended, { by, mayAnswer })) };
+  return { recorded, ...(await admitEndings(context, state, ended, { by, mayAnswer })) };
 }
 
 /* A tool that reports its own end no longer asks; everything else that ends a request is an answer to it. */
@@ -175,7 +175,7 @@ async function admitRetry({ context, log, act, by }: Acting<'settle'>): Promise<
   if (mayApprove)
     again.push({ type: 'request-answered', at, response, ...describeClosedBy(by, principalId) });
   const ended = listAskedDuring(log.state.head, call);
-  return { again, ...(await allowEndings(context, log.state, ended, { by, mayAnswer })) };
+  return { again, ...(await admitEndings(context, log.state, ended, { by, mayAnswer })) };
 }
 
 function retryCall(

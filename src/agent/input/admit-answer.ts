@@ -3,7 +3,7 @@ import type { Voter } from '../../content/vote.ts';
 import type { ThreadHead } from '../../thread/thread-head.ts';
 import { findAskingDelegation } from '../calls/delegation.ts';
 import { makeMissingToolError } from '../calls/tool-definitions.ts';
-import { isWeighed } from './accept-input.ts';
+import { isWeighed } from './decide-input.ts';
 import { checkBelow } from './answers-below.ts';
 import { makeMayAnswerRefusal } from './answer-refusals.ts';
 import { findVoter } from './answer-voter.ts';

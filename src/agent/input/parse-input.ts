@@ -102,7 +102,7 @@ export interface RespondOptions extends AnswerOptions {
 
 /**
  * Parses the input of a run. Throws `invalid-input`, or `invalid-answer` for an answer that names no request. An answer that can't be read is
- * refused with the others: see `acceptInput`.
+ * refused with the others: see `decideInput`.
  */
 export function parseInput(
   input: unknown,

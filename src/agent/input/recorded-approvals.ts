@@ -108,7 +108,7 @@ export function listDelegatedCalls(
  * The requests whose approvals the sender of an input releases, of those that a stop holds. Throws `not-allowed` if they may release none,
  * and the input does nothing else.
  */
-export async function allowReleases(
+export async function admitReleases(
   context: Pick<AnswerContext, 'tools'>,
   state: Readonly<ThreadState>,
   input: ParsedInput,

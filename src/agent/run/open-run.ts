@@ -26,7 +26,7 @@ import type { FollowUps } from '../calls/expire-requests.ts';
 import { makeDecisionInput } from '../calls/decide-calls.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
-import { acceptInput } from '../input/accept-input.ts';
+import { decideInput } from '../input/decide-input.ts';
 import type { AdmittedInput } from '../input/admitted-input.ts';
 import { prepareExpiry } from '../input/prepare-expiry.ts';
 import type { AgentContext } from './agent-context.ts';
@@ -178,7 +178,7 @@ function makeAccept(
   followUps: FollowUps | undefined,
 ): Decide {
   return (proposal) =>
-    acceptInput(proposal, input, { tools, now: now(), whilePending, principalId, followUps });
+    decideInput(proposal, input, { tools, now: now(), whilePending, principalId, followUps });
 }
 
 /** Whether a scheduler woke before the time in the log. */

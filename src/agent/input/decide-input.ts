@@ -61,7 +61,7 @@ import {
 } from './answer-refusals.ts';
 
 /** How a thread accepts input. */
-interface AcceptOptions {
+interface DecideOptions {
   tools: ToolDefinitions;
   now: number;
   whilePending: 'refuse' | 'cancel';
@@ -74,10 +74,10 @@ interface AcceptOptions {
  * Proposes the events that record an input: answers, expiries, and messages. Throws if any of it is refused; nothing is appended then, so
  * that bad input changes nothing.
  */
-export function acceptInput(
+export function decideInput(
   proposal: Proposal,
   admitted: AdmittedInput,
-  { tools, now, whilePending, principalId, followUps }: AcceptOptions,
+  { tools, now, whilePending, principalId, followUps }: DecideOptions,
 ): void {
   const { state } = proposal;
   const { parsed: input } = admitted;
@@ -143,7 +143,7 @@ export function acceptInput(
 function addOverdue(
   proposal: Proposal,
   answers: readonly NewAnswer[],
-  { now, followUps }: Pick<AcceptOptions, 'now' | 'followUps'>,
+  { now, followUps }: Pick<DecideOptions, 'now' | 'followUps'>,
 ): void {
   if (proposal.head.openRequests.length > 0) {
     const answered = answers.map(({ answer }) => answer);

@@ -13,7 +13,7 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { listCancelled, listUnstartedApprovals } from '../calls/close-requests.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
-import { acceptInput, isJudged } from './accept-input.ts';
+import { decideInput, isJudged } from './decide-input.ts';
 import { admitAnswer, type GivenAnswer } from './admit-answer.ts';
 import { makeRejection, showBelow } from './answers-below.ts';
 import type { AnswerContext } from './call-may-answer.ts';
@@ -22,7 +22,7 @@ import type { AdmittedAnswer, AdmittedInput } from './admitted-input.ts';
 import { type AskedEndings, isForEverybody, isRecorded } from './asked-endings.ts';
 import type { ParsedInput, MayAnswer } from './parse-input.ts';
 import {
-  allowReleases,
+  admitReleases,
   findInterrupted,
   listApprovalsBelow,
   listUnstarted,
@@ -43,7 +43,7 @@ interface Accepting {
  * Asks who may answer the requests that an input answers, and who may end those that it ends: those that a message cancels, and those that
  * an answer interrupts. Rejects with `not-allowed`; the thread then shows what sub-agents have recorded about their requests meanwhile.
  */
-export async function allowInput(
+export async function admitInput(
   context: AnswerContext,
   log: ThreadLog,
   input: ParsedInput,
@@ -56,7 +56,7 @@ export async function allowInput(
       admitted = await allowAnswers(context, log.state, input, mayAnswer);
     if (input.unreadable !== undefined || admitted.refusals !== undefined) {
       const { principalId } = context;
-      acceptInput(new Proposal(log.state), admitted, {
+      decideInput(new Proposal(log.state), admitted, {
         ...accepting,
         principalId,
         now: context.now(),
@@ -70,11 +70,11 @@ export async function allowInput(
   const { state } = log;
   const refuseRejection = async (ended: EndedRequest): Promise<void> =>
     refuseUnlessAllowed(context, state, ended, ender);
-  admitted = { ...admitted, released: await allowReleases(context, state, input, refuseRejection) };
+  admitted = { ...admitted, released: await admitReleases(context, state, input, refuseRejection) };
   if (mayInterrupt(input))
     admitted = { ...admitted, interrupted: await findInterrupted(state, refuseRejection) };
   const ended = await listEndedByInput(context, state, admitted, accepting);
-  return { ...admitted, endings: await allowEndings(context, state, ended, ender) };
+  return { ...admitted, endings: await admitEndings(context, state, ended, ender) };
 }
 
 /**
@@ -142,7 +142,7 @@ async function listEndedByInput(
   const trial = new Proposal(state);
   const accepting = { tools, principalId, now: at, whilePending };
   if (input.answers.length > 0)
-    acceptInput(trial, { ...admitted, parsed: { ...input, messages: [] } }, accepting);
+    decideInput(trial, { ...admitted, parsed: { ...input, messages: [] } }, accepting);
   if (!isMessage) {
     const isEnded = (place: CallPlace): boolean =>
       trial.events.some((event) => event.type === 'call-ended' && isSamePlace(place, event));
@@ -172,7 +172,7 @@ type FullEnder = Ender & { mayAnswer: MayAnswer | undefined };
  * Ending an open request is an answer to it, and so is taking back a recorded approval: allowed exactly where a plain rejection by the same
  * person would be accepted. Asks about each of the requests, and throws `not-allowed` for the first that the person may not end.
  */
-export async function allowEndings(
+export async function admitEndings(
   context: AnswerContext,
   state: Readonly<ThreadState>,
   asked: readonly (OpenRequest | EndedRequest)[],
@@ -188,7 +188,7 @@ function isDecidedByNobody({ mayAnswer, above }: FullEnder): boolean {
 }
 
 /** Whether the sender may end a request of a sub-agent, or take back its recorded approval, for the agent of the parent thread. Throws `not-allowed`. */
-export async function allowEnding(
+export async function admitEnding(
   context: AnswerContext,
   state: Readonly<ThreadState>,
   requestId: string,
