@@ -20,7 +20,7 @@ export const heldMutants: readonly SourceMutant[] = [
     within: 'cancelOpenEvents',
     from: '&& !isRunning(head, at)',
     to: '',
-    suite: below('is at work'),
+    suite: below('ends no call whose sub-agent is at work'),
     sentence: failed,
   },
   {

@@ -259,8 +259,8 @@ export const grantMutants: readonly SourceMutant[] = [
     within: 'findUsableGrant',
     from: 'coversInput(grant, toolCall.input) &&',
     to: '',
-    suite: plays,
-    sentence: anyFault,
+    suite: ['policy/rules-and-answers', 'and asks about another'],
+    sentence: failed,
   },
   {
     promise: 'an answer asks for no wider standing approval than its rule allows',

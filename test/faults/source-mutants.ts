@@ -113,7 +113,7 @@ const loopMutants: readonly SourceMutant[] = [
     within: 'ThreadLog.#append',
     from: '(!isAppended) return undefined',
     to: '(!isAppended) return content.events',
-    suite: ['agent/processes', 'the first answer stands'],
+    suite: ['policy/edits-in-a-race', 'as a plain yes before another process'],
     sentence: /AssertionError/,
   },
 ];

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { askUserQuestion } from 'holdpoint/tools';
 import { errorCode } from '../support/error-code.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
 import { dyingStore } from '../tools/dying-store.ts';
 import { database } from '../tools/seed-questions.ts';
 
@@ -313,11 +314,27 @@ test('a cancellation takes back what is approved below a call whose sub-agent is
 });
 
 test('a cancellation ends no call whose sub-agent is at work', async () => {
-  const { manager, thread } = await approved(bossOnly, bossOnly);
-  const cancelled = Promise.withResolvers<unknown>();
-  manager.on('call-started', () => cancelled.resolve(manager.cancel(thread, 'No.', boss)));
-  await manager.run([], thread);
-  await cancelled.promise;
+  const office = new AgentOffice();
+  const [asked, replies] = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
+  let steps = 0;
+  const { model } = scriptedModel(async () => {
+    steps += 1;
+    if (steps === 1) return { calls: [pay('p1', 'ACME')] };
+    asked.resolve(undefined);
+    await replies.promise;
+    return { text: 'Paid.' };
+  });
+  const tools = { buy: office.tool(office.payer('buyer', [], { model })) };
+  const delegates = [{ calls: [ask('b1', 'buy', 'Pay.')] }, { text: 'Done.' }];
+  const manager = office.agent('manager', delegates, { tools, mayAnswer: bossOnly });
+  const thread = await manager.thread('t');
+  const { approvalRequests } = await manager.run('Pay.', thread, eve);
+  const approvals = approvalRequests.map((request) => request.approve());
+  const running = manager.run(approvals, thread, boss);
+  await asked.promise;
+  await manager.cancel(await manager.thread('t'), 'No.', boss);
+  replies.resolve(undefined);
+  await running;
   const ends = thread.events.flatMap((event) => (event.type === 'call-ended' ? event.outcome : []));
   expect(ends).toMatchObject([{ status: 'succeeded', output: 'Paid.' }]);
 });
