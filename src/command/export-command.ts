@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { convertThreadToJson, type ThreadJson } from '../thread/thread-json.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import { readWholeLog } from '../thread/whole-log.ts';
+import { readWholeLog } from '../worker/whole-log.ts';
 import { addStoreOptions, listThreadIds, storeFields, withStore } from './command-store.ts';
 import { describeError, type DescribedError, planCommand, toAsciiJson } from './run-command.ts';
 

@@ -8,7 +8,7 @@ import { replayRequests } from '../thread/stored-requests.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { StoredRequest, ThreadStoreRequests } from '../thread/thread-store-requests.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import { readWholeLog } from '../thread/whole-log.ts';
+import { readWholeLog } from '../worker/whole-log.ts';
 import { requireRequests } from './command-store.ts';
 
 /** What needs a person, as its log has it: rows of a store may be older, and decide nothing. */

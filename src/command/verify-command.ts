@@ -6,7 +6,7 @@ import { HoldpointError } from '../errors.ts';
 import { parseThreadJson, verifyEntries } from '../thread/thread-json.ts';
 import type { ThreadStoreRequests } from '../thread/thread-store-requests.ts';
 import type { LogEnd, ThreadStore } from '../thread/thread-store.ts';
-import { readWholeLog } from '../thread/whole-log.ts';
+import { readWholeLog } from '../worker/whole-log.ts';
 import { addStoreOptions, listThreadIds, storeFields, withStore } from './command-store.ts';
 import { type CommandEnd, describeError, type DescribedError, planCommand } from './run-command.ts';
 

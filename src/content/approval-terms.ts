@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundList } from './bounded-list.ts';
+import { boundList } from '../json/bounded-list.ts';
 
 /** How risky a call is, in ascending order. Open requests are shown with the riskiest first. */
 export const risks = ['low', 'medium', 'high', 'critical'] as const;

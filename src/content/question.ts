@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundList } from './bounded-list.ts';
+import { boundList } from '../json/bounded-list.ts';
 import { type FieldFault, renderFieldFault } from '../json/field-fault.ts';
 import {
   describeFieldSchema,

@@ -9,7 +9,7 @@ import {
   type ThreadStoreDeletion,
   type ThreadSummary,
 } from '../thread/thread-store.ts';
-import { readWholeLog } from '../thread/whole-log.ts';
+import { readWholeLog } from './whole-log.ts';
 
 /** Options of `deleteThreads`. */
 export interface DeleteThreadsOptions {

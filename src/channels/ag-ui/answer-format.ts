@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundList } from '../../content/bounded-list.ts';
+import { boundList } from '../../json/bounded-list.ts';
 import { renderSchemaError } from '../../json/field-fault.ts';
 import { grantScopes, type Remember, rememberSchema } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';

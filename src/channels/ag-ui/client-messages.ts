@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
-import { boundList } from '../../content/bounded-list.ts';
+import { boundList } from '../../json/bounded-list.ts';
 import {
   importFromClient,
   refuseManyMessages,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundList } from '../../content/bounded-list.ts';
+import { boundList } from '../../json/bounded-list.ts';
 import { rememberSchema, type Risk, risks } from '../../content/approval-terms.ts';
 import { type RequestRights, requestRightsSchema } from '../../content/request-rights.ts';
 import { requestKinds, requestStates } from '../../content/request-state.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundList } from '../../../content/bounded-list.ts';
+import { boundList } from '../../../json/bounded-list.ts';
 import { renderSchemaError } from '../../../json/field-fault.ts';
 import {
   type UserInputResponseContent,

@@ -1,5 +1,5 @@
-import { ThreadLog } from './thread-log.ts';
-import type { ThreadStore } from './thread-store.ts';
+import { ThreadLog } from '../thread/thread-log.ts';
+import type { ThreadStore } from '../thread/thread-store.ts';
 
 /**
  * The log of a thread, read from its beginning without its agent, for reading: it has no owner that could append. Every entry is verified, as
