@@ -288,6 +288,29 @@ test('a turn whose process died in a call ends too, and what the call came to is
   await lost;
 });
 
+test('a second stop, after the process died that the first one asked to stop, ends the turn once', async () => {
+  let time = 0;
+  const store = memoryStore();
+  const { settings, begun } = deafLook({ now: () => time, leaseMs: 1_000, toolCallConcurrency: 1 });
+  const calls = ['c1', 'c2'].map((id) => ({ id, name: 'look', input: {} }));
+  const { model } = scriptedModel([{ calls }]);
+  const append: ThreadStore['append'] = async (...entry) =>
+    time === 0 ? store.append(...entry) : Promise.reject(new Error('The process is gone.'));
+  const dying = createAgent({ ...settings, model, store: { ...store, append } });
+  const agent = createAgent({ ...settings, model, store });
+  void dying.run('Look', await dying.thread('t')).catch(() => {});
+  await begun;
+  const thread = await agent.thread('t');
+  agent.on('stop-requested', () => {
+    time = 5_000;
+  });
+  await agent.stop(thread);
+  await agent.stop(thread);
+  const ends = thread.events.filter(({ type }) => type === 'run-ended');
+  expect(ends).toMatchObject([{ stopped: true }]);
+  expect(thread.calls).toMatchObject([{ status: 'indeterminate' }, { status: 'denied' }]);
+});
+
 test('what people are asked may expire after a stop, and the model is not asked for that', async () => {
   let time = 0;
   const { settings, begun, release } = deafLook({ now: () => time });

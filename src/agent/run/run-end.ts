@@ -164,15 +164,20 @@ export function makeStopRequest(
     const { runId, isStopping = false } = head.run;
     return isStopping ? [] : [{ type: 'stop-requested', at, runId, ...by }];
   }
+  const proposal = new Proposal(state);
+  proposal.add(...makeAbandonedEvents(context, state));
+  /* A run that died while it was stopping ends as stopped. */
+  const left = proposal.head;
   const isDue =
-    needsRun(head) ||
-    head.calls.some((call) => isUnfinished(call) || isUnstarted(call)) ||
-    listUnstartedApprovals({ state, head }).some((approval) => !isHeld(approval));
+    needsRun(left) ||
+    left.calls.some((call) => isUnfinished(call) || isUnstarted(call)) ||
+    listUnstartedApprovals({ state, head: left }).some((approval) => !isHeld(approval));
+  const stopped = { events: state.events, head: left };
   const ending =
-    isDue && !head.isStopped
-      ? makeStoppedEvents(context, state, at, describeClosedBy(by, context.principalId))
+    isDue && !left.isStopped
+      ? makeStoppedEvents(context, stopped, at, describeClosedBy(by, context.principalId))
       : [];
-  return [...makeAbandonedEvents(context, state), ...ending];
+  return [...proposal.events, ...ending];
 }
 
 /* How often to check whether a run in another process has ended, in milliseconds. */
