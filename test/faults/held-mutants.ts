@@ -16,6 +16,15 @@ export const heldMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise:
+      'a cancellation reaches a sub-agent that was at work for the first time when its process died',
+    within: 'cancelOpenEvents',
+    from: '?? findAgent(call)',
+    to: '',
+    suite: below('for the first time'),
+    sentence: failed,
+  },
+  {
     promise: 'a cancellation leaves the calls of a sub-agent that is at work',
     within: 'cancelOpenEvents',
     from: '&& !isRunning(head, at)',

@@ -1,9 +1,19 @@
-import { type Agent, type AgentThread, type MayAnswer, type RunOptions } from 'holdpoint';
+import { tool } from 'ai';
+import {
+  type Agent,
+  type AgentThread,
+  type MayAnswer,
+  memoryStore,
+  type RunOptions,
+} from 'holdpoint';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { askUserQuestion } from 'holdpoint/tools';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import type { ScriptedStep } from '../support/script.ts';
+import { waitFor } from '../support/waiting.ts';
 import { dyingStore } from '../tools/dying-store.ts';
 import { database } from '../tools/seed-questions.ts';
 
@@ -281,6 +291,56 @@ test('the boss cancels it, too, where the process died that had resumed the sub-
     { status: 'cancelled', closedBy: { principal: 'boss' } },
   ]);
   expect([...office.payments, ...next.payments]).toEqual([]);
+});
+
+test('the boss cancels it, too, where the process died in which the sub-agent was at work for the first time', async () => {
+  let time = Date.now();
+  const now = (): number => time;
+  const options = { mayAnswer: bossOnly, now };
+  const kept = memoryStore();
+  const process = dyingStore(kept, Infinity, 'before');
+  const calls = [{ id: 's1', name: 'slow', input: {} }, pay('p1', 'ACME')];
+  const slow = tool({
+    inputSchema: z.object({}),
+    execute: async () => new Promise<string>(() => {}),
+  });
+  /** The manager of a process, and whether its sub-agent could find out what became of the slow call. */
+  const begin = (office: AgentOffice, script: ScriptedStep[]): Agent => {
+    const reconcile = async () => ({ status: 'succeeded', output: 'Slow.' }) as const;
+    const buyer = office.payer('buyer', script, {
+      ...options,
+      tools: { slow, pay: office.pay },
+      toolRecovery: { slow: { reconcile } },
+    });
+    const delegates = [{ calls: [ask('b1', 'buy', 'Pay.')] }];
+    return office.agent('manager', delegates, { ...options, tools: { buy: office.tool(buyer) } });
+  };
+  const dying = begin(new AgentOffice(process.store), [{ calls }]);
+  const lost = await dying.thread('t');
+  void dying.run('Pay.', lost, eve).catch(() => {});
+  await waitFor(() => expect(lost.activeApprovalRequests).toHaveLength(1));
+  process.die();
+
+  const next = new AgentOffice(kept);
+  const manager = begin(next, [{ text: 'Paid.' }]);
+  const thread = await manager.thread('t');
+  await manager.respond(
+    thread.activeApprovalRequests.map((request) => request.approve()),
+    thread,
+    boss,
+  );
+  time += 3_600_000;
+  expect(thread.calls).toMatchObject([{ toolCallId: 'b1', status: 'indeterminate' }]);
+  expect(await errorCode(manager.cancel(thread, 'No.', eve))).toBe('not-allowed');
+  await manager.cancel(thread, 'No.', boss);
+  expect(thread.calls).toMatchObject([
+    {
+      status: 'failed',
+      outcome: { error: expect.stringContaining("Agent 'buyer' was cancelled") },
+    },
+  ]);
+  await manager.run([], thread).catch(() => {});
+  expect(next.payments).toEqual([]);
 });
 
 test('a cancellation takes back what is approved below a call whose sub-agent is at work', async () => {

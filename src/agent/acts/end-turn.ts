@@ -1,5 +1,5 @@
 import { actTerms } from '../../content/act.ts';
-import type { CallPlace } from '../../content/tool-call.ts';
+import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { describeClosedBy } from '../../policy/same-person.ts';
 import { readMessageId } from '../../thread/app-messages.ts';
@@ -13,6 +13,7 @@ import {
 } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { cancelEvents, listUnstartedApprovals } from '../calls/close-requests.ts';
+import { findDelegation } from '../calls/delegation.ts';
 import { admitEndings } from '../input/admit-input.ts';
 import { type AskedEndings, refuseUnasked } from '../input/asked-endings.ts';
 import type { AgentContext } from '../run/agent-context.ts';
@@ -65,13 +66,15 @@ function listCancellable(thread: Pick<Proposal, 'state' | 'head'>): (OpenRequest
 
 /** Cancels what is open and what is approved and has not begun, whoever may. */
 export function cancelWork(
-  { now, principalId }: Pick<AgentContext, 'now' | 'principalId'>,
+  { now, principalId, tools }: Pick<AgentContext, 'now' | 'principalId' | 'tools'>,
   proposal: Proposal,
   { reason, by }: { reason: string; by: AnswerOptions },
 ): void {
   const { head } = proposal;
   const approvals = listUnstartedApprovals(proposal);
-  const cancelled = { reason, at: now(), by: describeClosedBy(by, principalId) };
+  const findAgent = (call: ToolCallRecord): string | undefined =>
+    findDelegation(tools, call)?.agent;
+  const cancelled = { reason, at: now(), by: describeClosedBy(by, principalId), findAgent };
   proposal.add(...cancelEvents({ head, approvals }, cancelled));
 }
 

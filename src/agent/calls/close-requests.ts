@@ -45,10 +45,16 @@ interface Closing {
   by?: ClosedBy | undefined;
 }
 
+/** How calls are cancelled. */
+interface Cancelling extends Closing {
+  /** The name of the agent to which the tool of a call delegates it. A call says which only once that agent has waited. */
+  findAgent: (call: ToolCallRecord) => string | undefined;
+}
+
 /** The events that cancel open requests, deferred calls, calls that could start, and these approvals. */
 export function cancelEvents(
   { head, approvals }: { head: ThreadHead; approvals: readonly EndedRequest[] },
-  cancelling: Closing,
+  cancelling: Cancelling,
 ): ThreadEvent[] {
   return [
     ...cancelOpenEvents(head, cancelling),
@@ -107,7 +113,7 @@ function listApprovalsOf(
 /** The events that cancel what is open in the step, and these approvals. Requests made by the app itself are not part of the turn. */
 export function makeInterruptEvents(
   { head, approvals }: { head: ThreadHead; approvals: readonly EndedRequest[] },
-  interrupting: Omit<Closing, 'reason'>,
+  interrupting: Omit<Cancelling, 'reason'>,
 ): ThreadEvent[] {
   const openRequests = head.openRequests.filter(
     ({ place, beside, step }) => (place ?? beside ?? step) !== undefined,
@@ -118,27 +124,34 @@ export function makeInterruptEvents(
 }
 
 /** The events that cancel open requests, deferred calls, and delegated ones whose process has died: their sub-agents may hold approvals. */
-export function cancelOpenEvents(head: ThreadHead, cancelling: Closing): ThreadEvent[] {
-  const { reason, at, by } = cancelling;
+export function cancelOpenEvents(head: ThreadHead, cancelling: Cancelling): ThreadEvent[] {
+  const { reason, at, by, findAgent } = cancelling;
+  const nameAgent = (call: ToolCallRecord): string | undefined =>
+    call.agent?.name ?? findAgent(call);
   const requests = head.openRequests.flatMap(({ request, place }) =>
     closeEvents(request.requestId, callAt(head, place), { cause: 'cancelled', ...cancelling }),
   );
   const isLost = (call: ToolCallRecord): boolean =>
-    call.agent !== undefined && isUnfinished(call) && !isRunning(head, at);
+    nameAgent(call) !== undefined && isUnfinished(call) && !isRunning(head, at);
   const awaited = head.calls
     .filter((call) => call.status === 'deferred' || isLost(call))
-    .map((call): ThreadEvent => ({ ...endOfDeferred(call, reason), ...pickSender(by), at }));
+    .map((call): ThreadEvent => ({
+      ...endOfDeferred(call, reason, nameAgent(call)),
+      ...pickSender(by),
+      at,
+    }));
   return [...requests, ...awaited];
 }
 
 function endOfDeferred(
-  { step, index, agent }: ToolCallRecord,
+  { step, index, agent: working }: ToolCallRecord,
   reason: string,
+  agent = working?.name,
 ): Omit<ThreadEventOf<'call-ended'>, 'at'> {
   const what =
     agent === undefined
       ? 'It continues elsewhere, and its outcome is not known here.'
-      : `Agent '${agent.name}' was cancelled; what it has done is not undone.`;
+      : `Agent '${agent}' was cancelled; what it has done is not undone.`;
   const error = `${reason} ${what}`;
   return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
 }

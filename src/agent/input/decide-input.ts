@@ -5,6 +5,7 @@ import {
   undoEdit,
 } from '../../content/approval.ts';
 import { isAnswererLimited } from '../../content/approval-terms.ts';
+import type { ToolCall } from '../../content/tool-call.ts';
 import type {
   ClosedBy,
   UserInputRequest,
@@ -85,6 +86,8 @@ export function decideInput(
   const refusals = new Map([...(input.unreadable?.refusals ?? []), ...(admitted.refusals ?? [])]);
   const answers = checkNewAnswers(state, admitted, refusals, Math.max(now, findLatestTime(state)));
   const by = describeClosedBy(input.by, principalId);
+  const findAgent = ({ toolName }: ToolCall): string | undefined =>
+    tools.get(toolName)?.delegation?.agent;
   proposal.add(...makeReleaseEvents(proposal, admitted, { at: now, by }));
   if (admitted.reported !== undefined) proposal.add(...admitted.reported(proposal, now));
   const recording = { tools, head: proposal.head, by, at: now, principalId };
@@ -109,7 +112,8 @@ export function decideInput(
       ({ request: { requestId } }) => given.has(requestId) || interrupted?.has(requestId),
     );
     const { head } = proposal;
-    addEnding(proposal, admitted, makeInterruptEvents({ head, approvals }, { at: now, by }));
+    const interrupting = { at: now, by, findAgent };
+    addEnding(proposal, admitted, makeInterruptEvents({ head, approvals }, interrupting));
   }
   if (input.messages.length === 0) return;
   const messages = listNewMessages(state, input, principalId);
@@ -121,7 +125,7 @@ export function decideInput(
   if (whilePending === 'cancel') {
     const { reason } = actTerms.send;
     const { head } = proposal;
-    const cancelling = { reason, at: now, by };
+    const cancelling = { reason, at: now, by, findAgent };
     const held = listUnstartedApprovals(proposal).filter(isHeld);
     addEnding(proposal, admitted, cancelOpenEvents(head, cancelling));
     if (admitted.endings !== undefined) refuseUnasked(admitted.endings, held);
