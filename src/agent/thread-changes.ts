@@ -81,8 +81,11 @@ export async function stopThread(
   log: ThreadLog,
   by: AnswerOptions,
 ): Promise<void> {
-  /* Below first: if this process dies before the end, nothing starts there that the log here says is stopped. A run ends its own. */
-  if (!isRunning(log.state.head, context.now())) await stopBelow(context, log, by);
+  /*
+   * Below first: if this process dies before the end, nothing starts there that the log here says is stopped. A run ends its own. A sub-agent
+   * that can't be reached does not keep this thread from being stopped.
+   */
+  if (!isRunning(log.state.head, context.now())) await stopBelow(context, log, by).catch(() => {});
   await performAct({ context, log, act: { type: 'stop' }, by });
   await waitUntilEnded(context, log);
   await stopBelow(context, log, by);
@@ -91,7 +94,9 @@ export async function stopThread(
 /** Stops the sub-agents of a thread, whose threads may be due without this one's being so. */
 async function stopBelow(context: AgentContext, log: ThreadLog, by: AnswerOptions): Promise<void> {
   const delegated = listDelegatedCalls(context, log.state);
-  await Promise.all(delegated.map(async ({ delegation, call }) => delegation.stop(call, by)));
+  const stopping = delegated.map(async ({ delegation, call }) => delegation.stop(call, by));
+  for (const each of await Promise.allSettled(stopping))
+    if (each.status === 'rejected') throw each.reason;
 }
 
 /** Cancels a thread's work with the call of the parent thread that it was for. The agent of that thread has asked who may. */

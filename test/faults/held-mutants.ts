@@ -25,6 +25,14 @@ export const heldMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a stop reaches its own thread where a sub-agent cannot be reached',
+    within: 'stopThread',
+    from: '.catch(() => {})',
+    to: '',
+    suite: below('can’t be reached'),
+    sentence: failed,
+  },
+  {
     promise: 'a cancellation leaves the calls of a sub-agent that is at work',
     within: 'cancelOpenEvents',
     from: '&& !isRunning(head, at)',
@@ -59,7 +67,7 @@ export const heldMutants: readonly SourceMutant[] = [
   {
     promise: 'a stop reaches the sub-agents before the log says that it is one',
     within: 'stopThread',
-    from: 'if (!isRunning(log.state.head, context.now())) await stopBelow(context, log, by);',
+    from: 'if (!isRunning(log.state.head, context.now())) await stopBelow(context, log, by).catch(() => {});',
     to: '',
     suite: below('where the process dies at append'),
     sentence: failed,

@@ -247,6 +247,27 @@ test('a process that dies once the sub-agent has recorded a release loses none: 
   expect(office.payments).toHaveLength(1);
 });
 
+test('a stop holds what is approved above a sub-agent that can’t be reached, and says that it can’t', async () => {
+  const below = memoryStore();
+  const office = new AgentOffice();
+  const calls = [ask('b1', 'buy', 'Pay.'), pay('p2', 'ACME')];
+  const store = { ...below };
+  const buyer = office.payer('buyer', [{ calls: [pay('p1', 'ACME')] }], { store });
+  const tools = { buy: office.tool(buyer), pay: office.pay };
+  const manager = office.payer('manager', [{ calls }], { tools });
+  const thread = await manager.thread('t');
+  await manager.run('Pay.', thread, eve);
+  const own = thread.activeApprovalRequests.filter(({ path }) => path === undefined);
+  await manager.respond(
+    own.map((request) => request.approve()),
+    thread,
+    boss,
+  );
+  store.read = async () => Promise.reject(new Error('The store is down.'));
+  await expect(manager.stop(thread, eve)).rejects.toThrow('The store is down.');
+  expect(held(thread)).toEqual(['p2']);
+});
+
 test.each([1, 2])(
   'where the process dies at append %i of a stop, nothing starts that the log says is stopped',
   async (point) => {
