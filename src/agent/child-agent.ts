@@ -43,6 +43,8 @@ export interface ChildThread {
   release(requestIds: readonly string[], by: AnswerOptions): Promise<void>;
   /** Cancels the calls of these approvals that have not begun. */
   takeBack(requestIds: readonly string[], undoing: Undoing): Promise<void>;
+  /** Cancels these open requests, and nothing else. */
+  cancelRequests(cancelled: CancelledAbove): Promise<void>;
   /** Records that somebody else is to answer. Rejects, as `agent.reassign` does, for a person who may not answer. */
   reassign(reassignment: Reassignment): Promise<void>;
   /** Records that a person takes back their approval. Rejects, as `agent.withdraw` does, if there is none. */
@@ -60,8 +62,13 @@ export interface ParentCancellation {
   reason: string;
   /** The person who does it. */
   by: AnswerOptions;
-  /** Whether its run ends too. */
-  stops?: boolean;
+}
+
+/** The requests of a child thread that were cancelled in the thread above, and who did it. */
+export interface CancelledAbove {
+  reason: string;
+  /** By request id. */
+  cancelledBy: ReadonlyMap<string, AnswerOptions>;
 }
 
 /** The key of the method that gives an agent's tools to the agents above it. A registered symbol, so that it works across two copies of the package. */

@@ -7,7 +7,7 @@ import { parseActor, parseInput } from './input/parse-input.ts';
 import { standsEverywhere } from './input/call-may-answer.ts';
 import { admitEnding } from './input/admit-input.ts';
 import { listUnstarted, releaseApprovals, takeBackApprovals } from './input/recorded-approvals.ts';
-import { checkAnswers } from './thread-changes.ts';
+import { cancelRequests, checkAnswers } from './thread-changes.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { runThread } from './run-thread.ts';
 import type { ThreadHandles } from './thread-handles.ts';
@@ -57,6 +57,10 @@ export async function openChildThread(
     takeBack: async (requestIds, undoing) => {
       await threads.update(log);
       await takeBackApprovals(context, log, requestIds, undoing);
+    },
+    cancelRequests: async (cancelled) => {
+      await threads.update(log);
+      await cancelRequests(context, log, cancelled);
     },
     check: async ({ response, principal, channel, ...above }) => {
       await threads.update(log);

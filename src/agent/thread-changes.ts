@@ -1,3 +1,5 @@
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import { describeClosedBy } from '../policy/same-person.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
@@ -13,20 +15,21 @@ import {
   makeIdleEnd,
 } from './agent-response.ts';
 import type { FollowUps } from './calls/expire-requests.ts';
-import type { ParentCancellation } from './child-agent.ts';
+import { cancelSomeEvents } from './calls/close-requests.ts';
+import type { CancelledAbove, ParentCancellation } from './child-agent.ts';
 import type { CheckedAnswers } from './calls/delegation.ts';
 import { decideInput } from './input/decide-input.ts';
 import { admitInput } from './input/admit-input.ts';
 import { recordBelow } from './input/answers-below.ts';
 import { prepareExpiry } from './input/prepare-expiry.ts';
-import { listDelegatedCalls } from './input/recorded-approvals.ts';
+import { listApprovalsBelow, listDelegatedCalls } from './input/recorded-approvals.ts';
 import { untilSettled } from './input/ask-again.ts';
 import { type AdmittedInput, listPassedDown } from './input/admitted-input.ts';
 import type { ParsedInput, AnswerOptions, MayAnswer } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import { makeAbandonedEvents, waitUntilEnded } from './run/run-end.ts';
-import { isRunning } from '../thread/thread-head.ts';
-import { findOpenRequest } from '../thread/open-requests.ts';
+import { isRunning, isSamePlace } from '../thread/thread-head.ts';
+import { findOpenRequest, listAskedDuring } from '../thread/open-requests.ts';
 
 /** Checks answers, and throws for the first that is refused. The result records them, and runs nothing. */
 export async function checkAnswers(
@@ -99,14 +102,35 @@ async function stopBelow(context: AgentContext, log: ThreadLog, by: AnswerOption
     if (each.status === 'rejected') throw each.reason;
 }
 
-/** Cancels a thread's work with the call of the parent thread that it was for. The agent of that thread has asked who may. */
+/** Cancels a thread's work with the call of the parent thread that it was for, and ends its run. The agent of that thread has asked who may. */
 export async function cancelUnasked(
   context: AgentContext,
   log: ThreadLog,
-  { reason, by, stops = false }: ParentCancellation,
+  { reason, by }: ParentCancellation,
 ): Promise<void> {
   await context.commitCancelled(log, (proposal) => cancelWork(context, proposal, { reason, by }));
-  if (stops) await stopThread(context, log, by);
+  await stopThread(context, log, by);
+}
+
+/** Cancels the requests of a child thread that people have cancelled in the thread above. Nobody was asked about what it asks besides: that stays. */
+export async function cancelRequests(
+  context: AgentContext,
+  log: ThreadLog,
+  { reason, cancelledBy }: CancelledAbove,
+): Promise<void> {
+  const { now, principalId } = context;
+  const senders = new Map(
+    [...cancelledBy].map(([requestId, by]) => [requestId, describeClosedBy(by, principalId)]),
+  );
+  const approved = await listApprovalsBelow(context, log.state);
+  await context.commitCancelled(log, (proposal) => {
+    const { head } = proposal;
+    const isOver = (call: ToolCallRecord): boolean =>
+      call.status === 'deferred' &&
+      listAskedDuring(head, call).every(({ request }) => senders.has(request.requestId)) &&
+      approved.every(({ asking }) => !isSamePlace(asking.beside, call));
+    proposal.add(...cancelSomeEvents(head, senders, { reason, at: now(), isOver }));
+  });
 }
 
 /** The response to a cancellation. */

@@ -7,7 +7,7 @@ import {
   type Execution,
   makeOutcome,
 } from '../agent/calls.ts';
-import { cancelForParent, type ChildThread, type ParentableAgent } from '../agent/child-agent.ts';
+import type { ChildThread, ParentableAgent } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input.ts';
 import { readErrorText } from '../content/app-errors.ts';
 import type { ToolCallRecord, WorkingAgent, CallPlace } from '../content/tool-call.ts';
@@ -108,13 +108,14 @@ export class AgentWork {
     const signal = AbortSignal.any([work.signal, ...this.#timeLimit(record, work.now())]);
     try {
       signal.throwIfAborted();
-      const cancelled = thread.activeRequests
-        .map(({ requestId }) => work.cancelledBy(requestId))
-        .find((by) => by !== undefined);
-      if (cancelled !== undefined) {
-        const reason = 'The request was cancelled in the parent thread.';
-        await this.#agent[cancelForParent](thread, { reason, by: cancelled });
-      }
+      const cancelledBy = new Map(
+        thread.activeRequests.flatMap(({ requestId }): [string, AnswerOptions][] => {
+          const by = work.cancelledBy(requestId);
+          return by === undefined ? [] : [[requestId, by]];
+        }),
+      );
+      const reason = 'The request was cancelled in the parent thread.';
+      if (cancelledBy.size > 0) await this.#child.cancelRequests({ reason, cancelledBy });
       if (await this.#isUndecided(work)) {
         return await this.#fail(
           'waits for more answers to a request that the parent thread has closed as answered.',

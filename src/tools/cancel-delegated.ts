@@ -94,5 +94,5 @@ export async function giveUp(
   thread: AgentThread,
   { reason, by = {} }: { reason: string; by?: AnswerOptions | undefined },
 ): Promise<void> {
-  if (thread.revision > 0) await agent[cancelForParent](thread, { reason, by, stops: true });
+  if (thread.revision > 0) await agent[cancelForParent](thread, { reason, by });
 }

@@ -420,6 +420,44 @@ test('a cancellation ends no call whose sub-agent is at work', async () => {
   expect(ends).toMatchObject([{ status: 'succeeded', output: 'Paid.' }]);
 });
 
+test('a cancellation ends nothing that a sub-agent at work asks afterwards', async () => {
+  const small: MayAnswer = ({ principal, request }) =>
+    principal === 'boss' ||
+    (request.type === 'approval-request' && request.toolCall?.toolCallId === 'p1');
+  const office = new AgentOffice();
+  const looked = Promise.withResolvers<string>();
+  const look = tool({ inputSchema: z.object({}), execute: async () => looked.promise });
+  const payer = office.payer('payer', [{ calls: [pay('p2', 'ACME')] }, { text: 'Paid.' }]);
+  const calls = [
+    { id: 'l1', name: 'look', input: {} },
+    pay('p1', 'Ann'),
+    ask('x1', 'have', 'Pay.'),
+  ];
+  const buyer = office.payer('buyer', [{ calls }, { text: 'One.' }], {
+    tools: { look, pay: office.pay, have: office.tool(payer) },
+    toolCallConcurrency: 1,
+  });
+  const tools = { buy: office.tool(buyer) };
+  const script = [{ calls: [ask('b1', 'buy', 'Pay.')] }, { text: 'Done.' }];
+  const manager = office.agent('manager', script, { tools, mayAnswer: small });
+  const thread = await manager.thread('t');
+  const running = manager.run('Pay.', thread, eve);
+  await waitFor(() => expect(thread.activeApprovalRequests).toHaveLength(1));
+  await manager.cancel(thread, 'No.', eve);
+  looked.resolve('Cheap.');
+  const { approvalRequests } = await running;
+  expect(approvalRequests).toMatchObject([{ toolCall: { toolCallId: 'p2' } }]);
+  expect(await errorCode(manager.cancel(thread, 'No.', eve))).toBe('not-allowed');
+  const paid = approvalRequests.map((request) => request.approve());
+  expect(await manager.run(paid, thread, boss)).toMatchObject({ text: 'Done.' });
+  expect(office.payments).toMatchObject([{ to: 'ACME' }]);
+  const child = await buyer.thread(thread.calls[0]?.agent?.threadId ?? '');
+  expect(child.decisions).toMatchObject([
+    { status: 'cancelled', closedBy: { principal: 'eve' } },
+    { status: 'approved', principal: 'boss' },
+  ]);
+});
+
 test('three levels deep, a stop holds the approved call, and the boss releases it from above', async () => {
   const office = new AgentOffice();
   const payer = office.payer('payer', [{ calls: [pay('p1', 'ACME')] }, { text: 'Paid.' }], {

@@ -143,6 +143,32 @@ export function cancelOpenEvents(head: ThreadHead, cancelling: Cancelling): Thre
   return [...requests, ...awaited];
 }
 
+/**
+ * The events that cancel the open requests which people have cancelled in the thread above, and nothing else. A deferred call that asked them
+ * ends, too, if `isOver` says that it waits for nothing else.
+ */
+export function cancelSomeEvents(
+  head: ThreadHead,
+  cancelledBy: ReadonlyMap<string, ClosedBy>,
+  { reason, at, isOver }: Omit<Closing, 'by'> & { isOver: (call: ToolCallRecord) => boolean },
+): ThreadEvent[] {
+  const ended = new Map<ToolCallRecord, ClosedBy>();
+  const closed = head.openRequests.flatMap(({ request, place, beside }): ThreadEvent[] => {
+    const by = cancelledBy.get(request.requestId);
+    if (by === undefined) return [];
+    const asking = callAt(head, beside);
+    if (asking !== undefined && isOver(asking)) ended.set(asking, by);
+    const cancelling = { cause: 'cancelled', reason, at, by } as const;
+    return closeEvents(request.requestId, callAt(head, place), cancelling);
+  });
+  const ends = [...ended].map(([call, by]): ThreadEvent => ({
+    ...endOfDeferred(call, reason),
+    ...pickSender(by),
+    at,
+  }));
+  return [...closed, ...ends];
+}
+
 function endOfDeferred(
   { step, index, agent: working }: ToolCallRecord,
   reason: string,
