@@ -1,6 +1,6 @@
 import type { Tool, ToolSet } from 'ai';
 import { receiveAnswers, type ToolRunOptions } from '../agent/calls.ts';
-import { mcpMetadataSchema } from '../content/mcp-tool.ts';
+import { mcpMetadataSchema } from '../json/mcp-tool.ts';
 import { SerialWork } from '../content/waiting.ts';
 import { type ElicitingAgent, Elicitations } from './ask-elicitations.ts';
 import { ElicitationRefused, type ElicitationResult } from './elicitation.ts';

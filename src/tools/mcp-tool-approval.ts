@@ -1,6 +1,6 @@
 import type { ToolSet } from 'ai';
 import { z } from 'zod';
-import { mcpMetadataSchema } from '../content/mcp-tool.ts';
+import { mcpMetadataSchema } from '../json/mcp-tool.ts';
 import type { ToolApprovalStatus } from '../policy/tool-approval.ts';
 
 /** What a rule for all tools reads of a call. */

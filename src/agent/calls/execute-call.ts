@@ -2,7 +2,7 @@ import type { JSONValue, ModelMessage, Tool, ToolExecutionOptions, ToolResultPar
 import { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
 import { copyPlain } from '../../json/json-value.ts';
-import { readMcpError } from '../../content/mcp-tool.ts';
+import { readMcpError } from '../../json/mcp-tool.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { type Awaitable, continueWith } from '../../content/waiting.ts';
 import { type PrincipalId, findSoleRequester } from '../../policy/same-person.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
 import { type FieldFault, readSchemaFault } from '../../json/field-fault.ts';
 import { copyPlain } from '../../json/json-value.ts';
-import { isFromMcpServer, omitFormats } from '../../content/mcp-tool.ts';
+import { isFromMcpServer, omitFormats } from '../../json/mcp-tool.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import { makeOnce } from '../../content/once.ts';
 import { isEqualJson, toCanonicalText } from '../../policy/digest.ts';

@@ -1,7 +1,7 @@
 import { asSchema } from 'ai';
 import { z } from 'zod';
 import { renderSchemaError } from '../../../json/field-fault.ts';
-import { readMcpError } from '../../../content/mcp-tool.ts';
+import { readMcpError } from '../../../json/mcp-tool.ts';
 import type { Caller, SendCallback } from './callers.ts';
 import { type OpenPrompts, makeUserAsker } from './ask-user.ts';
 import { makeSessionAsker, makeSessionGrants } from './session-grants.ts';

@@ -1,6 +1,6 @@
 import type { Tool } from 'ai';
 import { z } from 'zod';
-import { formatKeyword, secretKeywords } from '../json/format-keywords.ts';
+import { formatKeyword, secretKeywords } from './format-keywords.ts';
 
 /** What `@ai-sdk/mcp` puts in the metadata of a tool, by which a tool of an MCP client is recognised. */
 export const mcpMetadataSchema = z.object({ clientName: z.string() });
