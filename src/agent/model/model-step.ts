@@ -14,8 +14,15 @@ import { endsHere, listAssistantParts, type ProviderRequest } from '../../thread
 import type { StepMetadata, PreparedRecord } from '../../thread/events.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type ModelAnswer, readModelName, traceModel, tracesModel } from '../../thread/tracing.ts';
-import { type PrepareStep, stepSettingNames, prepare, recordSettings } from './prepare-step.ts';
+import {
+  type PreparedStep,
+  type PrepareStep,
+  stepSettingNames,
+  prepare,
+  recordSettings,
+} from './prepare-step.ts';
 import { mapAnswerableRequests, carriesApproval } from './provider-requests.ts';
+import { makeSendable, mendText } from './sendable-messages.ts';
 import {
   type DeltaReceiver,
   unwrapProviderError,
@@ -121,21 +128,22 @@ export function makeModelSteps(fixed: FixedSettings): StepSource {
         : await prepare({ ...fixed, runtimeContext, prepareStep }, state);
     if (prepared || ofRun) onPrepared({ ...sent, ...recordSettings(prepared ?? {}, ofRun ?? {}) });
     const settings = ofRun === undefined ? fixed.settings : { ...fixed.settings, ...ofRun };
-    const messages = state.messages.slice();
+    const messages = makeSendable(state.messages.slice());
+    const changed = prepared && makeSendableStep(prepared);
     const model = prepared?.model ?? fixed.model;
     const asked = receiver === undefined ? model : wrapStreaming(model, receiver);
     let result: GenerateResult;
     try {
       result = await generateText({
         ...settings,
-        ...(prepared && { prepareStep: () => ({ ...prepared, model: undefined }) }),
+        ...(changed && { prepareStep: () => ({ ...changed, model: undefined }) }),
         ...(output && { output }),
-        ...(carriesApproval(prepared?.messages ?? messages) && { maxRetries: 0 }),
+        ...(carriesApproval(changed?.messages ?? messages) && { maxRetries: 0 }),
         repairToolCall: repairOwn(settings.repairToolCall),
         model: wrapTraced(asked, { threadId: state.threadId, step: state.head.steps }),
         messages,
         tools,
-        instructions,
+        instructions: mendText(instructions),
         ...pickIncludedContext(runtimeContext, settings),
         abortSignal: signal,
       });
@@ -153,6 +161,14 @@ export function makeModelSteps(fixed: FixedSettings): StepSource {
       usage: result.usage,
       metadata: readStepMetadata(result),
     };
+  };
+}
+
+function makeSendableStep({ messages, instructions, ...prepared }: PreparedStep): PreparedStep {
+  return {
+    ...prepared,
+    ...(messages && { messages: makeSendable(messages) }),
+    ...(instructions !== undefined && { instructions: mendText(instructions) }),
   };
 }
 
