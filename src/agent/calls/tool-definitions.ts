@@ -82,7 +82,7 @@ async function defineTools(
   const contexts = new Map(Object.entries(toolsContext));
   const definitions = await Promise.all(
     Object.entries(tools).map(([name, tool]) =>
-      defineTool(name, tool, { given: contexts.get(name), report }),
+      defineTool(name, tool, { ofTool: contexts.get(name), report }),
     ),
   );
   return Object.assign(new Map(definitions.map((each) => [each.name, each])), {
@@ -93,16 +93,18 @@ async function defineTools(
 async function defineTool(
   name: string,
   tool: Tool,
-  { given, report }: { given: unknown; report: ReportUnreadable },
+  { ofTool, report }: { ofTool: unknown; report: ReportUnreadable },
 ): Promise<ToolDefinition> {
-  const context = await validateToolContext(name, tool, given);
-  const description =
-    typeof tool.description === 'function' ? tool.description({ context }) : tool.description;
+  const context = await validateToolContext(name, tool, ofTool);
+  const { description: given } = tool;
+  /* A text that changes while a call waits is another tool. One that a function makes anew for each request says so. */
+  const identified = typeof given === 'function' ? undefined : given;
+  const description = typeof given === 'function' ? () => given({ context }) : given;
   const { schema: inputSchema, canonical } = await readSchemaJson(tool);
   const validation = makeInputValidation(name, tool, { schemaText: canonical, report });
   const ready = jsonSchema(inputSchema, { validate: validation.call });
   const { version, annotations } = tool.metadata ?? {};
-  const identity = { name, description, title: tool.title, version, annotations };
+  const identity = { name, description: identified, title: tool.title, version, annotations };
   return {
     name,
     tool,
@@ -125,7 +127,7 @@ async function defineTool(
  */
 function makeModelTool(
   tool: Tool,
-  description: string | undefined,
+  description: Tool['description'],
   inputSchema: ReturnType<typeof jsonSchema>,
 ): ToolSet[string] {
   const { title, providerOptions, metadata, deferLoading } = tool;
