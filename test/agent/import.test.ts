@@ -350,7 +350,7 @@ test('a thread of another agent is not imported into', async () => {
 });
 
 test('a call id that a provider gave again gets a new one, the same for each import', async () => {
-  const metadata = { providerOptions: { p: { itemId: 'c1' } } };
+  const metadata = { providerOptions: { p: { itemId: 'c1' }, q: { signature: 's1' } } };
   const messages: ModelMessage[] = [
     ...conversation,
     { role: 'user', content: 'Again' },
@@ -373,6 +373,8 @@ test('a call id that a provider gave again gets a new one, the same for each imp
   expect(idsOf('tool-result')).toEqual(['c1', 'c1_2', 'c1_2_2', 'c1_3']);
   expect(idsOf('tool-approval-request')).toEqual(['c1', 'c1_2']);
   expect(JSON.stringify(thread)).not.toContain('itemId');
+  /* Some providers want back what they sent with a call. */
+  expect(JSON.stringify(thread)).toContain('s1');
   expect((await world.agent().thread('t', { messages })).revision).toBe(2);
   await agent.run([], thread);
   expect(['c1', 'c1_2', 'c1_2_2', 'c1_3']).not.toContain(thread.calls[0]?.toolCallId);

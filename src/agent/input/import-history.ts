@@ -13,6 +13,7 @@ import { isEqualJson } from '../../policy/digest.ts';
 import type { PrincipalId } from '../../policy/same-person.ts';
 import { whyNotStrictJson } from '../../json/strict-json.ts';
 import { importedMessageSchemas, convertFromUIMessage } from '../model/message-schemas.ts';
+import { omitItemId } from '../model/record-step.ts';
 import { findFileFault, hasContent, parseActor, type AnswerOptions } from './parse-input.ts';
 import { listImportedMessages, withMessageId } from '../../thread/app-messages.ts';
 import { copyAsLogged, toJson } from '../../json/tagged-json.ts';
@@ -288,8 +289,9 @@ class HistoryCheck {
     const newId = isRepeated ? this.#unusedId(toolCallId) : toolCallId;
     this.#callIds.add(newId);
     this.#open.set(toolCallId, { position, toolCallId: newId, toolName, isProviders });
-    /* Provider metadata refers to the call by its old id. */
-    return isRepeated ? { ...part, toolCallId: newId, providerOptions: undefined } : part;
+    return isRepeated
+      ? { ...part, toolCallId: newId, providerOptions: omitItemId(part.providerOptions) }
+      : part;
   }
 
   /* Providers reject repeated ids. The new one derives from the old one, so that the same history is the same thread. */

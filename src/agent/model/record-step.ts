@@ -93,8 +93,18 @@ function recordPart(
 ): ToolCallPart {
   const recorded = { ...part, toolCallId, toolName, input };
   if (toolCallId === part.toolCallId || providerApprovalId !== undefined) return recorded;
-  /* Provider metadata refers to the call by its old id. */
-  return { ...recorded, providerOptions: undefined };
+  return { ...recorded, providerOptions: omitItemId(part.providerOptions) };
+}
+
+/** Provider metadata of a call that gets another id, without the old one, as OpenAI has it. All else goes back, such as a thought signature. */
+export function omitItemId(
+  options: ToolCallPart['providerOptions'] = {},
+): ToolCallPart['providerOptions'] {
+  const kept = Object.entries(options).map(([provider, { itemId: _old, ...own }]) => [
+    provider,
+    own,
+  ]);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
 /** A provider's request, reduced to what the thread needs. */
