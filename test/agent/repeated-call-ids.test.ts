@@ -15,8 +15,8 @@ const callSchema = z.object({
 /** A gateway to Gemini whose responses have these call ids, and what it was last asked. */
 function gateway(ids: readonly string[]) {
   const bodies: unknown[] = [];
-  const fetch: typeof globalThis.fetch = async (_url, init) => {
-    const index = bodies.push(JSON.parse(String(init?.body))) - 1;
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    const index = bodies.push(await new Request(url, init).json()) - 1;
     const id = ids[index];
     const google = { thought_signature: `sig${index}` };
     const named = { name: 'pay', arguments: `{"to":"${index}"}` };

@@ -314,6 +314,8 @@ test('the boss cancels it, too, where the process died that had resumed the sub-
   expect([...office.payments, ...next.payments]).toEqual([]);
 });
 
+const reconcile = async () => ({ status: 'succeeded', output: 'Slow.' }) as const;
+
 test('the boss cancels it, too, where the process died in which the sub-agent was at work for the first time', async () => {
   let time = Date.now();
   const now = (): number => time;
@@ -327,7 +329,6 @@ test('the boss cancels it, too, where the process died in which the sub-agent wa
   });
   /** The manager of a process, and whether its sub-agent could find out what became of the slow call. */
   const begin = (office: AgentOffice, script: ScriptedStep[]): Agent => {
-    const reconcile = async () => ({ status: 'succeeded', output: 'Slow.' }) as const;
     const buyer = office.payer('buyer', script, {
       ...options,
       tools: { slow, pay: office.pay },
@@ -396,12 +397,12 @@ test('a cancellation takes back what is approved below a call whose sub-agent is
 
 test('a cancellation ends no call whose sub-agent is at work', async () => {
   const office = new AgentOffice();
-  const [asked, replies] = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
+  const [begins, replies] = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
   let steps = 0;
   const { model } = scriptedModel(async () => {
     steps += 1;
     if (steps === 1) return { calls: [pay('p1', 'ACME')] };
-    asked.resolve(undefined);
+    begins.resolve(undefined);
     await replies.promise;
     return { text: 'Paid.' };
   });
@@ -412,7 +413,7 @@ test('a cancellation ends no call whose sub-agent is at work', async () => {
   const { approvalRequests } = await manager.run('Pay.', thread, eve);
   const approvals = approvalRequests.map((request) => request.approve());
   const running = manager.run(approvals, thread, boss);
-  await asked.promise;
+  await begins.promise;
   await manager.cancel(await manager.thread('t'), 'No.', boss);
   replies.resolve(undefined);
   await running;
@@ -420,10 +421,11 @@ test('a cancellation ends no call whose sub-agent is at work', async () => {
   expect(ends).toMatchObject([{ status: 'succeeded', output: 'Paid.' }]);
 });
 
+const small: MayAnswer = ({ principal, request }) =>
+  principal === 'boss' ||
+  (request.type === 'approval-request' && request.toolCall?.toolCallId === 'p1');
+
 test('a cancellation ends nothing that a sub-agent at work asks afterwards', async () => {
-  const small: MayAnswer = ({ principal, request }) =>
-    principal === 'boss' ||
-    (request.type === 'approval-request' && request.toolCall?.toolCallId === 'p1');
   const office = new AgentOffice();
   const looked = Promise.withResolvers<string>();
   const look = tool({ inputSchema: z.object({}), execute: async () => looked.promise });

@@ -424,32 +424,31 @@ describe('a run that fails', () => {
   });
 });
 
+const mayAnswer: AgentOptions['mayAnswer'] = ({ principal }) => principal === 'ann';
+
+const readCall = ({ thread, chat }: At) =>
+  chat.messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => {
+      const shown = thread.show(part);
+      return shown?.type === 'call' ? shown.says : [];
+    }),
+  );
+
+/** A page on which Ann has approved a booking and somebody has stopped the agent before it began, and who looks at it. */
+async function heldPage(viewer: string) {
+  let principal = 'ann';
+  const at = site(one, { mayAnswer }, { authorize: () => ({ principal }) });
+  const { agent } = at;
+  const thread = await agent.thread('t');
+  const [request] = (await agent.run('Book', thread)).approvalRequests;
+  await agent.respond(request?.approve() ?? [], thread, { principal: 'ann' });
+  await agent.stop(thread, { principal: 'eve' });
+  principal = viewer;
+  const page = await at.page();
+  return { ...at, page };
+}
+
 describe('an approved call that a stop holds', () => {
-  const isDecider = (principal: unknown): boolean => principal === 'ann';
-
-  /** A page on which Ann has approved a booking and somebody has stopped the agent before it began, and who looks at it. */
-  async function heldPage(viewer: string) {
-    let principal = 'ann';
-    const mayAnswer: AgentOptions['mayAnswer'] = (asked) => isDecider(asked.principal);
-    const at = site(one, { mayAnswer }, { authorize: () => ({ principal }) });
-    const { agent } = at;
-    const thread = await agent.thread('t');
-    const [request] = (await agent.run('Book', thread)).approvalRequests;
-    await agent.respond(request?.approve() ?? [], thread, { principal: 'ann' });
-    await agent.stop(thread, { principal: 'eve' });
-    principal = viewer;
-    const page = await at.page();
-    return { ...at, page };
-  }
-
-  const readCall = ({ thread, chat }: At) =>
-    chat.messages.flatMap(({ parts }) =>
-      parts.flatMap((part) => {
-        const shown = thread.show(part);
-        return shown?.type === 'call' ? shown.says : [];
-      }),
-    );
-
   test('is shown so, and goes on for somebody who may reject it', async () => {
     const { page, world, stored } = await heldPage('ann');
     expect(page.thread.isHeld).toBe(true);

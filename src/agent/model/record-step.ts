@@ -100,11 +100,9 @@ function recordPart(
 export function omitItemId(
   options: ToolCallPart['providerOptions'] = {},
 ): ToolCallPart['providerOptions'] {
-  const kept = Object.entries(options).map(([provider, { itemId: _old, ...own }]) => [
-    provider,
-    own,
-  ]);
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  const kept: NonNullable<ToolCallPart['providerOptions']> = {};
+  for (const [provider, { itemId: _old, ...own }] of Object.entries(options)) kept[provider] = own;
+  return Object.keys(kept).length === 0 ? undefined : kept;
 }
 
 /** A provider's request, reduced to what the thread needs. */

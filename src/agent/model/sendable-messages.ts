@@ -40,8 +40,9 @@ export function mendText(value: unknown): unknown {
   if (!isList && Object.getPrototypeOf(value) !== Object.prototype) return value;
   const mended: [string, unknown][] = [];
   let isSame = true;
-  for (const [key, item] of Object.entries(value)) {
-    const [newKey, newItem] = [key.toWellFormed(), mendText(item)];
+  for (const [key, item] of Object.entries<unknown>({ ...value })) {
+    const newKey = key.toWellFormed();
+    const newItem = mendText(item);
     isSame &&= newKey === key && newItem === item;
     mended.push([newKey, newItem]);
   }
