@@ -201,6 +201,42 @@ function dyingAfter(appends: number, store: ThreadStore) {
   return { store: { ...store, append }, died: died.promise };
 }
 
+test('an answer that comes just before a run that has nothing left to do ends goes on in it', async () => {
+  const store = memoryStore();
+  const begun = Promise.withResolvers<void>();
+  const { promise: never } = Promise.withResolvers<string>();
+  const look = tool({
+    inputSchema: cityInput,
+    execute: async () => {
+      begun.resolve();
+      return never;
+    },
+  });
+  let booked = 0;
+  const execute = async (): Promise<string> => `booked ${(booked += 1)}`;
+  const tools = { look, book: tool({ inputSchema: cityInput, execute }) };
+  const calls = [{ id: 'c1', name: 'look', input: { city: 'Paris' } }, book('c2', 'Paris')];
+  const { model } = scriptedModel([{ calls }, { text: 'Done.' }]);
+  const settings = { model, tools, toolApproval: { book: 'user-approval' } } as const;
+  const other = createAgent({ ...settings, store });
+  const elsewhere = await other.thread('t');
+  let status: string | undefined;
+  const append: ThreadStore['append'] = async (...input) => {
+    if (status === undefined && JSON.stringify(input[2]).includes('run-ended')) {
+      const answers = elsewhere.activeApprovalRequests.map((request) => request.approve());
+      ({ status } = await other.run(answers, elsewhere));
+    }
+    return store.append(...input);
+  };
+  const agent = createAgent({ ...settings, store: { ...store, append } });
+  const running = agent.run('Go.', await agent.thread('t'));
+  await begun.promise;
+  await other.run([], elsewhere);
+  await other.deliver(elsewhere, 'c1', { status: 'succeeded', output: 'Sunny.' });
+  expect(await running).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect([status, booked]).toEqual(['running', 1]);
+});
+
 test('a process that dies before the model answers: when its lease is over, the next run goes on', async () => {
   const { store, clock, agent, found } = slowWorld();
   found.resolve('a flight');

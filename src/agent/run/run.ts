@@ -4,7 +4,13 @@ import type { Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { hasDueCalls, isModelDue, keepsDecisions } from '../../thread/thread-head.ts';
+import {
+  hasDueCalls,
+  isModelDue,
+  keepsDecisions,
+  needsRun,
+  type ThreadHead,
+} from '../../thread/thread-head.ts';
 import { prepareStarts } from '../calls/check-startable-calls.ts';
 import { turnSteps } from '../../thread/finished-steps.ts';
 import { type DecisionInput, makeDecisionInput } from '../calls/decide-calls.ts';
@@ -52,6 +58,8 @@ export class Run {
   #stepLimit: RunningLimit | undefined;
   /** Whether the previous run ended with `max-steps`. */
   readonly #continues: boolean;
+  /** The head for which it was last found out what is next. Each append makes another one. */
+  #seen: ThreadHead | undefined;
   /** Set once the model is asked. */
   #steps: ModelSteps | undefined;
   /** Set once there is an answer to send. */
@@ -159,6 +167,7 @@ export class Run {
   #advance(): Promise<void> | undefined {
     const signal = this.#signal;
     const { state } = this.#log;
+    this.#seen = state.head;
     const finished = this.#executions.take();
     if (finished.length > 0) return this.#executions.record(finished).then(this.#begin);
     const sent = this.#sending?.take() ?? [];
@@ -196,7 +205,7 @@ export class Run {
     const { state } = this.#log;
     const asking = isModelDue(state.head) && this.#modelSteps.mayTake(state, this.#signal);
     const mayAsk = asking instanceof Promise ? await asking : asking;
-    if (!mayAsk) return this.#commit(() => [{ type: 'run-ended', at: this.#context.now() }]);
+    if (!mayAsk) return this.#commit(({ head }) => this.#endUnlessNews(head));
     /* Nothing starts when the lease has expired: this renews it, or finds that another run has the thread. */
     if (this.#lease.hasExpired) return this.#commit(() => []);
     const { head: seen } = state;
@@ -211,6 +220,13 @@ export class Run {
     /* A step that used an approval that has been taken back is not recorded, but repeated. */
     await this.#commit(({ head }) => (keepsDecisions(head, seen) ? events : []));
     if (!this.#lease.isStopping) this.#modelSteps.recorded();
+  }
+
+  /** The run's end; nothing if there is work that others have appended since: whoever did leaves it to this run. */
+  #endUnlessNews(head: ThreadHead): ThreadEvent[] {
+    const at = this.#context.now();
+    const isNews = this.#log.state.head !== this.#seen && needsRun(head, at);
+    return isNews ? [] : [{ type: 'run-ended', at }];
   }
 
   /** Appends under the lease, then starts the calls that were recorded as started, and no others. */
