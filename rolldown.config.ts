@@ -22,7 +22,7 @@ const json = ['base64', 'json-value'].join('|');
 const thread = ['store-clock', 'tracing.tracing-channel'].join('|');
 const rooms: Record<string, RegExp> = {
   basics: new RegExp(`/src/(errors|json/(${json})|content/(${content})|thread/(${thread}))\\.ts$`),
-  content: /\/src\/(content\/|json\/(bounded-|field-|format-|linear-|mcp-|quick-))/,
+  content: /\/src\/(content\/|view\/group-|json\/(bounded-|field-|format-|linear-|mcp-|quick-))/,
   thread: /\/src\/(thread\/|json\/tagged-|view\/approval-ids)/,
   policy: /\/src\/(policy\/|json\/(strict|input|declared)-|agent\/known-people)/,
   calls: /\/src\/(agent\/(calls\/|child-agent)|json\/)/,

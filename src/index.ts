@@ -30,7 +30,7 @@ export {
   reject,
 } from './content/approval.ts';
 export type { Grant } from './content/grant.ts';
-export { groupRequests, type RequestGroup } from './content/group-requests.ts';
+export { groupRequests, type RequestGroup } from './view/group-requests.ts';
 export {
   hidePrincipals,
   type RequestDecision,

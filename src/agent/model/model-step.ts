@@ -22,7 +22,8 @@ import {
   recordSettings,
 } from './prepare-step.ts';
 import { mapAnswerableRequests, carriesApproval } from './provider-requests.ts';
-import { makeSendable, mendText } from './sendable-messages.ts';
+import { makeSendable } from './sendable-messages.ts';
+import { mendText } from '../../json/well-formed.ts';
 import {
   type DeltaReceiver,
   unwrapProviderError,

@@ -1,4 +1,5 @@
 import type { ModelMessage } from 'ai';
+import { mendText } from '../../json/well-formed.ts';
 
 /* Messages of a thread are frozen, and most need no copy. */
 const sendable = new WeakMap<ModelMessage, ModelMessage>();
@@ -28,24 +29,4 @@ function replaceArguments(message: ModelMessage): ModelMessage {
     content.push(isCall ? { ...part, input: {} } : part);
   }
   return isWrong ? { ...message, content } : message;
-}
-
-/** The value with well-formed text, also in its keys; the value itself if all its text is. */
-export function mendText<VALUE>(value: VALUE): VALUE;
-export function mendText(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (typeof value !== 'object' || value === null) return value;
-  const isList = Array.isArray(value);
-  /* Bytes, URLs and the like have no text of their own. */
-  if (!isList && Object.getPrototypeOf(value) !== Object.prototype) return value;
-  const mended: [string, unknown][] = [];
-  let isSame = true;
-  for (const [key, item] of Object.entries<unknown>({ ...value })) {
-    const newKey = key.toWellFormed();
-    const newItem = mendText(item);
-    isSame &&= newKey === key && newItem === item;
-    mended.push([newKey, newItem]);
-  }
-  if (isSame) return value;
-  return isList ? mended.map(([, item]) => item) : Object.fromEntries(mended);
 }

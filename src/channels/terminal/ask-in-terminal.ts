@@ -1,7 +1,7 @@
 import { renderSchemaError } from '../../json/field-fault.ts';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { describeDeadline, type TimeReader } from '../../content/deadline-words.ts';
-import { groupRequests } from '../../content/group-requests.ts';
+import { groupRequests } from '../../view/group-requests.ts';
 import { normalizeName } from '../../content/look-alikes.ts';
 import {
   type UserInputRequest,

@@ -1,4 +1,4 @@
-import { groupRequests } from '../../../content/group-requests.ts';
+import { groupRequests } from '../../../view/group-requests.ts';
 import { makeNoRights } from '../../../content/no-rights.ts';
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import type { InboxEntry } from '../inbox-api.ts';

@@ -1,7 +1,7 @@
 import { isToolUIPart, type UIMessage } from 'ai';
 import { type ApprovalRequest, approvalRequestSchema, approve } from '../../../content/approval.ts';
 import { inertText } from '../../../content/inert-text.ts';
-import { groupRequests } from '../../../content/group-requests.ts';
+import { groupRequests } from '../../../view/group-requests.ts';
 import { type QuestionRequestContent, questionRequestSchema } from '../../../content/question.ts';
 import { ApprovalForm } from './approval-form.ts';
 import { type FocusTarget, PageFocus } from './page-focus.ts';

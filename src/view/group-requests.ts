@@ -1,6 +1,6 @@
-import type { ApprovalRequest } from './approval.ts';
-import { type ApprovalTerms, type Risk, risks } from './approval-terms.ts';
-import type { ToolCall } from './tool-call.ts';
+import type { ApprovalRequest } from '../content/approval.ts';
+import { type ApprovalTerms, type Risk, risks } from '../content/approval-terms.ts';
+import type { ToolCall } from '../content/tool-call.ts';
 
 /** The parts of a request that put it into a group. */
 type Groupable = Pick<ApprovalRequest, 'requestId' | 'createdAt'> &

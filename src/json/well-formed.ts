@@ -1,0 +1,19 @@
+/** The value with well-formed text, also in its keys; the value itself if all its text is. */
+export function mendText<VALUE>(value: VALUE): VALUE;
+export function mendText(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'object' || value === null) return value;
+  const isList = Array.isArray(value);
+  /* Bytes, URLs and the like have no text of their own. */
+  if (!isList && Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const mended: [string, unknown][] = [];
+  let isSame = true;
+  for (const [key, item] of Object.entries<unknown>({ ...value })) {
+    const newKey = key.toWellFormed();
+    const newItem = mendText(item);
+    isSame &&= newKey === key && newItem === item;
+    mended.push([newKey, newItem]);
+  }
+  if (isSame) return value;
+  return isList ? mended.map(([, item]) => item) : Object.fromEntries(mended);
+}
