@@ -88,10 +88,16 @@ export async function stopThread(
    * Below first: if this process dies before the end, nothing starts there that the log here says is stopped. A run ends its own. A sub-agent
    * that can't be reached does not keep this thread from being stopped.
    */
-  if (!isRunning(log.state.head, context.now())) await stopBelow(context, log, by).catch(() => {});
-  await performAct({ context, log, act: { type: 'stop' }, by });
+  const isReached =
+    !isRunning(log.state.head, context.now()) &&
+    (await stopBelow(context, log, by).then(
+      () => true,
+      () => false,
+    ));
+  const events = await performAct({ context, log, act: { type: 'stop' }, by });
   await waitUntilEnded(context, log);
-  await stopBelow(context, log, by);
+  const hadRun = events.some(({ type }) => type === 'stop-requested');
+  if (!isReached || hadRun) await stopBelow(context, log, by);
 }
 
 /** Stops the sub-agents of a thread, whose threads may be due without this one's being so. */

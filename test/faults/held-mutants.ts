@@ -27,8 +27,8 @@ export const heldMutants: readonly SourceMutant[] = [
   {
     promise: 'a stop reaches its own thread where a sub-agent cannot be reached',
     within: 'stopThread',
-    from: '.catch(() => {})',
-    to: '',
+    from: '() => false',
+    to: '(error: unknown) => { throw error; }',
     suite: below('can’t be reached'),
     sentence: failed,
   },
@@ -67,8 +67,8 @@ export const heldMutants: readonly SourceMutant[] = [
   {
     promise: 'a stop reaches the sub-agents before the log says that it is one',
     within: 'stopThread',
-    from: 'if (!isRunning(log.state.head, context.now())) await stopBelow(context, log, by).catch(() => {});',
-    to: '',
+    from: '!isRunning(log.state.head, context.now()) &&',
+    to: 'false &&',
     suite: below('where the process dies at append'),
     sentence: failed,
   },
