@@ -205,7 +205,7 @@ test('an answer that comes just before a run that has nothing left to do ends go
   const store = memoryStore();
   const begun = Promise.withResolvers<void>();
   const { promise: never } = Promise.withResolvers<string>();
-  const look = tool({
+  const endless = tool({
     inputSchema: cityInput,
     execute: async () => {
       begun.resolve();
@@ -214,8 +214,8 @@ test('an answer that comes just before a run that has nothing left to do ends go
   });
   let booked = 0;
   const execute = async (): Promise<string> => `booked ${(booked += 1)}`;
-  const tools = { look, book: tool({ inputSchema: cityInput, execute }) };
-  const calls = [{ id: 'c1', name: 'look', input: { city: 'Paris' } }, book('c2', 'Paris')];
+  const tools = { look: endless, book: tool({ inputSchema: cityInput, execute }) };
+  const calls = [look('c1', 'Paris'), book('c2', 'Paris')];
   const { model } = scriptedModel([{ calls }, { text: 'Done.' }]);
   const settings = { model, tools, toolApproval: { book: 'user-approval' } } as const;
   const other = createAgent({ ...settings, store });
