@@ -24,11 +24,10 @@ const call = { id: 'c1', name: 'pay', input: { to: 'Ada' } };
 const contextSchema = z.object({ city: z.string() });
 
 /** A tool that pays, whose description says how often it was asked for. */
-function clockedTool(paid: unknown[]) {
-  let hours = 0;
+function clockedTool(paid: unknown[], clock = { hours: 0 }) {
   return tool({
     contextSchema,
-    description: ({ context: { city } }) => `Pays. It is ${(hours += 1)} o'clock in ${city}.`,
+    description: ({ context: { city } }) => `Pays. It is ${(clock.hours += 1)} o'clock in ${city}.`,
     inputSchema: z.object({ to: z.string() }),
     execute: async ({ to }) => paid.push(to),
   });
@@ -54,10 +53,11 @@ test('each request to the model has the description of its moment', async () => 
 test('an approval counts in an agent that is made for each request', async () => {
   const store = memoryStore();
   const paid: unknown[] = [];
+  const clock = { hours: 0 };
   const script = [{ calls: [call] }, { text: 'Done.' }];
   const { model } = describedModel(script);
   const open = async () => {
-    const tools = { pay: clockedTool(paid) };
+    const tools = { pay: clockedTool(paid, clock) };
     const agent = createAgent({
       model,
       store,

@@ -23,30 +23,24 @@ export default function App() {
         <Group key={group.key} group={group} />
       ))}
       {notice && <p role="alert">{notice.text}</p>}
-      {notice?.type === 'failed' && (
-        <button type="button" onClick={() => void chat.tryAgain()}>
-          Try again
-        </button>
-      )}
-      {chat.isHeld && (
-        <button type="button" onClick={() => void chat.resume()}>
-          Resume what was approved
-        </button>
-      )}
+      {notice?.type === 'failed' && <Action label="Try again" run={chat.tryAgain} />}
+      {chat.isHeld && <Action label="Resume what was approved" run={chat.resume} />}
       <form onSubmit={composer.submit}>
         <input aria-label="Message" {...composer.props} />
         <button type="submit" disabled={!composer.canSend}>
           Send
         </button>
-        {chat.isBusy && (
-          <button type="button" onClick={() => void chat.stop()}>
-            Stop
-          </button>
-        )}
+        {chat.isBusy && <Action label="Stop" run={chat.stop} />}
       </form>
     </main>
   );
 }
+
+const Action = ({ label, run }: { label: string; run: () => Promise<void> }) => (
+  <button type="button" onClick={() => void run()}>
+    {label}
+  </button>
+);
 
 const threadId = () => (location.hash ||= `#${crypto.randomUUID()}`).slice(1);
 
