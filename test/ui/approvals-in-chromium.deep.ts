@@ -45,6 +45,31 @@ describe.skipIf(whyNot !== undefined)(`approvals on the page (${whyNot ?? 'in Ch
     expect(at.world.ran).toMatchObject([{ input: { city: 'Rome' } }]);
   }, 30_000);
 
+  test('what a stop holds is shown so, and goes on for who may reject it, and for nobody else', async () => {
+    await using at = await site({ type: 'user-approval', approvers: ['ann'] }, [
+      { calls: [paris('c1')] },
+      { text: 'Booked.' },
+    ]);
+    const { agent, world } = at;
+    const thread = await agent.thread('t');
+    const { approvalRequests } = await agent.run('Book', thread, { principal: 'bob' });
+    const answers = approvalRequests.map((request) => request.approve());
+    await agent.respond(answers, thread, { principal: 'ann' });
+    await agent.stop(thread, { principal: 'bob' });
+    const [ann, bob] = [await at.visit('ann'), await at.visit('bob')];
+    for (const page of [ann, bob])
+      await shows(page, 'approved, and held since the assistant was stopped');
+    await button(bob, 'Resume what was approved').click();
+    await shows(bob, 'You are not allowed to do this.');
+    await shows(bob, 'approved, and held since the assistant was stopped');
+    expect(world.ran).toEqual([]);
+    await button(ann, 'Resume what was approved').click();
+    await shows(ann, 'Booked.');
+    await button(ann, 'Resume what was approved').waitFor({ state: 'detached' });
+    await shows(bob, 'Booked.');
+    expect(world.ran).toHaveLength(1);
+  }, 30_000);
+
   test('approved for this conversation, the next call runs unasked until that is revoked', async () => {
     await using at = await site({ type: 'user-approval', remember: true }, [
       { calls: [paris('c1')] },
