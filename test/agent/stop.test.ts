@@ -399,3 +399,24 @@ test('a stop that comes just before the start of a call keeps it from starting',
   expect(thread.events.map(({ type }) => type)).not.toContain('call-started');
   expect(thread.status).toBe('idle');
 });
+
+test('a turn that was stopped before its reply is resumed also after an answer to a request of the app', async () => {
+  const asked = Promise.withResolvers<unknown>();
+  let steps = 0;
+  const { model } = scriptedModel(async () => {
+    steps += 1;
+    asked.resolve(undefined);
+    if (steps === 1) await new Promise(() => {});
+    return { text: 'Hello.' };
+  });
+  const agent = createAgent({ model, store: memoryStore() });
+  const thread = await agent.thread('t');
+  const running = agent.run('Hi', thread);
+  await asked.promise;
+  await agent.stop(thread);
+  await running;
+  const request = await agent.requestApproval(thread, { key: 'k', text: 'May I?' });
+  await agent.respond(request.approve(), thread);
+  expect(await agent.run([], thread)).toMatchObject({ text: '' });
+  expect(await agent.run([], thread, { resumeStopped: true })).toMatchObject({ text: 'Hello.' });
+});

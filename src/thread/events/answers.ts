@@ -39,7 +39,8 @@ export function applyRequestAnswered(
   const open = takeRequest(draft, event, response.requestId);
   const { place } = open;
   draft.head.failure = undefined;
-  draft.head.isStopped = false;
+  /* A request of the app itself is no part of the turn. */
+  if ((place ?? open.beside ?? open.step) !== undefined) draft.head.isStopped = false;
   const request = applyAnswerEdit(open.request, event);
   const startBy =
     request.type === 'approval-request' ? { startBy: event.at + readStartWithinMs(request) } : {};
