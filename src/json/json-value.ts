@@ -23,6 +23,11 @@ export function isObject(value: unknown): value is AnyObject {
   return typeof value === 'object' && value !== null;
 }
 
+/** Whether a value is an object as `{}` makes it: no list, and of no class. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && Object.getPrototypeOf(value) === Object.prototype;
+}
+
 /* An assignment to this key would change the prototype. */
 function setOwn(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, {

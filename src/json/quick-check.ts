@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPlainObject } from './json-value.ts';
 
 /** Whether a value is valid. */
 type QuickCheck = (value: unknown) => boolean;
@@ -67,10 +68,4 @@ function makeObjectCheck({ shape, catchall }: z.ZodObject['def']): QuickCheck | 
     }
     return missing === 0;
   };
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return (
-    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-  );
 }

@@ -1,4 +1,4 @@
-import { tool, type ToolSet } from 'ai';
+import { tool, type ToolSet, type UserModelMessage } from 'ai';
 import {
   type Agent,
   type AgentOptions,
@@ -152,4 +152,17 @@ describe('arguments that are no JSON', () => {
     await agent.run('Read.', thread);
     expect(thread.calls).toMatchObject([{ input: '{"page": "x', status: 'failed' }]);
   });
+});
+
+test('a message of prepareStep that the app changes between two steps is sent as it is then', async () => {
+  const reminder: UserModelMessage = { role: 'user', content: `First: ${half}` };
+  const { agent, thread, prompts } = await reader(steps, {
+    prepareStep: ({ messages, stepNumber }) => {
+      if (stepNumber > 0) reminder.content = 'Second.';
+      return { messages: [...messages.filter(({ role }) => role !== 'user'), reminder] };
+    },
+  });
+  await agent.run('Read.', thread);
+  expect(JSON.stringify(prompts[0])).toContain('First: a fox \u{FFFD}');
+  expect(JSON.stringify(prompts[1])).toContain('Second.');
 });

@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { mendText } from '../../json/well-formed.ts';
 
-/* Messages of a thread are frozen, and most need no copy. */
+/* Of the messages of a thread, which are frozen. An app may change its own between two steps. */
 const sendable = new WeakMap<ModelMessage, ModelMessage>();
 
 /**
@@ -12,7 +12,7 @@ export function makeSendable(messages: readonly ModelMessage[]): ModelMessage[] 
   const made: ModelMessage[] = [];
   for (const message of messages) {
     const known = sendable.get(message) ?? mendText(replaceArguments(message));
-    sendable.set(message, known);
+    if (Object.isFrozen(message)) sendable.set(message, known);
     made.push(known);
   }
   return made;
