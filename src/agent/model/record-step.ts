@@ -100,9 +100,10 @@ function recordPart(
 export function omitItemId(
   options: ToolCallPart['providerOptions'] = {},
 ): ToolCallPart['providerOptions'] {
-  const kept: NonNullable<ToolCallPart['providerOptions']> = {};
-  for (const [provider, { itemId: _old, ...own }] of Object.entries(options)) kept[provider] = own;
-  return Object.keys(kept).length === 0 ? undefined : kept;
+  const kept = Object.entries(options).map(
+    ([provider, { itemId: _old, ...own }]) => [provider, own] as const,
+  );
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
 /** A provider's request, reduced to what the thread needs. */
