@@ -37,6 +37,17 @@ export function quoteFieldNames(fields: readonly string[]): string {
   return fields.map((field) => JSON.stringify(field.slice(0, 100))).join(', ');
 }
 
+/** All names that a value of a union may have. */
+export type NamesOf<VALUE> = VALUE extends unknown ? keyof VALUE : never;
+
+/** By what other names authors of rules look for the parts of a call. */
+export const callNames = {
+  args: 'input',
+  arguments: 'input',
+  parameters: 'input',
+  name: 'toolName',
+};
+
 /** The names that a part of a function's parameters has. */
 export interface PassedNames {
   /** What the app calls the part, such as `toolCall`. */

@@ -289,7 +289,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'nobody answers through a mayAnswer that reads a name which it does not get',
     within: 'guardMayAnswer',
-    from: 'isWatched ? watchAsked(parameters, asked) : asked',
+    from: 'isWatched ? watchAsked(parameters, asked, names) : asked',
     to: 'asked',
     suite: ['policy/misread-parameters', 'lets nobody approve, although it reads'],
     sentence: /AssertionError/,

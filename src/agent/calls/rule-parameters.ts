@@ -18,7 +18,12 @@ import {
 import type { InputReads } from '../../policy/input-reads.ts';
 import type { RunContext } from '../../policy/run-context.ts';
 import type { RuleHistory } from '../../policy/tool-approval.ts';
-import type { ParameterReads, PassedNames } from '../../policy/watched-reads.ts';
+import {
+  callNames,
+  type NamesOf,
+  type ParameterReads,
+  type PassedNames,
+} from '../../policy/watched-reads.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
 /** The inputs of the rules. */
@@ -56,8 +61,6 @@ interface Watching {
 
 /** Makes the parameters of a rule. */
 export type PassParameters = (asked: AskedRule, watching: Watching, input: unknown) => unknown[];
-
-type NamesOf<VALUE> = VALUE extends unknown ? keyof VALUE : never;
 
 const people = { principal: 'requesters', user: 'requesters', requestedBy: 'requesters' };
 const ofHistory = { requesters: true, calls: true } satisfies Record<keyof RuleHistory, true>;
@@ -107,8 +110,6 @@ const ofOneTool: PassedNames = {
   >,
   others: { ...people, toolsContext: 'toolContext', experimental_context: 'runtimeContext' },
 };
-
-const callNames = { args: 'input', arguments: 'input', parameters: 'input', name: 'toolName' };
 
 const ofToolCall: PassedNames = {
   part: 'toolCall',

@@ -9,7 +9,7 @@ import { makeAnswerable } from '../../content/answerable.ts';
 import { copyPlain } from '../../json/json-value.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import { questionRequestSchema } from '../../content/question.ts';
-import { pickToolCall, type PlainToolCall, toolCallSchema } from '../../content/tool-call.ts';
+import { pickToolCall, toolCallSchema } from '../../content/tool-call.ts';
 import {
   type AskedAnswer,
   type UserInputRequest,
@@ -18,7 +18,12 @@ import {
 import { type Right, readRight } from '../../content/vote.ts';
 import type { HoldpointError } from '../../errors.ts';
 import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
-import { ParameterReads, type PassedNames } from '../../policy/watched-reads.ts';
+import {
+  callNames,
+  type NamesOf,
+  ParameterReads,
+  type PassedNames,
+} from '../../policy/watched-reads.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
 import type { AgentRules } from '../calls/decide-calls.ts';
 import type { GrantSources, MayStand } from '../calls/find-grant.ts';
@@ -129,20 +134,16 @@ export function makeAskedAnswer(
   };
 }
 
-type NamesOf<VALUE> = VALUE extends unknown ? keyof VALUE : never;
-
-const callNames = { toolName: 'request.toolCall.toolName', input: 'request.toolCall.input' };
+const callPlaces = { toolName: 'request.toolCall.toolName', input: 'request.toolCall.input' };
 
 const ofAsked: PassedNames = {
   part: 'its parameter',
-  names: {
-    principal: true,
-    channel: true,
-    request: true,
-    response: true,
-  } satisfies Record<keyof AskedAnswer, true>,
+  names: { principal: true, channel: true, request: true, response: true } satisfies Record<
+    keyof AskedAnswer,
+    true
+  >,
   others: {
-    ...callNames,
+    ...callPlaces,
     user: 'principal',
     toolCall: 'request.toolCall',
     approvers: 'request.approvers',
@@ -159,13 +160,9 @@ function describeParts() {
     request: {
       part: 'request',
       names: { ...approvalRequestSchema.shape, ...questionRequestSchema.shape },
-      others: { ...callNames, args: callNames.input, principal: 'request.requestedBy' },
+      others: { ...callPlaces, args: callPlaces.input, principal: 'request.requestedBy' },
     },
-    toolCall: {
-      part: 'request.toolCall',
-      names: toolCallSchema.shape,
-      others: { args: 'input', name: 'toolName' },
-    },
+    toolCall: { part: 'request.toolCall', names: toolCallSchema.shape, others: callNames },
     response: {
       part: 'response',
       names: {
@@ -178,14 +175,12 @@ function describeParts() {
   };
 }
 
-/** A view of a call of a request, which notes which names are read that it doesn't have. */
-function watchCall(parameters: ParameterReads, call: PlainToolCall): PlainToolCall {
-  return parameters.watch(call, (parts ??= describeParts()).toolCall);
-}
-
 /** What `mayAnswer` is asked, with views that note which names are read that it doesn't get. */
-function watchAsked(parameters: ParameterReads, asked: AskedAnswer): AskedAnswer {
-  const { request: ofRequest, response: ofResponse } = (parts ??= describeParts());
+function watchAsked(
+  parameters: ParameterReads,
+  asked: AskedAnswer,
+  { request: ofRequest, response: ofResponse }: ReturnType<typeof describeParts>,
+): AskedAnswer {
   const request = parameters.watch(asked.request, ofRequest);
   const response = parameters.watch(asked.response, ofResponse);
   return parameters.watch({ ...asked, request, response }, ofAsked);
@@ -207,12 +202,13 @@ export function guardMayAnswer(
     const { toolName = '', input } = toolCall ?? {};
     const reads = new InputReads(inputNames);
     const parameters = new ParameterReads();
+    const names = (parts ??= describeParts());
     const answer = await reads.during(input, (copy, isWatched) => {
       if (approval !== undefined && toolCall !== undefined) {
         const call = { ...toolCall, input: copy };
-        approval.toolCall = isWatched ? watchCall(parameters, call) : call;
+        approval.toolCall = isWatched ? parameters.watch(call, names.toolCall) : call;
       }
-      return mayAnswer(isWatched ? watchAsked(parameters, asked) : asked);
+      return mayAnswer(isWatched ? watchAsked(parameters, asked, names) : asked);
     });
     const problem = parameters.problem ?? describeUndeclared(reads, toolName);
     if (problem === undefined) return answer === true;
