@@ -1,3 +1,4 @@
+import { actTerms } from '../content/act.ts';
 import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
 import type { EventBuffer } from '../content/event-buffer.ts';
 import type { Grant } from '../content/grant.ts';
@@ -269,7 +270,7 @@ export class HoldpointAgent implements Agent<unknown> {
 
   async cancel(
     thread: AgentThread,
-    reason?: string,
+    reason: string = actTerms.cancel.reason,
     options: AnswerOptions = {},
   ): Promise<AgentResponse> {
     const { state } = await this.#perform(thread, { type: 'cancel', reason }, options);

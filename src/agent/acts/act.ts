@@ -18,7 +18,7 @@ interface ActParts {
   deliver: { toolCallId: string; outcome: DeliveredOutcome };
   retract: { messageId?: string | undefined };
   stop: object;
-  cancel: { reason?: string | undefined };
+  cancel: { reason: string };
   revoke: { grant: Grant };
 }
 
@@ -49,6 +49,11 @@ type Admitted<FOUND> = { found: FOUND } | { recordedBelow: MirroredCall };
 export interface Done<TYPE extends SingleAct, FOUND> extends Acting<TYPE> {
   found: FOUND;
   at: number;
+}
+
+/** Admits an act of anybody whom the app lets into the thread: nobody else is asked. */
+export async function admitAnybody(): Promise<{ found: undefined }> {
+  return { found: undefined };
 }
 
 /** How an act is admitted and decided. */

@@ -1,4 +1,3 @@
-import { actTerms } from '../../content/act.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { describeClosedBy } from '../../policy/same-person.ts';
@@ -8,6 +7,7 @@ import {
   callAt,
   type EndedRequest,
   isRunning,
+  isUnfinished,
   type OpenRequest,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
@@ -21,15 +21,13 @@ import { makeAbandonedEvents, makeStopRequest } from '../run/run-end.ts';
 import type { AnswerOptions } from '../input/parse-input.ts';
 import { listApprovalsBelow, takeBackBelow } from '../input/recorded-approvals.ts';
 import { refuseRunning } from './act-refusals.ts';
-import type { ActRow } from './act.ts';
+import { type ActRow, admitAnybody } from './act.ts';
 
 /* What people do with a turn: they stop it, cancel what is open in it, or take back the message that began it. */
 
 /** Stops the thread's run, or ends a turn that is due. What people have approved is held. */
 export const stop: ActRow<'stop'> = {
-  async admit() {
-    return { found: undefined };
-  },
+  admit: admitAnybody,
   decide(proposal, { context, by }) {
     proposal.add(...makeStopRequest(context, proposal.state, by));
   },
@@ -37,26 +35,26 @@ export const stop: ActRow<'stop'> = {
 
 /** Cancels what the person may reject: every request that is open, or approved and unused. Throws `not-allowed` if there is another. */
 export const cancel: ActRow<'cancel', AskedEndings> = {
-  async admit({ context, log: { state }, act: { reason = actTerms.cancel.reason }, by }) {
-    const { mayAnswer } = context;
+  async admit({ context, log: { state }, act: { reason }, by }) {
     const below = await listApprovalsBelow(context, state);
     const own = listCancellable({ state, head: state.head });
     const ended = [...own, ...below.map((each) => each.ended)];
-    const found = await admitEndings(context, state, ended, { by, mayAnswer });
+    const found = await admitEndings(context, state, ended, { by, mayAnswer: context.mayAnswer });
     /* The calls of the others end with this, and their sub-agents with them. */
     const atWork = below.filter(({ asking }) => isAtWork(state.head, asking.beside, context.now()));
     await takeBackBelow(atWork, { reason, by });
     return { found };
   },
-  decide(proposal, { context, act: { reason = actTerms.cancel.reason }, by, found }) {
+  decide(proposal, { context, act: { reason }, by, found }) {
     refuseUnasked(found, listCancellable(proposal));
     cancelWork(context, proposal, { reason, by });
   },
 };
 
-/** Whether a live run works on a delegated call. */
+/** Whether a live run works on a delegated call, which a cancellation therefore does not end. */
 function isAtWork(head: ThreadHead, beside: CallPlace, now: number): boolean {
-  return callAt(head, beside)?.status === 'started' && isRunning(head, now);
+  const call = callAt(head, beside);
+  return call !== undefined && isUnfinished(call) && isRunning(head, now);
 }
 
 /** What cancelling ends: what is open, and what is approved and has not begun. */
@@ -81,9 +79,7 @@ export function cancelWork(
 /** Retracts the app's last message. */
 export const retract: ActRow<'retract'> = {
   isOutermost: true,
-  async admit() {
-    return { found: undefined };
-  },
+  admit: admitAnybody,
   decide(proposal, { context, act: { messageId }, by, at }) {
     refuseRunning(proposal.state, at);
     refuseRetraction(proposal.state, messageId);

@@ -1,12 +1,10 @@
 import { HoldpointError } from '../../errors.ts';
-import type { ActRow } from './act.ts';
+import { type ActRow, admitAnybody } from './act.ts';
 
 /** Ends a standing approval. The store ends its own with the record; one that the thread does not know is not recorded. */
 export const revoke: ActRow<'revoke'> = {
   isFact: true,
-  async admit() {
-    return { found: undefined };
-  },
+  admit: admitAnybody,
   decide(proposal, { act: { grant }, by, at }) {
     const { grantId, scope } = grant;
     if (scope !== 'thread') {

@@ -32,8 +32,8 @@ export function makeOverdueEvents(head: ThreadHead, now: number): ThreadEvent[] 
   const events: ThreadEvent[] = [];
   for (const call of head.calls) {
     if (call.status !== 'deferred' || !isExpired(call, now)) continue;
-    const end = endOfDeferred(call, 'The result did not arrive in time.');
-    events.push(...endEvents(head, { ...end, at: now }));
+    const end = endDeferred(call, { reason: 'The result did not arrive in time.', at: now });
+    events.push(...endEvents(head, end));
   }
   return events;
 }
@@ -125,7 +125,7 @@ export function makeInterruptEvents(
 
 /** The events that cancel open requests, deferred calls, and delegated ones whose process has died: their sub-agents may hold approvals. */
 export function cancelOpenEvents(head: ThreadHead, cancelling: Cancelling): ThreadEvent[] {
-  const { reason, at, by, findAgent } = cancelling;
+  const { at, findAgent } = cancelling;
   const nameAgent = (call: ToolCallRecord): string | undefined =>
     call.agent?.name ?? findAgent(call);
   const requests = head.openRequests.flatMap(({ request, place }) =>
@@ -135,11 +135,7 @@ export function cancelOpenEvents(head: ThreadHead, cancelling: Cancelling): Thre
     nameAgent(call) !== undefined && isUnfinished(call) && !isRunning(head, at);
   const awaited = head.calls
     .filter((call) => call.status === 'deferred' || isLost(call))
-    .map((call): ThreadEvent => ({
-      ...endOfDeferred(call, reason, nameAgent(call)),
-      ...pickSender(by),
-      at,
-    }));
+    .map((call) => endDeferred(call, cancelling, nameAgent(call)));
   return [...requests, ...awaited];
 }
 
@@ -161,25 +157,21 @@ export function cancelSomeEvents(
     const cancelling = { cause: 'cancelled', reason, at, by } as const;
     return closeEvents(request.requestId, callAt(head, place), cancelling);
   });
-  const ends = [...ended].map(([call, by]): ThreadEvent => ({
-    ...endOfDeferred(call, reason),
-    ...pickSender(by),
-    at,
-  }));
-  return [...closed, ...ends];
+  return [...closed, ...[...ended].map(([call, by]) => endDeferred(call, { reason, at, by }))];
 }
 
-function endOfDeferred(
+function endDeferred(
   { step, index, agent: working }: ToolCallRecord,
-  reason: string,
+  { reason, at, by }: Closing,
   agent = working?.name,
-): Omit<ThreadEventOf<'call-ended'>, 'at'> {
+): ThreadEventOf<'call-ended'> {
   const what =
     agent === undefined
       ? 'It continues elsewhere, and its outcome is not known here.'
       : `Agent '${agent}' was cancelled; what it has done is not undone.`;
   const error = `${reason} ${what}`;
-  return { type: 'call-ended', step, index, outcome: { status: 'failed', error } };
+  const outcome = { status: 'failed', error } as const;
+  return { type: 'call-ended', at, step, index, outcome, ...pickSender(by) };
 }
 
 /** Which of these requests events cancel. */
