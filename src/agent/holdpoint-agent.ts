@@ -299,7 +299,7 @@ export class HoldpointAgent implements Agent<unknown> {
     return parseActor(given, this.#context.principalId);
   }
 
-  /** Does what somebody wants done in a thread. Resolves with its log. */
+  /** Performs an act in a thread. Resolves with the thread's log. */
   async #perform<TYPE extends SingleAct>(
     thread: AgentThread,
     act: Act<TYPE>,

@@ -1,4 +1,4 @@
-/** What is to be known of an act, besides its code. */
+/** Describes an act. */
 interface ActTerms {
   /**
    * Who may do it: `approver`, whom the rule and `mayAnswer` let approve the request; `rejecter`, whom they let reject everything that it ends;

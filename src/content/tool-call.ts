@@ -205,7 +205,7 @@ interface CallFacts {
   edit?: CallEdit | undefined;
   /** The id of the standing approval that decided it, if one did. */
   grantId?: string | undefined;
-  /** Set if people approved it and a stop holds it: it does not start, or start again, before somebody releases it who may reject it. */
+  /** Set while a stop holds the approved call: it does not start or restart until a person who may reject it releases it. */
   held?: true | undefined;
 }
 

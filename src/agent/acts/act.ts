@@ -8,7 +8,7 @@ import type { DeliveredOutcome, SettledOutcome } from '../calls/delivered-outcom
 import type { Above, AnswerOptions } from '../input/parse-input.ts';
 import type { AgentContext } from '../run/agent-context.ts';
 
-/** What the acts take that are done one at a time, besides who does them and in which thread. */
+/** The parameters of the acts that are done one at a time. */
 interface ActParts {
   withdraw: { requestId: string };
   /** `to` is a name, role or team. */
@@ -28,10 +28,10 @@ type InputAct = 'approve' | 'reject' | 'answer-question' | 'send' | 'resume';
 /** The acts that are done one at a time. */
 export type SingleAct = Exclude<ActType, InputAct>;
 
-/** What somebody does about what waits. */
+/** Something that a person does about a pending request, call or turn. */
 export type Act<TYPE extends SingleAct> = { type: TYPE } & ActParts[TYPE];
 
-/** An act that somebody does in a thread. */
+/** An act, the thread in which it is done, and the person who does it. */
 export interface Acting<TYPE extends SingleAct> {
   context: AgentContext;
   log: ThreadLog;
@@ -42,7 +42,7 @@ export interface Acting<TYPE extends SingleAct> {
   above?: Above;
 }
 
-/** What was found out when the app was asked about an act: what deciding needs besides the thread, or the call whose sub-agent has recorded it. */
+/** The result of admitting an act: what deciding needs in addition to the thread, or the call whose sub-agent has recorded the act. */
 type Admitted<FOUND> = { found: FOUND } | { recordedBelow: MirroredCall };
 
 /** An act about which the app was asked, when it is decided. */
@@ -51,7 +51,7 @@ export interface Done<TYPE extends SingleAct, FOUND> extends Acting<TYPE> {
   at: number;
 }
 
-/** Admits an act of anybody whom the app lets into the thread: nobody else is asked. */
+/** Admits an act without asking: whoever may use the thread may do it. */
 export async function admitAnybody(): Promise<{ found: undefined }> {
   return { found: undefined };
 }

@@ -6,7 +6,7 @@ import { untilSettled } from '../input/ask-again.ts';
 import type { Acting, ActRow, SingleAct } from './act.ts';
 import { acts, type Found } from './acts.ts';
 
-/** Does what somebody wants done: asks who may, decides and appends; again, where others append in between. Resolves with what was appended. */
+/** Performs an act: asks who may, decides, and appends. Starts over if others append in between. Resolves with the appended events. */
 export async function performAct<TYPE extends SingleAct>(
   acting: Acting<TYPE>,
 ): Promise<readonly ThreadEvent[]> {

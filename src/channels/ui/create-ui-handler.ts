@@ -33,7 +33,7 @@ import { type UiHandlerOptions, uiHandlerSettings } from './ui-handler-options.t
  * is the history; a page sends its newest message, or answers to requests, and everything else in its request is ignored.
  *
  * - `POST` takes `{ id, message?, messages?, answers?, outputs?, revision?, whilePending? }` and streams the run.
- * - `POST { id, resume: true }` lets go on what a stop holds, as far as the caller may reject it, and streams the run.
+ * - `POST { id, resume: true }` resumes the calls on hold that the caller may reject, and streams the run.
  * - `POST { id, withdraw: requestId }` takes the caller's approval back, and `POST { id, reassign: { requestId, to } }` lets somebody else
  *   answer; both return `{ revision, status }`.
  * - `GET ?id=` returns `{ messages, revision, status, viewer, rights, failure? }` for a page that loads. `rights` says what this person may do

@@ -242,12 +242,12 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     );
   };
 
-  /** Whether a stop holds what people have approved. */
+  /** Whether an approved call is on hold because the agent was stopped. */
   get isHeld(): boolean {
     return hasHeldCall(this.chat.messages);
   }
 
-  /** Lets go on what a stop holds, as far as the person may reject it. */
+  /** Resumes the calls on hold that this person may reject. */
   resume = async (): Promise<void> => {
     if (this.#isIdle) await this.chat.sendMessage(undefined, { body: { resume: true } });
   };
