@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 import { z } from 'zod';
-import { readPageFiles } from './src/channels/inbox/build-page.ts';
+import { readPageFiles } from './src/apps/inbox/build-page.ts';
 
 /*
  * Each entry of package.json becomes one file, and what entries share one file for each room, because Node takes about half a
- * millisecond for each file that it loads. See ADR 40.
+ * millisecond for each file that it loads. See ADR 28.
  */
 const entrySchema = z.looseObject({ 'holdpoint-source': z.string(), default: z.string() });
 const { exports: exported } = z
@@ -15,16 +15,23 @@ const entries = Object.values(exported).filter((entry) => typeof entry !== 'stri
 
 /*
  * A room imports only from those above it, so the files have no circles. The basics are what entries use that need no agent: it runs
- * nothing when it is loaded, so bundlers leave out what an app does not use of it.
+ * nothing when it is loaded, so bundlers leave out what an app does not use of it. The rows of stores declare their tables when they are
+ * loaded, so they have a file that an engine or a channel does not import.
  */
 const content = ['app-errors', 'check-settings', 'crypto', 'waiting'].join('|');
 const json = ['base64', 'json-value'].join('|');
-const thread = ['store-clock', 'tracing.tracing-channel'].join('|');
+const thread = ['quiet-events', 'request-events', 'store-clock', 'tracing.tracing-channel'].join(
+  '|',
+);
 const rooms: Record<string, RegExp> = {
-  basics: new RegExp(`/src/(errors|json/(${json})|content/(${content})|thread/(${thread}))\\.ts$`),
-  content: /\/src\/(content\/|view\/group-|json\/(bounded-|field-|format-|linear-|mcp-|quick-))/,
+  basics: new RegExp(
+    `/src/(errors|agent/agent-door|json/(${json})|content/(${content})|thread/(${thread}))\\.ts$`,
+  ),
+  content: /\/src\/(content\/|view\/group-|json\/(bounded-|field-|format-|mcp-|quick-))/,
   thread: /\/src\/(thread\/|json\/tagged-|view\/approval-ids)/,
-  policy: /\/src\/(policy\/|json\/(strict|input|declared)-|agent\/known-people)/,
+  rows: /\/src\/stores\/rows\//,
+  memory: /\/src\/stores\/(memory|sql\/notices)/,
+  policy: /\/src\/(policy\/|json\/(strict|input|declared)-|agent\/viewer)/,
   calls: /\/src\/(agent\/(calls\/|child-agent)|json\/)/,
   agent: /\/src\/(agent\/(?!custom)|view\/(held-|import-|viewer-))/,
   custom: /\/src\/agent\/custom/,
@@ -44,7 +51,7 @@ export default defineConfig({
       generateBundle() {
         this.emitFile({
           type: 'asset',
-          fileName: 'channels/inbox/page-files.js',
+          fileName: 'apps/inbox/page-files.js',
           source: pageFiles,
         });
       },
@@ -57,7 +64,7 @@ export default defineConfig({
         source,
       ]),
     ),
-    'command/holdpoint': './src/command/holdpoint.ts',
+    'apps/command/holdpoint': './src/apps/command/holdpoint.ts',
   },
   external: /^(?![./]|[A-Za-z]:)/,
   platform: 'neutral',

@@ -1,4 +1,4 @@
-/** What went wrong, for code to act on. */
+/** The kind of an error, for code to act on. */
 export type HoldpointErrorCode =
   /**
    * The thread has no request or call with this id, or the agent no standing approval in effect. Look in `thread.activeRequests`,
@@ -44,21 +44,21 @@ export type HoldpointErrorCode =
 export interface RefusedAnswer {
   /** The request that it answers. */
   requestId: string;
-  /** What was wrong, for code to act on. */
+  /** The kind of fault, for code to act on. */
   code: HoldpointErrorCode;
-  /** What was wrong, and what to do. */
+  /** The fault, and the remedy. */
   message: string;
   /** The path to the field that caused it, of the edited input or of the question. */
   field?: readonly string[];
-  /** Why, for the person who answered. */
+  /** The reason, for the person who answered. */
   reason?: string;
 }
 
 const brand = Symbol.for('holdpoint.error');
 
 /**
- * The error that holdpoint throws. Act on `code`; the message says what was wrong, with which id, and what to do.
- * A call that was denied or that failed is not an error: its outcome is in the thread.
+ * The error that holdpoint throws. Act on `code`; the message names the fault, the id and the remedy. A call that was denied or that failed
+ * is not an error: its outcome is in the thread.
  *
  * @example
  * try {
@@ -71,16 +71,16 @@ const brand = Symbol.for('holdpoint.error');
 export class HoldpointError extends Error {
   /** The name of the class. */
   override readonly name = 'HoldpointError';
-  /** What went wrong, for code to act on. */
+  /** The kind of an error, for code to act on. */
   readonly code: HoldpointErrorCode;
-  /** For an answer that was refused, the id of its request. Other answers of the same input may be accepted without it. */
-  readonly requestId: string | undefined;
-  /** For an `invalid-answer` that one field caused, the path to that field: of the input that an approval edits, or of a question. */
-  readonly field: readonly string[] | undefined;
-  /** Why that answer, or that field of it, was refused, for the person who gave it. It repeats nothing that they sent. */
-  readonly reason: string | undefined;
+  /** The id of the request whose answer was refused. Other answers of the same input may be accepted without it. */
+  declare readonly requestId: string | undefined;
+  /** The path to the field that caused an `invalid-answer`: of the input that an approval edits, or of a question. */
+  declare readonly field: readonly string[] | undefined;
+  /** The reason why that answer, or that field of it, was refused, for the person who gave it. It repeats nothing that they sent. */
+  declare readonly reason: string | undefined;
   /**
-   * For an answer that `run`, `stream` or `respond` refused, each answer of the input that would be refused by itself, in their order: leave
+   * The answers of an input that `run`, `stream` or `respond` refused, each of which would be refused by itself, in their order: leave
    * these out, and the others are accepted. Otherwise empty.
    */
   readonly refusedAnswers: readonly RefusedAnswer[];
@@ -90,7 +90,10 @@ export class HoldpointError extends Error {
   constructor(
     code: HoldpointErrorCode,
     message: string,
-    options: {
+    {
+      refusedAnswers = [],
+      ...options
+    }: {
       cause?: unknown;
       requestId?: string | undefined;
       field?: readonly string[] | undefined;
@@ -100,13 +103,14 @@ export class HoldpointError extends Error {
   ) {
     super(message, 'cause' in options ? { cause: options.cause } : {});
     this.code = code;
-    this.requestId = options.requestId;
-    this.field = options.field;
-    this.reason = options.reason;
-    this.refusedAnswers = options.refusedAnswers ?? [];
+    /* An absent field is not set, because consoles would print it. */
+    if (options.requestId !== undefined) this.requestId = options.requestId;
+    if (options.field !== undefined) this.field = options.field;
+    if (options.reason !== undefined) this.reason = options.reason;
+    this.refusedAnswers = refusedAnswers;
   }
 
-  /** Whether a value is a `HoldpointError`, from this or another copy of the package. */
+  /** True if a value is a `HoldpointError`, from this or another copy of the package. */
   static isInstance(value: unknown): value is HoldpointError {
     return typeof value === 'object' && value !== null && brand in value;
   }

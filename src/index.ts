@@ -48,15 +48,17 @@ export type {
   QuestionResponseContent,
 } from './content/question.ts';
 export type { FieldSchema } from './json/field-schema.ts';
-export type { AnswerRefusal, RequestRights } from './content/request-rights.ts';
+export type { AnswerRefusal } from './content/refusal-words.ts';
+export type { RequestRights } from './content/request-rights.ts';
 export type { ToolCall, ToolCallOutcome, ToolCallRecord } from './content/tool-call.ts';
 export type { SettingFailure } from './content/check-settings.ts';
 export { HoldpointError, type HoldpointErrorCode, type RefusedAnswer } from './errors.ts';
 export type { Authorize } from './http/receive-request.ts';
-export { createPostHandler, type PostHandlerOptions } from './http/create-post-handler.ts';
+export { createPostHandler } from './http/create-post-handler.ts';
+export { mayAnswerByRole } from './policy/may-answer-by-role.ts';
 export type { ToolApproval, ToolApprovalStatus } from './policy/tool-approval.ts';
 export type { UserApproval } from './policy/user-approval.ts';
-export { memoryStore, type MemoryStoreOptions } from './stores/memory.ts';
+export { memoryStore } from './stores/memory.ts';
 export type { AgentThread } from './thread/agent-thread.ts';
 export type { ThreadEvent, ThreadEventOf } from './thread/thread-event.ts';
 export type {
@@ -68,7 +70,6 @@ export type {
   RequestQuery,
   RequestState,
   StoredRequest,
-  TakenChanges,
   ThreadStoreRequests,
 } from './thread/thread-store-requests.ts';
 export type {
@@ -80,11 +81,11 @@ export type {
   StoredGrant,
   ThreadClaim,
   ThreadFilter,
+  StoreNotice,
   ThreadNotice,
   ThreadQuery,
   ThreadStatus,
   ThreadStore,
-  ThreadStoreClaims,
   ThreadSummary,
 } from './thread/thread-store.ts';
 export type { TraceMessage } from './thread/tracing.ts';

@@ -11,16 +11,18 @@ import {
 } from '@opentelemetry/api';
 import { HoldpointError } from './errors.ts';
 import {
+  describeEventSpan,
+  describeFaultSpan,
+  describeWaitSpan,
+  describeWorkSpan,
   listEndAttributes,
-  type EndOfRequest,
-  describeSpan,
-  waitSpan,
-  isApproval,
+  measureDecision,
   type Recording,
-  parseTraceparent,
   renderTraceparent,
+  type SpanStart,
+  type WorkMessage,
 } from './otel/spans.ts';
-import { type TraceMessage, tracingChannel } from './thread/tracing.ts';
+import { type AppendedMessage, type TraceMessage, tracingChannel } from './thread/tracing.ts';
 
 /** Options of `traceHoldpoint`. */
 export interface TraceOptions {
@@ -28,21 +30,20 @@ export interface TraceOptions {
   tracer?: Tracer;
   /** Default: the meter `holdpoint` of the global meter provider. */
   meter?: Meter;
-  /** Whether spans contain the inputs of calls. Default `false`. */
+  /** True if spans contain the inputs of calls. Default `false`. */
   recordInputs?: boolean;
-  /** Whether spans contain the results of tools. Default `false`. */
+  /** True if spans contain the results of tools. Default `false`. */
   recordOutputs?: boolean;
-  /** Whether spans contain the principals who answered, and who caused runs. Default `false`. */
+  /** True if spans contain the principals who answered, and who caused runs. Default `false`. */
   recordPrincipals?: boolean;
 }
 
 /**
  * Creates OpenTelemetry spans for all agents in this process. Each run is an `invoke_agent {agent}` span, which contains `chat {model}` or,
  * for a custom agent, `custom_step {agent}`; `execute_tool {tool}`, `approval_request {tool}`, `approval_decision {tool}`,
- * `approval_closed {tool}`, `question_request {tool}`,
- * `question_answer {tool}`, `question_closed {tool}`, `answer_delivery {tool}`, `indeterminate_call {tool}` and `setting_failed {setting}`. With the AI SDK's own
- * OpenTelemetry integration registered, its model spans replace `chat`. Nesting needs a context manager, which every OpenTelemetry SDK
- * sets up.
+ * `approval_closed {tool}`, `question_request {tool}`, `question_answer {tool}`, `question_closed {tool}`, `answer_delivery {tool}`,
+ * `indeterminate_call {tool}` and `setting_failed {setting}`. With the AI SDK's own OpenTelemetry integration registered, its model spans
+ * replace `chat`. Nesting needs a context manager, which every OpenTelemetry SDK sets up.
  *
  * No span stays open while a request is open. A decision is linked to its request and an execution to its decision, across processes: the
  * thread stores their `traceparent`. When a request ends, an `approval_wait {tool}` or `question_wait {tool}` span is exported that lasts
@@ -58,7 +59,7 @@ export function traceHoldpoint(options: TraceOptions = {}): () => void {
   const tracing = new Tracing(options);
   const subscribers = {
     start: guardSubscriber((message) => tracing.start(message)),
-    end: guardSubscriber((message) => tracing.end(message)),
+    end: () => {},
     asyncStart: () => {},
     asyncEnd: guardSubscriber((message) => tracing.asyncEnd(message)),
     error: () => {},
@@ -107,78 +108,89 @@ class Tracing {
   }
 
   start(message: TraceMessage): void {
-    if (message.type === 'prompted' && !this.#isRun(trace.getActiveSpan())) return;
-    const start = describeSpan(message, this.#recording);
-    if (start === undefined) return;
-    const span = this.#tracer.startSpan(start.name, start);
-    this.#spans.set(message, span);
-    if (message.type === 'invoked') this.#runs.add(span);
     switch (message.type) {
-      case 'requested':
-      case 'answered':
-        message.traceparent = renderTraceparent(span.spanContext());
+      case 'appended':
+        this.#startAppend(message);
+        break;
+      case 'setting-failed':
+        this.#exportFault(describeFaultSpan(message));
+        break;
+      case 'prompted':
+        if (this.#isRun(trace.getActiveSpan())) this.#startWork(message);
         break;
       case 'invoked':
-      case 'prompted':
       case 'stepped':
       case 'started':
       case 'delivered':
-        message.within = runWithin(span);
-        break;
-      case 'closed':
-      case 'finished':
-      case 'indeterminate':
-      case 'setting-failed':
+        this.#startWork(message);
         break;
     }
-  }
-
-  /** Ends spans of messages that have no `asyncEnd`. */
-  end(message: TraceMessage): void {
-    const span = this.#spans.get(message);
-    if (message.type !== 'indeterminate' && message.type !== 'setting-failed') return;
-    if (span === undefined) return;
-    endAfter(span, () => span.setStatus({ code: SpanStatusCode.ERROR }));
   }
 
   asyncEnd(message: TraceMessage): void {
     const span = this.#spans.get(message);
-    if (span !== undefined) endAfter(span, () => this.#recordEnd(message, span));
-  }
-
-  #recordEnd(message: TraceMessage, span: Span): void {
-    span.setAttributes(listEndAttributes(message, this.#recording));
-    if ('error' in message) {
-      span.setAttribute('error.type', classifyError(message.error));
-      span.setStatus({ code: SpanStatusCode.ERROR });
-    } else if (message.type === 'answered' || (message.type === 'closed' && !message.wasAnswered)) {
-      this.#recordWait(message, span);
+    if (message.type === 'setting-failed') return;
+    if (message.type === 'appended') this.#endAppend(message, span);
+    else if (span !== undefined) {
+      endAfter(span, () => {
+        span.setAttributes(listEndAttributes(message, this.#recording));
+        if ('error' in message) recordError(span, message.error);
+      });
     }
   }
 
-  /** Exports a span for the time during which the request was open. It starts in the past, possibly in another process. */
-  #recordWait(message: EndOfRequest, end: Span): void {
-    const { request, follows, waitedMs } = message;
-    /* Dates, because OpenTelemetry takes a number from before the process started for milliseconds since that start. */
-    const startTime = new Date(request.createdAt);
-    const endTime = new Date(request.createdAt + waitedMs);
-    const links = [{ context: end.spanContext() }];
-    const parent =
-      follows === undefined
-        ? ROOT_CONTEXT
-        : trace.setSpanContext(ROOT_CONTEXT, parseTraceparent(follows));
-    const wait = waitSpan(message, this.#recording);
-    this.#tracer.startSpan(wait.name, { ...wait, startTime, links }, parent).end(endTime);
-    if (message.type !== 'answered' || !isApproval(message)) return;
-    /* A sub-agent's request is measured in the child thread. */
-    if (request.path !== undefined) return;
-    this.#wait.record(waitedMs / 1000, {
-      'holdpoint.decision': message.decision,
-      ...(message.toolName === undefined ? {} : { 'gen_ai.tool.name': message.toolName }),
-    });
+  #startWork(message: WorkMessage): void {
+    const span = this.#startSpan(message, describeWorkSpan(message, this.#recording));
+    if (message.type === 'invoked') this.#runs.add(span);
+    message.within = runWithin(span);
   }
 
-  /** Whether the active span is that of a run. Otherwise the AI SDK's own integration has already created one for the model request. */
+  #startAppend(message: AppendedMessage): void {
+    /* Reported only once it is durable: several processes may find the same call. */
+    if (message.event.type === 'call-lost') return;
+    const start = describeEventSpan(message, this.#recording);
+    if (start === undefined) return;
+    message.traceparent = renderTraceparent(this.#startSpan(message, start).spanContext());
+  }
+
+  #endAppend(message: AppendedMessage, span: Span | undefined): void {
+    if (span !== undefined) {
+      endAfter(span, () => {
+        if ('error' in message) recordError(span, message.error);
+        else this.#exportWait(message, span);
+      });
+    } else if (message.event.type === 'call-lost' && !('error' in message)) {
+      this.#exportFault(describeEventSpan(message, this.#recording));
+    }
+  }
+
+  #startSpan(message: TraceMessage, start: SpanStart): Span {
+    const span = this.#tracer.startSpan(start.name, start);
+    this.#spans.set(message, span);
+    return span;
+  }
+
+  #exportFault(start: SpanStart | undefined): void {
+    if (start === undefined) return;
+    const span = this.#tracer.startSpan(start.name, start);
+    endAfter(span, () => span.setStatus({ code: SpanStatusCode.ERROR }));
+  }
+
+  /** Exports a span for the time during which the request was open, if the event ended it. */
+  #exportWait(message: AppendedMessage, end: Span): void {
+    const wait = describeWaitSpan(message, this.#recording);
+    if (wait === undefined) return;
+    const { name, parent, endTime } = wait;
+    const links = [{ context: end.spanContext() }];
+    const within = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
+    this.#tracer.startSpan(name, { ...wait, links }, within).end(endTime);
+    const decision = measureDecision(message);
+    if (decision !== undefined) this.#wait.record(decision.seconds, decision.attributes);
+  }
+
+  /**
+   * Checks whether the active span is that of a run. Otherwise the AI SDK's own integration has already created one for the model request.
+   */
   #isRun(active: Span | undefined): boolean {
     return active !== undefined && this.#runs.has(active);
   }
@@ -200,6 +212,11 @@ function endAfter(span: Span, recordEnd: () => void): void {
   } finally {
     span.end();
   }
+}
+
+function recordError(span: Span, error: unknown): void {
+  span.setAttribute('error.type', classifyError(error));
+  span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 /* Not the message: it may quote content that must not be recorded. A tool may throw anything, even an object whose getters throw. */

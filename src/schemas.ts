@@ -1,6 +1,6 @@
 /*
- * Zod schemas of what an app sends, receives and keeps as JSON, for pages, webhooks and exports that check it; and what reads the text of
- * a log's entry. Agents and stores need none of them.
+ * Zod schemas of the JSON that an app sends, receives and keeps, for pages, webhooks and exports that check it; and the reader of a log
+ * entry's text. Agents and stores need none of them.
  */
 export { approvalRequestSchema, approvalResponseSchema } from './content/approval.ts';
 export { questionRequestSchema, questionResponseSchema } from './content/question.ts';

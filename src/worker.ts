@@ -1,45 +1,46 @@
 import type { Agent } from './agent/agent.ts';
 import { ClaimTurns } from './worker/claim-turns.ts';
 import { callGuarded } from './content/app-errors.ts';
-import { checkMs } from './content/check-settings.ts';
-import type { ToolCallRecord } from './content/tool-call.ts';
+import { findDoor } from './agent/agent-door.ts';
+import { checkMethods, checkMs } from './content/check-settings.ts';
 import { WakeUp } from './content/waiting.ts';
 import type { AgentThread } from './thread/agent-thread.ts';
 import { findClock } from './thread/store-clock.ts';
-import { isSamePlace, type RunFailure } from './thread/thread-head.ts';
-import type { ThreadNotice, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
+import type { RunFailure } from './thread/thread-head.ts';
+import type { StoreNotice, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
+import { type Lost, LostCalls } from './worker/lost-calls.ts';
 
 export { type ResumedThread, resumeThread } from './agent/resume-thread.ts';
-export {
-  type DeletedThreads,
-  deleteThreads,
-  type DeleteThreadsOptions,
-} from './worker/delete-threads.ts';
+export { type DeletedThreads, deleteThreads } from './worker/delete-threads.ts';
+
+/** The part of a store that a worker uses. */
+type WorkedStore = Pick<ThreadStore, 'claim' | 'list' | 'subscribe' | 'send' | 'now'>;
 
 /** Options of `runWorker`. */
 export interface WorkerOptions {
-  /** The agent whose threads are run; it must use the same `store`. Threads of agents with other names are not claimed. */
+  /** The agent whose threads are run. Threads of agents with other names are not claimed. */
   agent: Pick<Agent, 'name' | 'now' | 'thread' | 'run'>;
-  /** The store whose threads the worker runs. */
-  store: Pick<ThreadStore, 'claim' | 'subscribe' | 'claims' | 'now'>;
-  /** Ends the worker, aborts its current runs with the signal's reason, and gives back what it has claimed and not begun. */
+  /** The agent's store. Needed only for an object of your own around an agent. */
+  store?: WorkedStore;
+  /** Ends the worker, aborts its current runs with the signal's reason, and returns the claimed threads that it has not begun. */
   signal: AbortSignal;
-  /** How often the store is polled for due threads if no notice arrives, in milliseconds. Default 1,000. */
+  /** The interval of polls for due threads if no notice arrives, in milliseconds. Default 1,000. */
   pollMs?: number;
   /**
-   * How long a claim lasts if nothing is appended to the thread, in milliseconds: a worker that crashes before it runs the thread, or
+   * The lifetime of a claim if nothing is appended to the thread, in milliseconds: a worker that crashes before it runs the thread, or
    * can't open it, delays the thread by this time. Default 30,000.
    */
   claimMs?: number;
-  /** How many threads the worker runs at once. Default 4. */
+  /** The number of threads that the worker runs at once. Default 4. */
   concurrency?: number;
   /** Called with an error of a run or of the store. Errors that it throws or rejects with are ignored. */
   onError?: (error: unknown, threadId?: string) => unknown;
   /**
-   * Called once when this worker finds calls that were started but whose outcome is unknown. Find out what happened and call
-   * `agent.settle`; the thread waits until then. Errors that it throws or rejects with are ignored.
+   * Called with calls that were started but whose outcome is unknown. Find out what happened and call `agent.settle`; the thread waits
+   * until then. Each call is reported at least once: each worker reports it once, immediately if it finds it, within `claimMs` if another
+   * process has, and a worker that starts reports unsettled calls. Errors that it throws or rejects with are ignored.
    */
-  onIndeterminate?: (lost: { threadId: string; calls: readonly ToolCallRecord[] }) => unknown;
+  onIndeterminate?: (lost: Lost) => unknown;
   /**
    * Called when a thread has failed too often in a row and is not retried automatically. Errors that it throws or rejects with are ignored.
    */
@@ -47,33 +48,41 @@ export interface WorkerOptions {
 }
 
 /**
- * Runs every due thread of the agent until `signal` aborts: `respond` recorded an answer, `deliver` recorded an outcome, a request
- * expired, a process crashed, or a failed run is retried. Any number of workers may share a store: each claims a few threads at a time. A
- * long run occupies one slot of `concurrency` and does not delay the others. Threads that are stuck, that are indeterminate, or whose
- * run reached `maxSteps` are not run; run or settle them yourself. Rejects with a `TypeError` for invalid options, and if the store's
- * `subscribe` throws.
+ * Runs every due thread of the agent until `signal` aborts: `respond` recorded an answer, `deliver` recorded an outcome, a request expired,
+ * a process crashed, or a failed run is retried. Any number of workers may share a store: each claims a few threads at a time. A long run
+ * occupies one slot of `concurrency` and does not delay the others. Threads that are stuck, that are indeterminate, or whose run reached
+ * `maxSteps` are not run; run or settle them yourself. Rejects with a `TypeError` for invalid options, such as another `store` than the
+ * agent's, and if the store's `subscribe` throws.
  *
  * @example
- * await runWorker({ agent, store, signal: AbortSignal.timeout(60_000) });
+ * await runWorker({ agent, signal: AbortSignal.timeout(60_000) });
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  const { store, signal, pollMs = 1_000, claimMs = 30_000, concurrency = 4 } = options;
+  const { agent, signal, pollMs = 1_000, claimMs = 30_000, concurrency = 4 } = options;
+  checkMethods(agent, ['thread', 'run'], 'runWorker needs an agent');
+  checkMethods(signal, ['addEventListener'], 'runWorker needs a signal, which ends it');
+  const store = findWorkedStore(options);
   checkMs(pollMs, 'pollMs');
   checkMs(claimMs, 'claimMs');
   if (!(concurrency >= 1))
     throw new TypeError(`concurrency must be 1 or more; got ${concurrency}.`);
   const clock = findClock(store);
   const wakeUp = new WakeUp();
+  const lost = new LostCalls({ ...options, store });
   const slots = new WorkerSlots({
     ...options,
+    store,
     claimMs,
     concurrency,
+    lost,
     wake: () => wakeUp.wake(),
   });
   const unsubscribe = slots.subscribe();
   const stop = (): void => wakeUp.wake();
   signal.addEventListener('abort', stop);
   const timer = setInterval(() => slots.notice(), pollMs);
+  const lostTimer = setInterval(() => lost.find(), claimMs);
+  lost.find();
   try {
     while (!signal.aborted) {
       await slots.fill(async () => clock.sync());
@@ -81,32 +90,51 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     }
   } finally {
     clearInterval(timer);
+    clearInterval(lostTimer);
     signal.removeEventListener('abort', stop);
     await slots.drain();
+    await lost.end();
     await unsubscribe();
   }
 }
 
+/** Finds the agent's store. A worker on another one would never find anything to do, without an error. */
+function findWorkedStore({ agent, store }: WorkerOptions): WorkedStore {
+  const own = findDoor(agent)?.store;
+  const worked: WorkedStore | undefined = store ?? own;
+  if (worked === undefined)
+    throw new TypeError(
+      'runWorker needs the store of this agent, as the agent is an object of your own around one.',
+    );
+  checkMethods(worked, ['claim'], 'runWorker needs a store');
+  if (own === undefined || own === worked) return worked;
+  throw new TypeError(
+    "runWorker's store is not its agent's, so it has none of the agent's threads. Leave out store, or create the agent with this store.",
+  );
+}
+
 /** The options of a worker's slots; `wake` makes the worker fill them again. */
 type SlotOptions = WorkerOptions & {
+  store: WorkedStore;
   claimMs: number;
   concurrency: number;
+  lost: LostCalls;
   wake: () => void;
 };
 
-/* How long a free slot waits for others to become free, in milliseconds. */
+/* The time for which a free slot waits for others to become free, in milliseconds. */
 const refillMs = 5;
 
-/** The threads that a worker runs concurrently, and what it knows of other due threads. */
+/** The threads that a worker runs concurrently, and its knowledge of other due threads. */
 class WorkerSlots {
   readonly #options: SlotOptions;
   readonly #running = new Set<Promise<void>>();
-  /** The threads that this worker is to claim. */
+  /** The threads that this worker must claim. */
   readonly #noticed = new Set<string>();
   readonly #turns = new ClaimTurns((threadId) => this.#takeTurn(threadId));
-  /** Whether threads may be due for which there was no notice. */
+  /** True if threads may be due for which there was no notice. */
   #mayBeDue = true;
-  /** Whether this worker has told the others that it can claim more. */
+  /** True if this worker has notified the others that it can claim more. */
   #toldFree = false;
   #refilling: ReturnType<typeof setTimeout> | undefined;
 
@@ -118,33 +146,30 @@ class WorkerSlots {
     return this.#options.concurrency - this.#running.size;
   }
 
-  /** Subscribes to the store. Returns a function that ends the subscriptions. */
+  /** Subscribes to the store. Returns a function that ends the subscription. */
   subscribe(): () => Promise<void> {
-    const { store, agent } = this.#options;
-    const ends = [
-      store.subscribe?.((notice) => this.notice(notice)),
-      store.claims?.subscribe((notice) => {
-        if (notice.agent === agent.name) this.#turns.addClaim(notice);
-      }),
-    ];
+    const { store } = this.#options;
+    const end = store.subscribe?.((notice) => this.notice(notice));
     this.#tellClaim(true);
-    return async () => {
-      await Promise.all(ends.map(async (end) => end?.()));
-    };
+    return async () => end?.();
   }
 
-  /** Notes that a thread has changed; without a notice, that any thread may have. */
-  notice(notice?: ThreadNotice): void {
+  /** Handles a notice of a changed thread, or of another worker's claims; without a notice, any thread may have changed. */
+  notice(notice?: StoreNotice): void {
     const { agent, wake } = this.#options;
     if (notice === undefined) {
       this.#mayBeDue = true;
       return wake();
     }
-    const { threadId, agent: name, nextDeadline = Infinity } = notice;
-    if (name === agent.name && nextDeadline <= agent.now()) this.#turns.addDue(threadId);
+    if (notice.agent !== agent.name) return;
+    if (notice.type === 'claim') return this.#turns.addClaim(notice);
+    const { threadId, nextDeadline = Infinity } = notice;
+    if (nextDeadline <= agent.now()) this.#turns.addDue(threadId);
   }
 
-  /** A thread without a free slot is claimed by its deadline later, by this worker or one with a free slot. */
+  /**
+   * Takes the turn for a thread. Without a free slot, the thread is claimed later by its deadline, by this worker or one with a free slot.
+   */
   #takeTurn(threadId: string): void {
     if (this.#free <= 0) this.#mayBeDue = true;
     else {
@@ -153,11 +178,12 @@ class WorkerSlots {
     }
   }
 
-  /** Tells the other workers whether this worker can claim more, and which thread it has claimed, if any. */
+  /** Notifies the other workers whether this worker can claim more, and which thread it has claimed, if any. */
   #tellClaim(isFree: boolean, threadId?: string): void {
     const { store, agent } = this.#options;
     this.#toldFree = isFree;
-    store.claims?.send({
+    store.send?.({
+      type: 'claim',
       worker: this.#turns.worker,
       isFree,
       ...(agent.name === undefined ? {} : { agent: agent.name }),
@@ -246,7 +272,7 @@ class WorkerSlots {
         await agent.run([], thread, { abortSignal: signal, onlyWhenDue: true });
       } finally {
         reached = thread.revision;
-        void this.#report(thread, revision);
+        void this.#report(thread);
       }
     } catch (error) {
       if (!signal.aborted) void callGuarded((each: unknown) => onError?.(each, threadId), error);
@@ -261,18 +287,11 @@ class WorkerSlots {
     await store.claim({ ...selection, until: agent.now() }).catch(() => {});
   }
 
-  /** Reports what needs a person's attention and happened since the thread was claimed. */
-  async #report(
-    { id: threadId, events, calls, status, failure }: AgentThread,
-    revision: number,
-  ): Promise<void> {
-    const { onIndeterminate, onStuck } = this.#options;
-    const isNew = (call: ToolCallRecord): boolean =>
-      events
-        .slice(revision)
-        .some((event) => event.type === 'call-lost' && isSamePlace(event, call));
-    const lost = calls.filter((call) => call.status === 'indeterminate' && isNew(call));
-    if (lost.length > 0) await callGuarded(onIndeterminate, { threadId, calls: lost });
+  /** Reports what needs a person's attention. */
+  async #report(thread: AgentThread): Promise<void> {
+    const { lost, onStuck } = this.#options;
+    const { id: threadId, status, failure } = thread;
+    await lost.report(thread);
     if (status === 'stuck' && failure !== undefined)
       await callGuarded(onStuck, { threadId, failure });
   }

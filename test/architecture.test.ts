@@ -50,6 +50,8 @@ const packageImports = imports.filter((each) => !isOwn(each));
 
 const below = ['thread', 'policy', 'content', 'json', 'errors.ts'];
 
+const forApps = ['browser', 'agent', 'view', 'thread', 'content', 'json', 'errors.ts', 'http'];
+
 /** What each room may import beside itself and the rooms in it. Types count. */
 const rooms: Record<string, readonly string[]> = {
   'errors.ts': [],
@@ -70,36 +72,24 @@ const rooms: Record<string, readonly string[]> = {
   tools: ['agent', ...below],
   audit: ['thread', 'content', 'json', 'errors.ts'],
   backtest: ['agent/calls.ts', ...below],
-  command: [
+  'apps/command': [
     'agent',
     'backtest',
-    'channels/inbox.ts',
-    'channels/mcp.ts',
+    'apps/inbox.ts',
+    'apps/gate.ts',
     'channels/terminal.ts',
     'http/read-json-body.ts',
     'http/error-response.ts',
     'stores',
+    'view/state-words.ts',
     'worker',
     ...below,
   ],
-  http: ['content/check-settings.ts', 'json/field-fault.ts', 'errors.ts', 'agent/known-people.ts'],
+  http: ['content/check-settings.ts', 'json/field-fault.ts', 'errors.ts', 'agent/viewer.ts'],
   view: ['agent', 'thread', 'content', 'json', 'errors.ts'],
   middleware: ['agent', 'view', ...below, 'stores/memory.ts'],
-  channels: [
-    'browser',
-    'agent',
-    'view',
-    'thread',
-    'content',
-    'json',
-    'errors.ts',
-    'http',
-    'tools/interaction.ts',
-    'tools/ask-elicitations.ts',
-    'tools/elicitation.ts',
-    'backtest/suggest-standing-approval.ts',
-    'policy/digest.ts',
-  ],
+  channels: [...forApps, 'tools/interaction.ts'],
+  apps: [...forApps, 'tools/ask-elicitations.ts', 'tools/elicitation.ts', 'policy/digest.ts'],
   engines: ['agent', 'stores/postgres.ts', 'thread', 'content', 'json', 'errors.ts'],
   otel: ['thread', 'content', 'json', 'errors.ts'],
   'otel.ts': ['otel', 'thread', 'content', 'json', 'errors.ts'],
@@ -139,8 +129,11 @@ test("only a room's own top-level files are imported from outside", () => {
   expect(offenders.map(shown)).toEqual([]);
 });
 
-/* SQL stores share `stores/sql`, and the store in a file is one on a driver. */
-const sharedByStores = ['stores/sql', 'stores/sqlite-on.ts'];
+/* All stores share `stores/rows`, SQL stores `stores/sql`, and the store in a file is one on a driver. */
+const sharedByStores = ['stores/rows', 'stores/sql', 'stores/sqlite-on.ts'];
+
+/* The command serves the inbox and the gate. */
+const isCommand = (file: string): boolean => isIn(file, 'apps/command');
 
 /** Whether a file has a sub-room of the same name beside it, as `agent/calls.ts` has `agent/calls`. */
 function isDoor(file: string): boolean {
@@ -150,7 +143,11 @@ function isDoor(file: string): boolean {
 
 test('nobody in a room takes its doors', () => {
   const offenders = ownImports.filter(
-    (each) => !crossesRooms(each) && isDoor(each.to) && !sharedByStores.includes(each.to),
+    (each) =>
+      !crossesRooms(each) &&
+      isDoor(each.to) &&
+      !sharedByStores.includes(each.to) &&
+      !isCommand(each.from),
   );
   expect(offenders.map(shown)).toEqual([]);
 });
@@ -158,12 +155,13 @@ test('nobody in a room takes its doors', () => {
 /** Whose part a file is: what is in `stores/postgres` belongs to `stores/postgres.ts`. */
 const ownerOf = (file: string) => file.replace(/\.ts$/, '').split('/')[1];
 
-test.each(['stores', 'channels', 'engines'])('of %s none imports another', (room) => {
+test.each(['stores', 'channels', 'engines', 'apps'])('of %s none imports another', (room) => {
   const offenders = ownImports.filter(
     ({ from, to }) =>
       isIn(from, room) &&
       isIn(to, room) &&
       ownerOf(from) !== ownerOf(to) &&
+      !isCommand(from) &&
       !sharedByStores.some((shared) => isIn(to, shared)),
   );
   expect(offenders.map(shown)).toEqual([]);
@@ -181,46 +179,47 @@ const packages: Record<string, readonly string[]> = {
     'tools',
     'channels/ui',
     'channels/rap/tool-server',
-    'channels/mcp',
+    'apps/gate',
   ],
   zod: Object.keys(rooms),
   eventemitter3: ['agent/run/agent-events.ts', 'stores/sql/notices.ts'],
   tinyqueue: ['stores/memory.ts'],
-  'eventsource-encoder': ['channels/ag-ui', 'channels/inbox'],
-  '#inbox-page': ['channels/inbox/serve-page.ts'],
-  rolldown: ['channels/inbox/build-page.ts'],
+  'eventsource-encoder': ['channels/ag-ui', 'apps/inbox'],
+  '#inbox-page': ['apps/inbox/serve-page.ts'],
+  rolldown: ['apps/inbox/build-page.ts'],
   '@ai-sdk/react': ['channels/ui'],
   react: ['channels/ui'],
   canonicalize: ['policy'],
-  jose: ['channels/links'],
-  '@modelcontextprotocol/client': ['channels/mcp'],
-  '@modelcontextprotocol/client/stdio': ['channels/mcp'],
-  '@modelcontextprotocol/server': ['channels/mcp'],
-  '@modelcontextprotocol/server/stdio': ['channels/mcp', 'command/gate-stdio.ts'],
+  jose: ['apps/links'],
+  '@modelcontextprotocol/client': ['apps/gate'],
+  '@modelcontextprotocol/client/stdio': ['apps/gate'],
+  '@modelcontextprotocol/server': ['apps/gate'],
+  '@modelcontextprotocol/server/stdio': ['apps/gate', 'apps/command/gate-stdio.ts'],
   immer: ['content/approval.ts', 'agent/input/answer-edit.ts'],
   '@dbos-inc/dbos-sdk': ['engines/dbos.ts'],
   'graphile-worker': ['engines/graphile-worker.ts'],
   standardwebhooks: ['channels/rap'],
   '@opentelemetry/api': ['otel.ts', 'otel'],
   'fast-wrap-ansi': ['channels/terminal'],
-  pg: ['command'],
-  commander: ['command'],
-  preact: ['channels/inbox/page'],
-  'preact/hooks': ['channels/inbox/page'],
-  [computed]: ['command'],
+  pg: ['apps/command'],
+  commander: ['apps/command'],
+  'diff/lib/diff/array.js': ['apps/inbox/page'],
+  preact: ['apps/inbox/page'],
+  'preact/hooks': ['apps/inbox/page'],
+  [computed]: ['apps/command'],
   'node:readline': ['channels/terminal'],
   'node:fs': ['stores/sqlite', 'channels/terminal'],
-  'node:os': ['channels/terminal', 'command'],
-  'node:child_process': ['channels/terminal', 'command'],
-  'node:fs/promises': ['command', 'channels/inbox/build-page.ts'],
-  'node:path': ['command', 'channels/terminal'],
+  'node:os': ['channels/terminal', 'apps/command'],
+  'node:child_process': ['channels/terminal', 'apps/command'],
+  'node:fs/promises': ['apps/command', 'apps/inbox/build-page.ts'],
+  'node:path': ['apps/command', 'channels/terminal'],
   'node:sqlite': ['stores/sqlite'],
-  'node:events': ['command'],
-  'node:http': ['command'],
-  'node:stream': ['channels/terminal', 'command'],
-  'node:stream/promises': ['command'],
+  'node:events': ['apps/command'],
+  'node:http': ['apps/command'],
+  'node:stream': ['channels/terminal', 'apps/command'],
+  'node:stream/promises': ['apps/command'],
   'node:timers/promises': ['stores/postgres', 'channels/terminal'],
-  'node:url': ['command', 'channels/inbox/build-page.ts'],
+  'node:url': ['apps/command', 'apps/inbox/build-page.ts'],
   'node:util': ['channels/terminal'],
   'node:assert/strict': ['testing/conformance'],
 };
@@ -272,7 +271,11 @@ test('what runs in a page reaches no thread and no agent', () => {
   const allowed = [
     'channels/ui',
     'browser',
+    'view/answer-form.ts',
+    'view/edited-input.ts',
     'view/group-requests.ts',
+    'view/request-card.ts',
+    'view/state-words.ts',
     'content',
     'json',
     'errors.ts',
@@ -302,15 +305,15 @@ test('no files import each other in a circle', () => {
  * names: what an answer needs must have been loaded before.
  */
 const lazyImports: Record<string, string> = {
-  'channels/mcp/serve-stdio.ts imports @modelcontextprotocol/server/stdio': 'only on Node',
-  'command/gate-command.ts imports channels/inbox.ts': 'its page, before it is served',
-  'command/gate-command.ts imports channels/mcp.ts': 'optional peers, before it serves',
-  'command/gate-stdio.ts imports @modelcontextprotocol/server/stdio': 'as before it serves',
-  'command/inbox-command.ts imports channels/inbox.ts': 'its page, before it is served',
-  'command/command-store.ts imports stores/sqlite.ts': 'only for a file',
-  'command/command-store.ts imports stores/postgres.ts': 'only for a database',
-  [`command/rules-file.ts imports ${computed}`]: "the user's rules",
-  'command/command-store.ts imports pg': 'an optional peer, only for a database',
+  'apps/gate/serve-stdio.ts imports @modelcontextprotocol/server/stdio': 'only on Node',
+  'apps/command/gate-command.ts imports apps/inbox.ts': 'its page, before it is served',
+  'apps/command/gate-command.ts imports apps/gate.ts': 'optional peers, before it serves',
+  'apps/command/gate-stdio.ts imports @modelcontextprotocol/server/stdio': 'as before it serves',
+  'apps/command/inbox-command.ts imports apps/inbox.ts': 'its page, before it is served',
+  'apps/command/command-store.ts imports stores/sqlite.ts': 'only for a file',
+  'apps/command/command-store.ts imports stores/postgres.ts': 'only for a database',
+  [`apps/command/rules-file.ts imports ${computed}`]: "the user's rules",
+  'apps/command/command-store.ts imports pg': 'an optional peer, only for a database',
 };
 
 test('only what no answer needs is loaded lazily', () => {

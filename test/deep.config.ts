@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { openRunFolder } from './support/run-folder.ts';
-import { testFiles } from './support/test-files.ts';
+import { sampledFiles, testFiles } from './support/test-files.ts';
 
 openRunFolder();
 
@@ -45,12 +45,13 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** `npm run test:deep`: every `*.deep.ts`, which are too slow for `npm test`. */
+/** `npm run test:deep`: every `*.deep.ts`, which are too slow for `npm test`, and all cases of what is sampled there. */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    env: { HOLDPOINT_CASES: 'all' },
     testTimeout: 1_800_000,
     /* To remove the copies of a whole project takes a while on a busy machine. */
     hookTimeout: 120_000,
@@ -72,6 +73,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'postgres', include: withPostgres, exclude: measured, globalSetup },
       },
+      { extends: true, test: { name: 'all cases', include: sampledFiles(), globalSetup } },
       {
         extends: true,
         test: {

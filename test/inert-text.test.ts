@@ -2,6 +2,7 @@ import { inertLine, inertText } from 'holdpoint';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findWronglyShown, hiddenByDefault } from './support/hidden-characters.ts';
+import { countTrials } from './support/sampling.ts';
 
 const family = '👩🏽‍👩‍👧‍👦';
 const england = '🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}';
@@ -135,7 +136,7 @@ describe('of any text', () => {
         const plain = one.replaceAll('\t', '');
         expect(readBack(inertText(plain))).toBe(plain.replaceAll('\r\n', '\n'));
       }),
-      { numRuns: 3_000 },
+      { numRuns: countTrials(3_000) },
     );
   });
 
@@ -144,7 +145,7 @@ describe('of any text', () => {
       fc.property(text, (one) => {
         expect(readLineBack(inertLine(one))).toBe(one);
       }),
-      { numRuns: 3_000 },
+      { numRuns: countTrials(3_000) },
     );
   });
 
@@ -157,7 +158,7 @@ describe('of any text', () => {
         const rest = inert(one).replaceAll(england, '').replaceAll(kept, '');
         expect(rest).not.toMatch(hiddenByDefault);
       }),
-      { numRuns: 3_000 },
+      { numRuns: countTrials(3_000) },
     );
   });
 });

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 
-/** What a reader of the package can look up nowhere: papers and issues that only its makers have. */
+/** What a reader of the package can look up nowhere: papers and issues that only its makers have. `#12` is one of the repository. */
 const privateReferences = [
   /\b[SOZ]\d+-\d+\b/,
   /\bseeds? 0\d\d\b/i,
   /\bthe seed\b/i,
   /\bdesign, (?:part|rule)\b/i,
   /\bchecklist [A-Z]\b/,
-  /\bissues? #?\d+\b/i,
+  /\bissues? \d+\b/i,
   /\/work\//,
 ];
 

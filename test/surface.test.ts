@@ -13,6 +13,7 @@ import * as otel from 'holdpoint/otel';
 import * as rap from 'holdpoint/rap';
 import * as react from 'holdpoint/react';
 import * as schemas from 'holdpoint/schemas';
+import * as derive from 'holdpoint/stores/derive';
 import * as postgres from 'holdpoint/stores/postgres';
 import * as sqlite from 'holdpoint/stores/sqlite';
 import * as sqliteOn from 'holdpoint/stores/sqlite-on';
@@ -40,6 +41,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'later',
     'laterWithin',
     'lookAlikeWarnings',
+    'mayAnswerByRole',
     'memoryStore',
     'reject',
   ]);
@@ -62,9 +64,11 @@ test('the public names are these, and a change of them is a decision', () => {
     'answerMessage',
     'approvalRequestsOf',
     'guardTools',
+    'heldCall',
     'holdPoint',
     'inertTools',
     'listOpenRequests',
+    'plainMessages',
     'resumeMessage',
     'userInputRequestsOf',
   ]);
@@ -97,6 +101,7 @@ test('the public names are these, and a change of them is a decision', () => {
     'sqliteSchema',
     'sqliteStoreOn',
   ]);
+  expect(Object.keys(derive).toSorted()).toEqual(['deriveStore', 'selectRows']);
   expect(Object.keys(postgres).toSorted()).toEqual(['postgresSchema', 'postgresStore']);
   expect(Object.keys(terminal).toSorted()).toEqual([
     'askInTerminal',
@@ -180,8 +185,6 @@ test('the public types are these', () => {
       'LogEnd',
       'LogEntry',
       'MayAnswer',
-      'MemoryStoreOptions',
-      'PostHandlerOptions',
       'Question',
       'QuestionAnswer',
       'QuestionField',
@@ -205,9 +208,9 @@ test('the public types are these', () => {
       'RunOptions',
       'SettingFailure',
       'SettledOutcome',
+      'StoreNotice',
       'StoredGrant',
       'StoredRequest',
-      'TakenChanges',
       'ThreadClaim',
       'ThreadEvent',
       'ThreadEventOf',
@@ -216,7 +219,6 @@ test('the public types are these', () => {
       'ThreadQuery',
       'ThreadStatus',
       'ThreadStore',
-      'ThreadStoreClaims',
       'ThreadStoreRequests',
       'ThreadSummary',
       'ToolApproval',
@@ -233,7 +235,7 @@ test('the public types are these', () => {
     ],
     './ag-ui': ['AgUiHandlerOptions'],
     './audit': ['AuditTrail'],
-    './backtest': ['BacktestOptions', 'BacktestResult', 'BacktestRules', 'Disagreement'],
+    './backtest': ['BacktestResult', 'BacktestRules', 'Disagreement'],
     './custom-agent': [
       'CustomAgentOptions',
       'CustomRequest',
@@ -242,8 +244,8 @@ test('the public types are these', () => {
       'QuestionToAsk',
     ],
     './dbos': ['AgentWorkflow', 'AgentWorkflowOptions', 'AgentWorkflowResult'],
-    './graphile-worker': ['ResumeJobOptions', 'ResumeTasksOptions'],
-    './inbox': ['FieldFormat', 'InboxDetail', 'InboxHandlerOptions', 'InboxSignIn'],
+    './graphile-worker': ['ResumeTasksOptions'],
+    './inbox': ['InboxHandlerOptions'],
     './links': ['LinkKey', 'Links', 'LinksOptions'],
     './mcp': [
       'AuthorizeCaller',
@@ -251,14 +253,10 @@ test('the public types are these', () => {
       'GateCaller',
       'GateOptions',
       'GateProblem',
-      'HttpUpstream',
-      'ServeStdioOptions',
-      'StdioUpstream',
-      'TransportUpstream',
       'UpstreamOptions',
       'WaitingCall',
     ],
-    './middleware': ['GuardOptions', 'HoldPointOptions', 'OpenRequestsOptions'],
+    './middleware': ['GuardOptions', 'HoldPointOptions'],
     './otel': ['TraceOptions'],
     './rap': [
       'CallbackHandlerOptions',
@@ -271,46 +269,43 @@ test('the public types are these', () => {
       'ToolServerOptions',
     ],
     './react': ['ThreadChatHelpers'],
-    './stores/postgres': [
-      'OnRequests',
-      'OnWake',
-      'PostgresPool',
-      'PostgresStore',
-      'PostgresStoreOptions',
+    './stores/derive': [
+      'ColumnValue',
+      'DerivedStore',
+      'RowChange',
+      'RowCondition',
+      'RowOrder',
+      'RowQuery',
+      'StorePort',
+      'StoreRow',
+      'StoreTable',
+      'StoreWrite',
     ],
-    './stores/sqlite': ['SqliteStore', 'SqliteStoreOptions'],
+    './stores/postgres': ['OnWake', 'PostgresPool', 'PostgresStore'],
+    './stores/sqlite': ['SqliteStore'],
     './stores/sqlite-on': [
       'SqliteDriver',
       'SqliteHooks',
       'SqliteRow',
       'SqliteStatement',
       'SqliteStoreOn',
-      'SqliteStoreOnOptions',
       'SqliteTransaction',
     ],
     './terminal': ['AskOptions', 'TerminalOptions', 'UserInterface'],
-    './testing': ['ScriptedCall', 'ScriptedModel', 'ScriptedReply', 'ScriptedStep'],
+    './testing': ['ScriptedCall', 'ScriptedModel', 'ScriptedStep'],
     './testing/store': ['StoreConformanceCase'],
     './tools': [
       'AgentCall',
       'AgentPrompt',
       'AgentToolOptions',
       'AnswerReceiver',
-      'AnswerToTool',
       'AskUserQuestionRequest',
-      'CallFailure',
-      'DroppedCall',
-      'ElicitationOptions',
       'ElicitationResult',
-      'ElicitingAgent',
-      'ElicitingClient',
       'InteractionOptions',
       'InteractionRequest',
       'InteractionResponse',
       'McpRuleInput',
       'McpToolApprovalOptions',
-      'QuestionToolOptions',
-      'SendOptions',
       'UserChoice',
       'UserChoiceOptions',
     ],
@@ -322,12 +317,10 @@ test('the public types are these', () => {
       'ShownOption',
       'ShownPart',
       'ShownRequest',
-      'ThreadChatOptions',
       'ThreadChatState',
-      'UIMessageStreamOptions',
       'UiHandlerOptions',
     ],
-    './worker': ['DeleteThreadsOptions', 'DeletedThreads', 'ResumedThread', 'WorkerOptions'],
+    './worker': ['DeletedThreads', 'ResumedThread', 'WorkerOptions'],
   });
 });
 

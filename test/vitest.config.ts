@@ -17,8 +17,9 @@ export default defineConfig({
     testTimeout: 60_000,
     reporters: ['dot'],
     silent: 'passed-only',
-    /* One more than there are cores: some tests wait for a terminal, a browser or another process. */
-    maxWorkers: availableParallelism() + 1,
+    setupFiles: 'test/support/quiet-warnings.ts',
+    /* More than there are cores: many tests wait for a terminal, another process, or a second to pass. */
+    maxWorkers: availableParallelism() + 2,
     projects: [
       {
         extends: true,

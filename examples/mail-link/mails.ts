@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { type Agent, inertLine, type StoredRequest, type ThreadStore } from 'holdpoint';
 import type { Links } from 'holdpoint/links';
 import { approvalRequestSchema, questionRequestSchema } from 'holdpoint/schemas';
@@ -17,24 +18,25 @@ interface MailOptions {
   /** The addresses of a team, or of a person. */
   addressesOf: (name: string) => readonly string[];
   send: (mail: Mail) => Promise<void>;
+  /** The file that has the position of the last change whose mails were sent. */
+  positionFile: string;
 }
 
-const consumer = 'mails';
 const requestSchema = z.discriminatedUnion('type', [approvalRequestSchema, questionRequestSchema]);
 
 /**
- * Sends a mail with a link for each request that was opened since the last acknowledgement, to everybody who may answer it, unless another
- * process is about it. A process that dies in between sends again: see docs/guides/webhooks.md.
+ * Sends a mail with a link for each request that was opened after the position that was kept last, to everybody who may answer it. A process
+ * that dies in between sends again: see docs/guides/webhooks.md.
  */
 export async function sendMails(options: MailOptions): Promise<void> {
-  const { requests } = options.store;
+  const { store, positionFile } = options;
   for (;;) {
-    const taken = await requests?.take({ consumer, leaseMs: 30_000, limit: 1 });
-    if (taken === undefined) return;
-    for (const { type, request } of taken.changes) {
-      if (type === 'opened' && request?.state === 'open') await invite(options, request);
-    }
-    await requests?.acknowledge({ consumer, token: taken.token });
+    const after = Number(await readFile(positionFile, 'utf8').catch(() => 0));
+    const [change] = (await store.requests?.changes({ after, limit: 1 })) ?? [];
+    if (change === undefined) return;
+    const { type, request, position } = change;
+    if (type === 'opened' && request?.state === 'open') await invite(options, request);
+    await writeFile(positionFile, String(position), { flush: true });
   }
 }
 

@@ -30,10 +30,13 @@ const server = await serveFetch(
   port,
 );
 
+const positionFile = join(folder, 'mails.position');
 let sending = Promise.resolve();
 function sendSoon(): void {
   sending = sending
-    .then(async () => sendMails({ agent, store, links, addressesOf, send: printMail }))
+    .then(async () =>
+      sendMails({ agent, store, links, addressesOf, send: printMail, positionFile }),
+    )
     .catch(console.error);
 }
 store.subscribe(sendSoon);
@@ -50,7 +53,7 @@ await agent.run('Pay the invoice from ACME.', thread, { principal: 'zoe@example.
 const stopping = new AbortController();
 process.once('SIGINT', () => stopping.abort());
 process.once('SIGTERM', () => stopping.abort());
-await runWorker({ agent, store, signal: stopping.signal, onError: console.error });
+await runWorker({ agent, signal: stopping.signal, onError: console.error });
 clearInterval(timer);
 await sending;
 server.closeAllConnections();

@@ -6,8 +6,8 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { agentVersions } from '../../test/mcp/coding-agents.ts';
-import { startAgentModel } from '../../test/mcp/scripted-agent-model.ts';
+import { agentVersions } from '../../test/gate/coding-agents.ts';
+import { startAgentModel } from '../../test/gate/scripted-agent-model.ts';
 import { cachedPackage } from '../../test/support/cached-package.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { animatedSvg, type Frame } from '../record-demo/animated-svg.ts';
@@ -55,12 +55,12 @@ await writeFile(target, animatedSvg(frames, columns, title));
 /** A project whose only server is behind a gate, and programs that start Claude Code and open a browser. Returns the store of the gate. */
 async function prepareFolder(): Promise<string> {
   for (const name of [join(project, '.claude'), programs]) await mkdir(name, { recursive: true });
-  const source = ['--conditions=holdpoint-source', join(root, 'src/command/holdpoint.ts')];
+  const source = ['--conditions=holdpoint-source', join(root, 'src/apps/command/holdpoint.ts')];
   const kept = join(folder, 'gate.sqlite');
   const config = join(folder, 'gate.json');
   const bank = {
     command: process.execPath,
-    args: [...source.slice(0, 1), join(root, 'test/mcp/bank-process.ts'), ledger],
+    args: [...source.slice(0, 1), join(root, 'test/gate/bank-process.ts'), ledger],
   };
   await writeFile(config, JSON.stringify({ name: 'project', servers: { bank } }));
   const args = [...source, 'gate', '--no-open', '--store', kept]

@@ -1,5 +1,5 @@
 import { tool } from 'ai';
-import { createAgent } from 'holdpoint';
+import { createAgent, mayAnswerByRole } from 'holdpoint';
 import { createUiHandler } from 'holdpoint/ui';
 import { z } from 'zod';
 import { buildPage } from '../build-page.ts';
@@ -34,11 +34,10 @@ const agent = createAgent({
       editable: ['price'],
     },
   },
-  mayAnswer: ({ principal, request }) => {
-    const { roles = [] } = principalSchema.safeParse(principal).data ?? {};
-    if (request.type !== 'approval-request') return true;
-    return (request.approvers ?? []).some((role) => roles.includes(role));
-  },
+  mayAnswer: mayAnswerByRole({
+    roles: (principal) => principalSchema.safeParse(principal).data?.roles ?? [],
+    otherwise: 'manager',
+  }),
 });
 const handleChat = createUiHandler({
   agent,

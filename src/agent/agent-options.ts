@@ -19,7 +19,7 @@ export interface AgentOptions<
   extends SharedAgentOptions<TOOLS, RUNTIME_CONTEXT>, ModelSettings {
   /** Any AI SDK language model, or the id of one at the AI Gateway. */
   model: LanguageModel;
-  /** What the model is told before every conversation: the AI SDK's option. */
+  /** Instructions for the model, sent with every conversation: the AI SDK's option. */
   instructions?: Instructions;
   /**
    * Called before each request to the model, as in the AI SDK: returns the settings that this step has instead of the agent's, and the
@@ -54,15 +54,15 @@ export interface SharedAgentOptions<
   /** AI SDK tools: static, dynamic (MCP), or run by the provider. */
   tools?: TOOLS;
   /**
-   * Which calls run, which are denied, and which need a person's approval: the AI SDK's `toolApproval`. It applies to calls that run
-   * here; a call that the provider runs and asks about always needs a person. Name what runs, so that a mistake asks. A rule that reads a
-   * field which its tool's input schema does not have asks too, and `agent.on('setting-failed')` reports it.
+   * The rules for calls: which run, which are denied, and which need a person's approval. It is the AI SDK's `toolApproval`. It applies to
+   * calls that run here; a call that the provider runs and asks about always needs a person. Name what runs, so that a mistake asks. A rule
+   * that reads a field which its tool's input schema does not have asks too, and `agent.on('setting-failed')` reports it.
    *
    * @example
    * const toolApproval = { pay: ({ euros }) => (euros <= 100 ? 'approved' : 'user-approval') };
    */
   toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
-  /** How to recover calls whose process died, for tools that can report what happened or can safely run twice. */
+  /** Recovery of calls whose process died, for tools that can report what happened or can safely run twice. */
   toolRecovery?: { readonly [NAME in keyof TOOLS]?: ToolRecovery };
   /**
    * Called with an outcome that could not be recorded after several retries because the store is unavailable. The call will be
@@ -75,38 +75,38 @@ export interface SharedAgentOptions<
    */
   mayAnswer?: MayAnswer;
   /**
-   * Who a principal is, as text that is the same for all principals of one person. For a `quorum` and `notRequester`, texts that differ
-   * only in case, width, surrounding white space or invisible characters are one person; a standing approval for one person is for exactly
-   * this text. Default: a string as it is; an object's `id`, `subject`, `sub` or `email`; otherwise the whole JSON. An object gets no
-   * standing approval for one person by default.
+   * Returns a text that is the same for all principals of one person. For a `quorum` and `notRequester`, texts that differ only in case,
+   * width, surrounding white space or invisible characters are one person; a standing approval for one person is for exactly this text.
+   * Default: a string as it is; an object's `id`, `subject`, `sub` or `email`; otherwise the whole JSON. An object gets no standing
+   * approval for one person by default.
    */
   principalId?: (principal: unknown) => string;
   /** The context of each tool that has a `contextSchema`, for its `execute` and its rules. */
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
-  /** Where threads are kept. Default `memoryStore()`, which lasts as long as the process. */
+  /** The store of the threads. Default `memoryStore()`, which lasts as long as the process. */
   store?: ThreadStore;
   /**
-   * How many calls may run at once. The others wait for their turn, in the order in which the model made them: they are recorded as started
-   * when they start. Default: no limit.
+   * The number of calls that may run at once. The others wait, in the order in which the model made them, and are recorded as started when
+   * they start. Default: no limit.
    */
   toolCallConcurrency?: number;
   /** Called with the response of each run, before `run` resolves. Errors that it throws or rejects with are ignored. */
   onEnd?: (response: AgentResponse) => unknown;
   /**
-   * Called with the error that `run` rejects with, unless it is the reason of the run's `abortSignal`. Errors that it throws or rejects with
-   * are ignored.
+   * Called with the error that `run` rejects with, unless it is the reason of the run's `abortSignal`. Errors that it throws or rejects
+   * with are ignored.
    */
   onError?: (failed: { error: unknown; threadId: string }) => unknown;
-  /** How many model steps one run may take. Default 20. */
+  /** The number of model steps that one run may take. Default 20. */
   maxSteps?: number;
   /**
    * The length of a run's lease on its thread, in milliseconds. A live run renews it; after a crash the thread is free when it has expired.
    * Default 60,000.
    */
   leaseMs?: number;
-  /** When failed runs are retried, by workers and by schedulers that read `thread.nextDeadline`. */
+  /** Delays and limit for retries of failed runs, by workers and by schedulers that read `thread.nextDeadline`. */
   retry?: RetryOptions;
-  /** How long a tool may take to finish after its signal has aborted, in milliseconds. Default 5,000. */
+  /** The time that a tool may take to finish after its signal has aborted, in milliseconds. Default 5,000. */
   abortGraceMs?: number;
   /** The time, in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;

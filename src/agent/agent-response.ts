@@ -14,25 +14,25 @@ import type { RunEnd } from './run/run-end.ts';
 /** The result of a run. */
 export interface AgentResponse<CALL extends ToolCall = ToolCall, OUTPUT = unknown> {
   /**
-   * `completed`: the model has replied. `waiting`: for answers, for deferred results, or after failed runs for the time of the next
-   * attempt (`nextDeadline`). `running`: another run is at work on the thread; the answers are recorded. `indeterminate`: a call was started
-   * and its outcome is unknown. `cancelled`: open requests were cancelled, or a person ended the turn. `max-steps`: the run used all its
-   * steps, or `stopWhen` ended it; `run([], thread)` continues. `stuck`: too many runs in a row have failed.
+   * `completed`: the model has replied. `waiting`: for answers, for deferred results, or after failed runs for the time of the next attempt
+   * (`nextDeadline`). `running`: another run is at work on the thread; the answers are recorded. `indeterminate`: a call was started and
+   * its outcome is unknown. `cancelled`: open requests were cancelled, or a person ended the turn. `max-steps`: the run used all its steps,
+   * or `stopWhen` ended it; `run([], thread)` continues. `stuck`: too many runs in a row have failed.
    */
   status: RunEnd['status'];
   /** The model's latest text, from this run or an earlier one. */
   text: string;
   /**
    * The model's reply in the form of the agent's `output`; `undefined` for an agent without one. Parsed from the recorded text. As in the
-   * AI SDK, reading it throws a `NoOutputGeneratedError` if the run ended without a reply, and for example a `NoObjectGeneratedError` if the
-   * text does not match.
+   * AI SDK, reading it throws a `NoOutputGeneratedError` if the run ended without a reply, and for example a `NoObjectGeneratedError` if
+   * the text does not match.
    */
   readonly output: OUTPUT;
   /** The approvals that the thread is waiting for. The app loops while there are any. */
   approvalRequests: readonly ApprovalRequestContent<CALL>[];
   /** All requests that the thread is waiting for: approvals and questions. */
   userInputRequests: readonly UserInputRequestContent<CALL>[];
-  /** How the requests of this turn were decided: those that ended since the app's latest message. */
+  /** The decisions of this turn: of the requests that ended since the app's latest message. */
   readonly decisions: readonly RequestDecision[];
   /** The messages that this run added to the thread. */
   messages: readonly ModelMessage[];
@@ -46,7 +46,7 @@ export interface AgentResponse<CALL extends ToolCall = ToolCall, OUTPUT = unknow
   providerMetadata: ProviderMetadata | undefined;
   /** The provider's response id and model of the run's last step. */
   response: Readonly<NonNullable<StepMetadata['response']>> | undefined;
-  /** When the thread needs a run, in milliseconds since 1970, 0 for immediately: `thread.nextDeadline`. */
+  /** The time when the thread needs a run, in milliseconds since 1970, 0 for immediately: `thread.nextDeadline`. */
   nextDeadline: number | undefined;
   /** The thread of the run, up to date. */
   thread: AgentThread<CALL>;
@@ -57,7 +57,7 @@ interface ResponseScope {
   messages: readonly ModelMessage[];
   /** The index of the first message that the run added, or that replies to a repeated message. */
   messagesBefore: number;
-  /** Whether the reply belongs to an earlier turn: open requests belong to a later one. */
+  /** True if the reply belongs to an earlier turn: open requests belong to a later one. */
   isPast?: boolean;
   decisions: () => readonly RequestDecision[];
 }
@@ -102,7 +102,7 @@ interface RecordedReply {
   events: readonly ThreadEvent[];
   /** The last step of the reply. */
   step: ThreadEventOf<'step-finished'> | undefined;
-  /** Whether a later message has arrived, so that no run adds to this reply. */
+  /** True if a later message has arrived, so that no run adds to this reply. */
   isOver: boolean;
 }
 
@@ -136,7 +136,7 @@ export function makeIdleEnd(status: RunEnd['status'], step?: RecordedReply['step
   return { status, usage: undefined, finishReason, metadata };
 }
 
-/** How the requests that ended in a thread's latest turn, up to now, were decided. */
+/** Lists the decisions of the requests that have ended in a thread's latest turn. */
 export function listLatestDecisions(
   state: Readonly<ThreadState>,
 ): () => readonly RequestDecision[] {

@@ -20,14 +20,14 @@ export type AgentStreamEvent<CALL extends ToolCall = ToolCall, OUTPUT = unknown>
 interface StreamFinish<CALL extends ToolCall, OUTPUT> {
   /** The run has ended. */
   type: 'finish';
-  /** What `run` would have resolved with. */
+  /** The response with which `run` would have resolved. */
   response: AgentResponse<CALL, OUTPUT>;
 }
 
 interface StreamError {
   /** The run has failed. */
   type: 'error';
-  /** What `run` would have rejected with. */
+  /** The error with which `run` would have rejected. */
   error: unknown;
 }
 
@@ -39,7 +39,7 @@ export interface AgentStream<
   CALL extends ToolCall = ToolCall,
   OUTPUT = unknown,
 > extends AsyncIterable<AgentStreamEvent<CALL, OUTPUT>, undefined> {
-  /** The run's response; rejects as `agent.run` does. Without a reader the run completes by itself, and its events are dropped. */
+  /** The run's response; rejects as `agent.run` does. Without a reader the run still completes, and its events are dropped. */
   readonly response: Promise<AgentResponse<CALL, OUTPUT>>;
 }
 

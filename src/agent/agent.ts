@@ -34,9 +34,9 @@ export interface Agent<
    */
   now(): number;
   /**
-   * Opens the thread with this id from the store, or starts it; called without arguments, starts a new one. Writes nothing, with one exception: when
-   * a run died in the middle of a call, that is recorded (`call-lost`), so that everybody can see it. A thread of another agent can be
-   * opened and read, but not run.
+   * Opens the thread with this id from the store, or starts it; called without arguments, starts a new one. Writes nothing, with one
+   * exception: when a run died in the middle of a call, that is recorded (`call-lost`), so that everybody can see it. A thread of another
+   * agent can be opened and read, but not run.
    *
    * With `history.messages`, a new thread begins with that conversation, and is recorded when the promise resolves. Its tool calls,
    * results and approvals are history for the model: nothing in it can be answered, run or settled. If it ends with a message of the user
@@ -45,8 +45,9 @@ export interface Agent<
    * @example
    * const thread = await agent.thread('trip-42', { messages, principal: 'migration', openCalls: 'close' });
    *
-   * Rejects with a `TypeError` for the id `undefined`, which is mostly one that was lost; with `invalid-input` and the position of a message that can't be kept, such as a call without a result; with
-   * `thread-diverged` if the thread exists and did not begin with these messages; with `wrong-agent` for a thread of another agent.
+   * Rejects with a `TypeError` for the id `undefined`, which is usually a lost one; with `invalid-input` and the position of a message that
+   * can't be kept, such as a call without a result; with `thread-diverged` if the thread exists and did not begin with these messages; with
+   * `wrong-agent` for a thread of another agent.
    */
   thread(
     ...given: [] | [threadId: string, history?: ImportedHistory | undefined]
@@ -56,10 +57,18 @@ export interface Agent<
    * is checked before anything is recorded; an approved call starts at most once.
    *
    * Rejects with a `HoldpointError` for bad input (see its codes), with the provider's error, or with the reason of an aborted
-   * `abortSignal`. After each of these `run([], thread)` resumes the thread.
+   * `abortSignal`. After each of these `resume(thread)` resumes the thread.
    */
   run(
     input: RunInput,
+    thread: AgentThread,
+    options?: RunOptions<RUNTIME_CONTEXT>,
+  ): Promise<AgentResponse<CALL, OUTPUT>>;
+  /**
+   * Resumes the thread from what is recorded: after a failure or a crash, and after answers that `respond` recorded. It is
+   * `run([], thread, options)`, and returns the requests that are open if people are still asked.
+   */
+  resume(
     thread: AgentThread,
     options?: RunOptions<RUNTIME_CONTEXT>,
   ): Promise<AgentResponse<CALL, OUTPUT>>;
@@ -86,10 +95,10 @@ export interface Agent<
     options?: RespondOptions,
   ): Promise<void>;
   /**
-   * Says what a person may do with requests, without answering: with the open requests of a thread, or with any requests by their ids, such
-   * as `thread.activeRequests` or rows of `store.requests`. One result for each, in the same order. It is found out from the log by the
-   * checks that an answer passes, and nothing is written. A request that is not open is `closed`. Rejects with `wrong-agent` for a thread
-   * of another agent. A `mayAnswer` that throws refuses here, and is reported (`setting-failed`).
+   * Finds a person's rights to requests, without answering: to the open requests of a thread, or to any requests by their ids, such as
+   * `thread.activeRequests` or rows of `store.requests`. One result for each, in the same order. It reads the log, applies the checks that
+   * an answer passes, and writes nothing. A request that is not open is `closed`. Rejects with `wrong-agent` for a thread of another agent.
+   * A `mayAnswer` that throws refuses here, and is reported (`setting-failed`).
    *
    * @example
    * const [rights] = await agent.rights([request], { principal });
@@ -101,11 +110,11 @@ export interface Agent<
   ): Promise<RequestRights[]>;
   /**
    * Lists the requests of all threads of this agent for one person: by default the open ones that wait for them, the oldest first. It is
-   * `store.requests.list` with the person's rights applied: a page with something in it is short, and still has a `next`, once ten times
-   * `limit` rows were read for it. `limit` is 100 by default.
+   * `store.requests.list` with the person's rights applied: once ten times `limit` rows were read for a page that has a request, the page
+   * ends short and still has a `next`. `limit` is 100 by default.
    *
-   * Rights are found out from the rows, which may be a moment older than the threads; only for requests of sub-agents are threads read. Whoever
-   * lists is not checked: the query says whose list it is.
+   * Rights are derived from the rows, which may be a moment older than the threads; threads are read only for requests of sub-agents. The
+   * caller is not checked: the query says whose list it is.
    *
    * Rejects with a `TypeError` if the agent's store keeps no requests, and for an unknown or invalid option.
    *
@@ -116,10 +125,10 @@ export interface Agent<
   requests(query: RequestListQuery): Promise<RequestList<CALL>>;
   /**
    * Asks a person to approve something that is not a tool call, such as a stage of the app's own workflow. The answer comes through `run`
-   * or `respond` like any other; `response.decisions` and `thread.decisions` say how it was decided.
+   * or `respond` like any other; `response.decisions` and `thread.decisions` have its decision.
    *
    * A second request with the same `key` returns the first one, open or decided, so that a stage that is repeated after a crash does not
-   * ask twice; also if its text is another one, so the key must say what is approved. The other fields are those of a rule's
+   * ask twice. That holds even if its text differs, so the key must identify what is approved. The other fields are those of a rule's
    * `user-approval`, such as `approvers` and `quorum`. Rejects with `invalid-input` for fields that are not valid.
    */
   requestApproval(
@@ -132,10 +141,10 @@ export interface Agent<
    */
   withdraw(thread: AgentThread, requestId: string, options: AnswerOptions): Promise<void>;
   /**
-   * Lets somebody else answer an approval request instead of the principal, who must be allowed to answer it. `to` is a name, role or team
-   * that `mayAnswer` resolves, like those in `approvers`. In a quorum, both together have one vote, and it counts only while the principal may answer. A sub-agent's request is reassigned
-   * in the outermost agent's thread. Rejects with `not-allowed` for a principal who may not answer, for a child thread, and for an agent
-   * without `mayAnswer`; and with `request-closed` or `not-found`.
+   * Lets another person answer an approval request instead of the principal, who must be allowed to answer it. `to` is a name, role or team
+   * that `mayAnswer` resolves, like those in `approvers`. In a quorum, both together have one vote, and it counts only while the principal
+   * may answer. A sub-agent's request is reassigned in the outermost agent's thread. Rejects with `not-allowed` for a principal who may not
+   * answer, for a child thread, and for an agent without `mayAnswer`; and with `request-closed` or `not-found`.
    */
   reassign(
     thread: AgentThread,
@@ -144,10 +153,10 @@ export interface Agent<
     options: AnswerOptions,
   ): Promise<void>;
   /**
-   * Makes a standing approval from an approval that the principal has given before, as if that answer had asked for it with `remember`: for a
-   * page that offers it after the answer. It covers later calls alone, within what the request's `remember` allows, and is revoked like any other.
-   * Only the person who approved may, for a request that needed nobody else, was not edited and is not of the highest risk (`critical`); the
-   * tool must be the one that was shown, and `mayAnswer` is asked again.
+   * Makes a standing approval from an approval that the principal has given before, as if that answer had asked for it with `remember`: for
+   * a page that offers it after the answer. It covers only later calls, within what the request's `remember` allows, and is revoked like
+   * any other. Only the person who approved may, for a request that needed nobody else, was not edited and is not of the highest risk
+   * (`critical`); the tool must be the one that was shown, and `mayAnswer` is asked again.
    *
    * @example
    * await agent.remember(thread, request.requestId, { scope: 'thread', match: ['channel'], uses: 10 }, { principal });
@@ -162,8 +171,8 @@ export interface Agent<
     options: AnswerOptions,
   ): Promise<void>;
   /**
-   * The standing approvals in effect: those that the store keeps for this agent, oldest id first, and with a `thread`, before them, those of
-   * that thread.
+   * The standing approvals in effect: those that the store keeps for this agent, oldest id first, and with a `thread`, before them, those
+   * of that thread.
    */
   grants(thread?: AgentThread): Promise<Grant[]>;
   /**
@@ -187,11 +196,11 @@ export interface Agent<
     options?: { replyTo?: unknown },
   ): Promise<AnswerableQuestion>;
   /**
-   * Settles a call whose outcome is unknown (`indeterminate`), after a person has found out what happened. `retry` is a new approval of
-   * the same call; if the call was not for anybody to approve (`approvers`, `notRequester`, `quorum`, `requireReason`), or `mayAnswer` refuses
+   * Settles a call whose outcome is unknown (`indeterminate`), after a person has found out what happened. `retry` is a new approval of the
+   * same call; if the call was not for anybody to approve (`approvers`, `notRequester`, `quorum`, `requireReason`), or `mayAnswer` refuses
    * the approval of this person, or the thread is a sub-agent's, it is asked again on the same terms. `run([], thread)` resumes the thread.
-   * Rejects with `not-allowed` for a call in another state, which includes every call that the provider runs, with `already-answered` if the
-   * call already has a different outcome, or with `not-found`.
+   * Rejects with `not-allowed` for a call in another state, which includes every call that the provider runs, with `already-answered` if
+   * the call already has a different outcome, or with `not-found`.
    */
   settle(
     thread: AgentThread,
@@ -215,17 +224,18 @@ export interface Agent<
    * history; the log keeps it and records the retraction, and the thread is as it was before the message. With `messageId`, only the
    * message with that id.
    *
-   * Rejects with `not-allowed` if the last message is another one or has a reply, and for a child thread; with `thread-busy` while the thread is
-   * being run.
+   * Rejects with `not-allowed` if the last message is another one or has a reply, and for a child thread; with `thread-busy` while the
+   * thread is being run.
    */
   retract(thread: AgentThread, messageId?: string, options?: AnswerOptions): Promise<void>;
   /**
    * Ends the thread's current run, in whichever process, and its turn: the model is not asked again before the next message, the next
-   * answer, or the result of a deferred call. A run with `resumeStopped` resumes a turn whose reply had not begun. Text that was streamed so far is kept. Tools get the abort signal, and their results are
-   * recorded, late ones too. Open requests stay open. Calls that needed nobody and have not started are cancelled; those that people have
-   * approved are `held`, and so are further attempts of approved calls: nothing starts them before somebody who may reject them resumes the
-   * thread with `resumeStopped`. The run resolves with `cancelled`, or with `waiting` or `indeterminate` if a call is still open. Without a
-   * current run, a turn that is due, after a failure or a crash, is ended the same way.
+   * answer, or the result of a deferred call. A run with `resumeStopped` resumes a turn whose reply had not begun. Text that was streamed
+   * so far is kept. Tools get the abort signal, and their results are recorded, late ones too. Open requests stay open. Calls that needed
+   * no approval and have not started are cancelled; those that people have approved are `held`, and so are further attempts of approved
+   * calls: nothing starts them before a person who may reject them resumes the thread with `resumeStopped`. The run resolves with
+   * `cancelled`, or with `waiting` or `indeterminate` if a call is still open. Without a current run, a turn that is due, after a failure
+   * or a crash, is ended the same way.
    *
    * Resolves when the run has ended; another process notices within a second. It waits `abortGraceMs` for tools that ignore their signal,
    * and five more seconds for a process that does not react. After that `thread.status` is still `running`, and the turn ends once the

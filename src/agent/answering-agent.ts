@@ -3,7 +3,7 @@ import type { SharedAgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
 import { makeAgent } from './create-agent.ts';
 
-/** An agent without a model, for a process that records answers and outcomes, and runs nothing. */
+/** Makes an agent without a model, for a process that records answers and outcomes, and runs nothing. */
 export function makeAnsweringAgent(
   options: Omit<SharedAgentOptions, 'toolApproval'> & { toolApproval?: unknown },
 ): Agent<unknown> {

@@ -1,6 +1,6 @@
 /**
- * Marks the options of an agent each of whose calls is a thread of its own, as those of a gate are. Its rules never see another call, so one
- * that reads `calls`, such as a budget, can't let a call run. The value says so to people, and what to do.
+ * Marks the options of an agent that makes a separate thread for each call, as a gate does. Its rules never see another call, so a rule
+ * that reads `calls`, such as a budget, can't let a call run. The value tells people so, and what to do.
  */
 export const callsApart: unique symbol = Symbol.for('holdpoint.calls-apart');
 

@@ -1,4 +1,7 @@
-/* What the rest of the package may use of `calls/`: tools, channels, the middleware, the backtest. Nothing in `agent` imports this. */
+/*
+ * The part of `calls/` that the rest of the package may use: tools, channels, the middleware, the backtest. Nothing in `agent` imports
+ * this. See ADR 28.
+ */
 export {
   type AnswerReceiver,
   type AnswerToTool,
@@ -25,7 +28,6 @@ export {
   delegating,
   type Delegation,
   findDelegation,
-  type PassedAnswer,
   type PassedOn,
   type Reassignment,
   readShownRequests,
@@ -36,6 +38,7 @@ export {
   type Execution,
   type Reporting,
 } from './calls/delegation.ts';
+export { MadeInputs } from './calls/made-input.ts';
 export {
   makeFailedExecution,
   readLastOutput,

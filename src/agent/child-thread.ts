@@ -4,7 +4,7 @@ import type { ThreadState } from '../thread/thread-state.ts';
 import type { ChildThread } from './child-agent.ts';
 import { performAct } from './acts/perform-act.ts';
 import { parseActor, parseInput } from './input/parse-input.ts';
-import { standsEverywhere } from './input/call-may-answer.ts';
+import { standsEverywhere } from './input/right-to-answer.ts';
 import { admitEnding } from './input/admit-input.ts';
 import { listUnstarted, releaseApprovals, takeBackApprovals } from './input/recorded-approvals.ts';
 import { cancelRequests, checkAnswers } from './thread-changes.ts';
@@ -30,10 +30,6 @@ export async function openChildThread(
       return runThread({ ...context, mayStand }, threads, thread, running);
     },
     update: async () => threads.update(log),
-    respond: async (answer, by) => {
-      await threads.update(log);
-      await (await checkAnswers(context, log, parseInput(answer, by), undefined)).record();
-    },
     reassign: async (reassignment) => {
       await threads.update(log);
       const { right, requestId, to } = reassignment;

@@ -1,11 +1,11 @@
 import type { ToolSet } from 'ai';
-import { checkMs } from '../content/check-settings.ts';
+import { checkMethods, checkMs } from '../content/check-settings.ts';
 import { makeRandomId } from '../content/crypto.ts';
 import type { ToolCall } from '../content/tool-call.ts';
 import type { CheckedRules } from '../policy/checked-rules.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { findClock } from '../thread/store-clock.ts';
-import { readModelName } from '../thread/tracing.ts';
+import { readModelName } from './model/streaming-model.ts';
 import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
 import { callsApart, type CallsApartOptions } from './calls-apart.ts';
@@ -14,7 +14,7 @@ import { commitsCancelled, readDelegation } from './calls/delegation.ts';
 import { defineToolsOnce } from './calls/tool-definitions.ts';
 import { findToolReader } from './changing-tools.ts';
 import { HoldpointAgent } from './holdpoint-agent.ts';
-import { guardMayAnswer, makeStandingCheck } from './input/call-may-answer.ts';
+import { guardMayAnswer, makeStandingCheck } from './input/right-to-answer.ts';
 import { refuseUnknownAgentSettings } from './known-settings.ts';
 import { pickModelSettings, makeModelSteps } from './model/model-step.ts';
 import type { AgentContext, StepMaking } from './run/agent-context.ts';
@@ -48,13 +48,14 @@ export function createAgent<
   OUTPUT = unknown,
   const RULES = unknown,
 >(
-  options: AgentOptions<TOOLS, RUNTIME_CONTEXT, OUTPUT> & CheckedRules<TOOLS, RULES>,
+  options: CheckedRules<TOOLS, RULES> & AgentOptions<TOOLS, RUNTIME_CONTEXT, OUTPUT>,
 ): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>, OUTPUT>;
 /* The log holds JSON. This assumes that it fits the types of the tools, as the documentation of `ToolCall` says. */
 export function createAgent(options: AgentOptions): Agent<unknown> {
   refuseUnknownAgentSettings(options);
   const { model, instructions, allowSystemInMessages } = options;
   const { prepareStep, output, toolsContext = {} } = options;
+  checkModel(model);
   const settings = pickModelSettings(options);
   return makeAgent(options, () => ({
     modelName: readModelName(model),
@@ -85,7 +86,12 @@ export function makeAgent(
   checkRules(toolApproval, readChanging === undefined ? tools : undefined, rulers);
   checkRecovery(toolRecovery, tools);
   if (!(maxSteps >= 1)) throw new TypeError(`maxSteps must be 1 or more; got ${maxSteps}.`);
-  const store = options.store ?? memoryStore();
+  const { store = memoryStore() } = options;
+  checkMethods(
+    store,
+    ['read', 'append', 'head'],
+    "store must be a store, such as sqliteStore('threads.sqlite')",
+  );
   const clock = findClock(store);
   const { now = clock.now, generateId = makeRandomId } = options;
   const events = new AgentEmitter();
@@ -134,6 +140,15 @@ export function makeAgent(
   };
   if (readChanging !== undefined) Object.defineProperty(context, 'tools', { get: readChanging });
   return new HoldpointAgent(context, { store, clock });
+}
+
+function checkModel(model: unknown): void {
+  if (typeof model === 'string' && model !== '') return;
+  checkMethods(
+    model,
+    ['doGenerate', 'doStream'],
+    "model must be a language model of the AI SDK, such as openai('gpt-5'), or the id of one at the AI Gateway",
+  );
 }
 
 function checkConcurrency(limit = Infinity): number {

@@ -9,7 +9,7 @@ import type { AnswerOptions } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { ThreadHandles } from './thread-handles.ts';
 
-/** How many grants of the store are read at once. */
+/** The number of grants that are read from the store at once. */
 const pageSize = 100;
 
 /** The standing approvals in effect: those of the agent in the store, and those of a thread. */
@@ -42,15 +42,15 @@ function parseGrant({ grantId, text }: StoredGrant): Grant {
   );
 }
 
-/** A standing approval that is to be revoked, and by whom. */
+/** A standing approval to revoke, and the person who revokes it. */
 interface Revocation {
   grant: Grant;
   by: AnswerOptions;
 }
 
 /**
- * Ends a standing approval, and records that in the thread in which it was made. One of the store is revoked without a record if that thread
- * was deleted or can't be read. Throws `not-found` for one that has ended, or is another agent's.
+ * Ends a standing approval, and records that in the thread in which it was made. One of the store is revoked without a record if that
+ * thread was deleted or can't be read. Throws `not-found` for one that has ended, or is another agent's.
  */
 export async function revokeGrant(
   context: AgentContext,

@@ -6,11 +6,9 @@ import { withQuestionAnswers } from '../content/answerable.ts';
 import type { AnswerableQuestion } from '../content/question.ts';
 import type { Remember } from '../content/approval-terms.ts';
 import type { RequestRights } from '../content/request-rights.ts';
-import type { RequestPath } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { identifyStrictly, isSamePrincipal, whyNobody } from '../policy/same-person.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
-import type { ParentCall } from '../thread/events.ts';
 import type { StoreClock } from '../thread/store-clock.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
@@ -19,20 +17,14 @@ import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stre
 import type { Act, SingleAct } from './acts/act.ts';
 import { refuseChildInput } from './acts/act-refusals.ts';
 import { performAct } from './acts/perform-act.ts';
+import { type AgentDoor, agentDoor, type KnownPeople } from './agent-door.ts';
 import type { Agent } from './agent.ts';
 import type { DeliveredOutcome, SettledOutcome } from './calls/delivered-outcome.ts';
 import { askDuringCall, type Question } from './calls/question-call.ts';
 import { requestApproval, type RequestedApproval } from './calls/requested-approval.ts';
-import {
-  cancelForParent,
-  type ChildThread,
-  openChild,
-  type ParentCancellation,
-  toolsBelow,
-} from './child-agent.ts';
 import { openChildThread } from './child-thread.ts';
 import { listActiveGrants, revokeGrant } from './grants.ts';
-import { findToolsAt, inputSchemas, pickInputSchemas } from './input-schemas.ts';
+import { findToolsAt, pickInputSchemas } from './input-schemas.ts';
 import { type ImportedHistory, importHistory, parseHistory } from './input/import-history.ts';
 import {
   parseActor,
@@ -43,23 +35,14 @@ import {
   type RespondOptions,
   type RunInput,
 } from './input/parse-input.ts';
-import {
-  listRequests,
-  type RequestList,
-  type RequestListQuery,
-  type RequestRow,
-  seeRows,
-  type SeenRequest,
-  seenRequests,
-} from './list-requests.ts';
-import { type DecideCaller, notingCaller, recordCaller } from './note-caller.ts';
+import { listRequests, type RequestList, type RequestListQuery, seeRows } from './list-requests.ts';
+import { recordCaller } from './note-caller.ts';
 import { findLoggedRights, listRights, type RequestReference } from './thread-rights.ts';
 import { checkRunOptions } from './known-settings.ts';
 import { runThread } from './run-thread.ts';
 import type { AgentContext } from './run/agent-context.ts';
 import type { AgentEvents, AgentListener } from './run/agent-events.ts';
 import type { RunOptions } from './run/run-options.ts';
-import { type KnownPeople, knownPeople } from './known-people.ts';
 import {
   adoptThread,
   cancelUnasked,
@@ -69,23 +52,22 @@ import {
   stopThread,
 } from './thread-changes.ts';
 import { makeLostIdError, ThreadHandles } from './thread-handles.ts';
-import { watchedStore } from './watch-thread.ts';
 
 /** An agent: each method brings the thread up to date, checks its input, and appends. */
 export class HoldpointAgent implements Agent<unknown> {
   readonly #context: AgentContext;
   readonly #threads: ThreadHandles;
-  readonly [inputSchemas] = async (path?: RequestPath) =>
-    pickInputSchemas(await findToolsAt(path, await this.#context.definedTools()));
-  readonly [toolsBelow] = () => this.#context.definedTools();
-  readonly [knownPeople]: KnownPeople;
-  readonly [watchedStore]: ThreadStore;
+  readonly #door: AgentDoor;
 
   constructor(context: AgentContext, kept: { store: ThreadStore; clock: StoreClock }) {
     this.#context = context;
-    this[knownPeople] = describePeople(context);
-    this[watchedStore] = kept.store;
     this.#threads = new ThreadHandles(context, kept);
+    this.#door = this.#openDoor(kept.store);
+  }
+
+  /* On the prototype, so that a copy of the agent's fields has no door. */
+  get [agentDoor](): AgentDoor {
+    return this.#door;
   }
 
   get name(): string | undefined {
@@ -121,6 +103,10 @@ export class HoldpointAgent implements Agent<unknown> {
     return runThread(this.#context, this.#threads, thread, { input, options: checked });
   }
 
+  async resume(thread: AgentThread, options?: RunOptions<unknown>): Promise<AgentResponse> {
+    return this.run([], thread, options);
+  }
+
   stream(input: RunInput, thread: AgentThread, options: RunOptions<unknown> = {}): AgentStream {
     const checked = checkRunOptions('stream', options);
     const run = async (buffer: EventBuffer<AgentStreamEvent>, abortSignal: AbortSignal) =>
@@ -152,10 +138,6 @@ export class HoldpointAgent implements Agent<unknown> {
     await record();
   }
 
-  async [openChild](threadId: string, parent: ParentCall): Promise<ChildThread> {
-    return openChildThread(this.#context, this.#threads, { threadId, parent });
-  }
-
   async rights(
     requests: AgentThread | readonly RequestReference[],
     options: AnswerOptions,
@@ -174,14 +156,6 @@ export class HoldpointAgent implements Agent<unknown> {
   async requests(query: RequestListQuery): Promise<RequestList> {
     await this.#threads.syncClock();
     return listRequests(this.#context, this.#threads, query);
-  }
-
-  async [seenRequests]<ROW extends RequestRow>(
-    rows: readonly ROW[],
-    by: AnswerOptions,
-  ): Promise<SeenRequest<ROW>[]> {
-    await this.#threads.syncClock();
-    return seeRows(this.#context, this.#threads, rows, parseAnswerer(by));
   }
 
   async requestApproval(
@@ -212,10 +186,6 @@ export class HoldpointAgent implements Agent<unknown> {
     options: AnswerOptions,
   ): Promise<void> {
     await this.#perform(thread, { type: 'remember', requestId, remember }, options);
-  }
-
-  async [notingCaller](thread: AgentThread, decide: DecideCaller): Promise<boolean> {
-    return recordCaller(this.#context, await this.#current(thread), decide);
   }
 
   async grants(thread?: AgentThread): Promise<Grant[]> {
@@ -277,10 +247,6 @@ export class HoldpointAgent implements Agent<unknown> {
     return makeCancelledResponse(thread, state);
   }
 
-  async [cancelForParent](thread: AgentThread, cancellation: ParentCancellation): Promise<void> {
-    await cancelUnasked(this.#context, await this.#current(thread), cancellation);
-  }
-
   async adopt(thread: AgentThread): Promise<void> {
     const log = this.#threads.logOf(thread);
     await this.#threads.pull(log);
@@ -293,6 +259,28 @@ export class HoldpointAgent implements Agent<unknown> {
 
   on<TYPE extends keyof AgentEvents>(type: TYPE, listener: AgentListener<TYPE>): () => void {
     return this.#context.events.on(type, listener);
+  }
+
+  #openDoor(store: ThreadStore): AgentDoor {
+    const context = this.#context;
+    const threads = this.#threads;
+    return {
+      store,
+      people: describePeople(context),
+      tools: () => context.definedTools(),
+      inputSchemas: async (path) =>
+        pickInputSchemas(await findToolsAt(path, await context.definedTools())),
+      openChild: async (threadId, parent) =>
+        openChildThread(context, threads, { threadId, parent }),
+      cancelForParent: async (thread, cancellation) =>
+        cancelUnasked(context, await this.#current(thread), cancellation),
+      seeRequests: async (rows, by) => {
+        await threads.syncClock();
+        return seeRows(context, threads, rows, parseAnswerer(by));
+      },
+      noteCaller: async (thread, decide) =>
+        recordCaller(context, await this.#current(thread), decide),
+    };
   }
 
   #parseActor(given: AnswerOptions): AnswerOptions {
@@ -319,7 +307,7 @@ export class HoldpointAgent implements Agent<unknown> {
   }
 }
 
-/** What an agent knows of people. */
+/** Describes what an agent knows of people. */
 function describePeople({
   principalId,
   report,

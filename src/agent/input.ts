@@ -1,4 +1,4 @@
-/* What the rest of the package may use of `input/`: channels, the middleware, agents as tools. Nothing in `agent` imports this. */
+/* The part of `input/` that the rest of the package may use: channels, the middleware, agents as tools. Nothing in `agent` imports this. */
 export type { DeliveredOutcome, SettledOutcome } from './calls/delivered-outcome.ts';
 export { type ImportedHistory, makeImportError } from './input/import-history.ts';
 export type {

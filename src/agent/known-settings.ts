@@ -1,4 +1,4 @@
-import { adviseNearest, refuseUnknown } from '../content/check-settings.ts';
+import { adviseNearest, refuseUnknown, requireFunctions } from '../content/check-settings.ts';
 import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { RetryOptions } from './run/retry-time.ts';
 import { stepSettingNames } from './model/prepare-step.ts';
@@ -109,6 +109,19 @@ const otherNames = new Map([
   ['signal', 'abortSignal'],
 ]);
 
+const functionSettings = [
+  'mayAnswer',
+  'principalId',
+  'now',
+  'generateId',
+  'onStepEnd',
+  'onEnd',
+  'onError',
+  'onUnrecorded',
+  'prepareStep',
+  'repairToolCall',
+] as const satisfies readonly (keyof AgentOptions)[];
+
 type NestedSettings = Pick<SharedAgentOptions, 'timeout' | 'retry' | 'toolRecovery'>;
 
 /** Throws a `TypeError` for a setting that `createAgent` does not have: ignoring it would silently drop what the app relies on. */
@@ -124,6 +137,8 @@ export function refuseUnknownSettings(where: string, options: NestedSettings, kn
       names: new Map([...otherNames, ['id', 'name']]),
     }),
   );
+  const given = functionSettings.filter((name) => Reflect.get(options, name) !== undefined);
+  requireFunctions(where, options, given);
   const { timeout, retry = {}, toolRecovery = {} } = options;
   refuseUnknownTimeout(timeout);
   refuseUnknown('retry', retry, retrySettings, adviseAbout);
@@ -143,7 +158,10 @@ export function refuseUnknownRecovery(
   }
 }
 
-/** A copy of a run's options, because the app may change its object while the run works. Throws a `TypeError` for an option that a run does not have. */
+/**
+ * A copy of a run's options, because the app may change its object while the run works. Throws a `TypeError` for an option that a run does
+ * not have.
+ */
 export function checkRunOptions(
   method: 'run' | 'stream',
   options: RunOptions<unknown>,
@@ -158,7 +176,7 @@ export function checkRunOptions(
   return { ...options };
 }
 
-/** Whether a run has settings instead of the agent's. */
+/** Checks whether a run has settings instead of the agent's. */
 export function hasRunSettings(options: RunOverrides<unknown>): boolean {
   return Object.entries(options).some(
     ([name, value]) => value !== undefined && Object.hasOwn(runSettingNames, name),

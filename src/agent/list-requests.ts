@@ -30,8 +30,8 @@ import type { ThreadHandles } from './thread-handles.ts';
 export interface RequestListQuery
   extends Omit<RequestQuery, 'agent' | 'approver' | 'at'>, AnswerOptions {
   /**
-   * The strings for which the person answers, such as their name, roles and teams: only requests that name one of them as approver, or
-   * nobody. The store finds these fast. Without it, every request is read and `mayAnswer` alone decides.
+   * The strings for which the person answers, such as their name, roles and teams: only requests that name one of them as approver, or none
+   * at all. The store finds these fast. Without it, every request is read and only `mayAnswer` decides.
    */
   as?: readonly string[];
   /**
@@ -47,7 +47,7 @@ export interface ListedRequest<CALL extends ToolCall = ToolCall> {
   row: StoredRequest;
   /** The request of the row; absent for a lost call, a stuck thread, and a text that was erased or is damaged. */
   request?: UserInputRequestContent<CALL>;
-  /** What the person may do with it now. */
+  /** The person's rights to it now. */
   rights: RequestRights;
 }
 
@@ -56,14 +56,14 @@ export interface RequestList<CALL extends ToolCall = ToolCall> {
   /** In the order of the query. There may be fewer than `limit` although more follow: see `next`. */
   requests: ListedRequest<CALL>[];
   /**
-   * Where the list continues: `after` of the next query, or `before` for a query with `before`. Absent at its end. It is the place of the last
-   * request of this page, so that it says nothing of others, and may be sent to a client: of what comes back, the place is read, and anything
-   * else is refused with `invalid-input`.
+   * The place where the list continues: `after` of the next query, or `before` for a query with `before`. Absent at its end. It is the
+   * place of the last request of this page, so it reveals nothing of others, and may be sent to a client: what comes back is read as a
+   * place, and anything else is refused with `invalid-input`.
    */
   next?: RequestPlace;
 }
 
-/** What says of a row what one person may do with its request. */
+/** The fields of a row that decide what one person may do with its request. */
 export type RequestRow = Pick<StoredRequest, 'requestId' | 'threadId' | 'kind' | 'state' | 'text'>;
 
 /** A row with what one person may do with its request, and whether they could answer it if it were still open. */
@@ -72,44 +72,8 @@ export interface SeenRequest<ROW extends RequestRow = StoredRequest> extends Pic
   'request' | 'rights'
 > {
   row: ROW;
-  /** Whether an answer of theirs would count, or has counted, if the request were still open. Says who may see what others have decided. */
+  /** True if their answer has counted, or would count if the request were still open. They may then see the decisions of others. */
   couldAnswer: boolean;
-}
-
-/** An agent that says what a person may do with rows, without a query. */
-interface ListingAgent {
-  [seenRequests]<ROW extends RequestRow>(
-    rows: readonly ROW[],
-    by: AnswerOptions,
-  ): Promise<SeenRequest<ROW>[]>;
-}
-
-/** The key of the method that says it, for channels that have rows. A registered symbol, so that it works across two copies of the package. */
-export const seenRequests: unique symbol = Symbol.for('holdpoint.seen-requests');
-
-/** Whether an answer of a person to a request that is over would count, or has counted, if it were still open. Nobody's for an agent that can't say. */
-export async function couldAnswer(
-  agent: object,
-  request: UserInputRequest,
-  by: AnswerOptions,
-): Promise<boolean> {
-  if (!isListing(agent)) return false;
-  const { requestId, threadId } = request;
-  const kind = request.type === 'approval-request' ? 'approval' : 'question';
-  const row = {
-    requestId,
-    threadId,
-    kind,
-    state: 'settled',
-    text: JSON.stringify(request),
-  } as const;
-  const [seen] = await agent[seenRequests]([row], by);
-  return seen?.couldAnswer === true;
-}
-
-/** Whether an agent can say what a person may do with rows: an app's own object around an agent can't. */
-export function isListing(agent: object): agent is ListingAgent {
-  return seenRequests in agent;
 }
 
 const settings = {
@@ -130,7 +94,10 @@ const settings = {
   limit: true,
 } satisfies Record<keyof RequestListQuery, true>;
 
-/* So many pages of rows are read to fill one page for a person, and more only to find a first request: a place to go on may name no other. */
+/*
+ * The number of pages of rows that are read to fill one page for a person. More are read only to find a first request: a cursor may name no
+ * other.
+ */
 const mostReads = 10;
 
 /** Lists requests of the agent's threads for a person: see `Agent.requests`. */
@@ -186,7 +153,7 @@ export async function listRequests(
   return makePage(query, found, true);
 }
 
-/** What continues a query behind a row. */
+/** Makes the query that continues after a row. */
 function follow({ before }: RequestListQuery, row: StoredRequest): Partial<RequestQuery> {
   return before === undefined ? { after: row } : { before: row };
 }
@@ -201,7 +168,7 @@ function makePage(
   return { requests, ...(last === undefined ? {} : { next: pickPlace(last.row) }) };
 }
 
-/** The place of a row, which has more. */
+/** Picks the place from a row. */
 export function pickPlace({
   requestId,
   createdAt,
@@ -218,7 +185,7 @@ export function pickPlace({
   };
 }
 
-/** Rows of the agent's threads as one person sees them, found out as `Agent.requests` does it. */
+/** Finds the rights of one person to rows of the agent's threads, as `Agent.requests` does. */
 export async function seeRows<ROW extends RequestRow>(
   context: AgentContext,
   threads: ThreadHandles,
@@ -230,7 +197,7 @@ export async function seeRows<ROW extends RequestRow>(
       const listed = await listRow(context, threads, row, by);
       const { request, rights } = listed;
       const isOver = request !== undefined && rights.refusal === 'closed';
-      /* Who could answer a sub-agent's request, only that agent knew, as long as it was open. */
+      /* Only the sub-agent knew who could answer its request, as long as it was open. */
       const isKnown = isOver && request.path === undefined;
       const asked = isKnown ? await findPastRights(context, request, by) : rights;
       return { ...listed, couldAnswer: isAnswerer(asked) };
@@ -238,7 +205,7 @@ export async function seeRows<ROW extends RequestRow>(
   );
 }
 
-/** What a person could do with a request if it had not ended. */
+/** Finds what a person could do with a request if it had not ended. */
 async function findPastRights(
   context: AgentContext,
   request: UserInputRequest,
@@ -271,7 +238,7 @@ async function listRow<ROW extends RequestRow>(
   return { row, request: shown, rights };
 }
 
-/** The request of a row: bytes from outside, which somebody may have changed. `undefined` if they are not the row's request. */
+/** Parses the request of a row: bytes from outside, which may have been changed. `undefined` if they are not the row's request. */
 function parseRow({ kind, requestId, threadId, text }: RequestRow): UserInputRequest | undefined {
   if (text === null || (kind !== 'approval' && kind !== 'question')) return undefined;
   const { data } = userInputRequestSchema.safeParse(parseJson(text));
@@ -281,8 +248,8 @@ function parseRow({ kind, requestId, threadId, text }: RequestRow): UserInputReq
 }
 
 /**
- * Whether the request alone does not say who may answer it: a sub-agent decides about its own, and the answer to a question may need a
- * tool that is not here.
+ * Checks whether the rights can't be derived from the request alone: a sub-agent decides about its own, and the answer to a question may
+ * need a tool that is not here.
  */
 function needsThread(
   request: UserInputRequest,
@@ -294,12 +261,12 @@ function needsThread(
   return toolCall !== undefined && !tools.has(toolCall.toolName);
 }
 
-/* All of its thread that decides who may answer is in the request. */
+/* The request has all parts of its thread that decide who may answer. */
 function makeThread({ threadId }: UserInputRequest) {
   return { threadId, head: { calls: [] } };
 }
 
-/** The places of a query, which may come from a client. Throws `invalid-input` for one that is none. */
+/** Parses the places of a query, which may come from a client. Throws `invalid-input` for an invalid one. */
 function parsePlaces({ after, before }: RequestListQuery): Pick<RequestQuery, 'after' | 'before'> {
   return {
     ...(after === undefined ? {} : { after: parsePlace('after', after) }),

@@ -1,4 +1,4 @@
-/* What the rest of the package may use of `model/`: channels, the middleware. Nothing in `agent` imports this. */
+/* The part of `model/` that the rest of the package may use: channels, the middleware. Nothing in `agent` imports this. */
 export {
   CollectedResponse,
   type ProviderPart,

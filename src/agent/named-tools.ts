@@ -9,12 +9,12 @@ export interface NamedTool {
 /* A registered symbol, so that it works across two copies of the package. */
 const namedTools: unique symbol = Symbol.for('holdpoint.named-tools');
 
-/** Notes for which tools a rule was written that is one function for all tools. Returns the same function. */
+/** Records the tools for which a rule was written that is one function for all tools. Returns the same function. */
 export function nameTools<RULE extends object>(rule: RULE, tools: readonly NamedTool[]): RULE {
   return Object.defineProperty(rule, namedTools, { value: tools });
 }
 
-/** The tools for which rules were written: a function for all tools has none, unless it was noted. */
+/** The tools for which rules were written: a function for all tools has none, unless they were recorded. */
 export function findNamedTools(rules: unknown): readonly NamedTool[] {
   if (typeof rules === 'function') return hasNamed(rules) ? rules[namedTools] : [];
   if (!isObject(rules)) return [];

@@ -2,16 +2,16 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from './agent.ts';
 import type { AgentResponse } from './agent-response.ts';
 
-/** How long to wait before a thread that is due, but could not be run, is woken again, in milliseconds. */
+/** The delay before a thread that is due, but could not be run, is woken again, in milliseconds. */
 export const soonestMs = 1_000;
 
-/** What a wake-up came to. */
+/** The result of a wake-up. */
 export interface ResumedThread {
-  /** As the run left it; `thread.nextDeadline` is when to wake it next. */
+  /** The thread as the run left it; `thread.nextDeadline` is the time to wake it next. */
   thread: AgentThread;
   /** Absent if the run failed or was aborted. */
   response?: AgentResponse;
-  /** Why the run failed, or the reason of the abort. It is in the log, with the time of the next attempt. */
+  /** The error of the run, or the reason of the abort. It is in the log, with the time of the next attempt. */
   error?: unknown;
 }
 
@@ -21,13 +21,13 @@ interface ResumeOptions {
 }
 
 /**
- * Runs a thread if it is due: what a job of a queue or a step of an engine does when it is woken, however often or early. A run that fails
- * is retried at a time in the log, so the promise resolves then too, and the queue's own retries are not needed. It rejects if the log
- * does not say when to resume, for example because the store can't be reached: then wake the thread again.
+ * Runs a thread if it is due: for a job of a queue or a step of an engine, which may be woken too often or too early. A run that fails is
+ * retried at a time in the log, so the promise resolves then too, and the queue's own retries are not needed. It rejects if the log does
+ * not say when to resume, for example because the store can't be reached: then wake the thread again.
  *
  * @example
  * const { thread } = await resumeThread(agent, job.threadId);
- * if (thread.nextDeadline !== undefined) await queue.add({ threadId: thread.id }, { at: thread.nextDeadline });
+ * if (thread.nextDeadline !== undefined) await queue.add({ threadId: thread.id }, { at: thread.nextDeadline });. See ADR 37.
  */
 export async function resumeThread(
   agent: Pick<Agent, 'thread' | 'run'>,

@@ -6,7 +6,6 @@ import type { RunCause } from '../policy/run-context.ts';
 import { type AgentThread, listDecisions } from '../thread/agent-thread.ts';
 import { freezeDeep } from '../json/json-value.ts';
 import { Proposal } from '../thread/proposal.ts';
-import type { ThreadEvent } from '../thread/thread-event.ts';
 import { isTraced, traceRun } from '../thread/tracing.ts';
 import {
   type AgentResponse,
@@ -41,14 +40,14 @@ import { refuseNonThread, type ThreadHandles } from './thread-handles.ts';
 interface Running {
   input: RunInput;
   options: RunOptions<unknown>;
-  /** Set if the input comes through the delegated call of this child thread: for whom that call is made, and who caused the parent's run. */
+  /**
+   * Set if the input comes through the delegated call of this child thread: the people for whom that call is made, and the cause of the
+   * parent's run.
+   */
   forParent?: { requesters: readonly unknown[]; cause: RunCause };
   /** Gets the events of a run that is streamed. */
   buffer?: EventBuffer<AgentStreamEvent>;
 }
-
-/** Receives the events that a traced run appended. */
-type TraceReceiver = (events: readonly ThreadEvent[]) => void;
 
 /** Runs a thread, from its input to the response, and calls the app's hooks. With a `buffer`, the model streams. */
 export async function runThread(
@@ -64,8 +63,8 @@ export async function runThread(
     const context = hasRunSettings(options) ? withRunSettings(agentContext, options) : agentContext;
     const { name: agentName, modelName } = context;
     const ended = await (isTraced()
-      ? traceRun({ threadId: thread.id, agentName, ...modelName }, (trace) =>
-          runOnce(context, threads, thread, { ...running, trace }),
+      ? traceRun({ threadId: thread.id, agentName, ...modelName }, async () =>
+          runOnce(context, threads, thread, running),
         )
       : runOnce(context, threads, thread, running));
     const response = output === undefined ? ended : await withOutput(ended, output);
@@ -84,23 +83,22 @@ async function runOnce(
   context: AgentContext,
   threads: ThreadHandles,
   thread: AgentThread,
-  running: Running & { trace?: TraceReceiver },
+  running: Running,
 ): Promise<AgentResponse> {
-  const { options, buffer, trace } = running;
+  const { options, buffer } = running;
   const log = threads.logOf(thread);
   const parsed = parseRunInput(context, running);
   options.abortSignal?.throwIfAborted();
-  const defining = context.definedTools();
-  const tools = defining instanceof Promise ? await defining : defining;
+  const tools = await context.definedTools();
   await threads.update(log);
   if (running.forParent === undefined && log.state.head.parent !== undefined)
     refuseChildInput(log.state, parsed);
   const { messageId } = parsed;
   const { principalId } = context;
   const { cause = { by: parsed.by } } = running.forParent ?? {};
-  const receivers = buffer === undefined ? { onEvents: trace } : makeReceivers(buffer, trace);
+  const receivers = buffer === undefined ? {} : makeReceivers(buffer);
   const setting = { log, tools, options, cause, receiver: buffer, ...receivers };
-  /* Nobody here knows the agents above, who must be asked about standing approvals. */
+  /* The agents above, which must be asked about standing approvals, are not known here. */
   const isOrphan = running.forParent === undefined && log.state.head.parent !== undefined;
   const own = isOrphan ? { ...context, mayStand: async () => false } : context;
   const asked = { tools, options };
@@ -125,7 +123,10 @@ async function runOnce(
   });
 }
 
-/** Asks who may give the answers of a run's input and end what it ends, and has sub-agents record the answers to their requests. */
+/**
+ * Checks the permission to give the answers of a run's input and to end what it ends, and has sub-agents record the answers to their
+ * requests.
+ */
 async function admitRunInput(
   context: AgentContext,
   log: ThreadLog,
@@ -142,14 +143,12 @@ async function admitRunInput(
   return recordBelow(context, log, admitted);
 }
 
-/** What a streamed run passes on: the events that it appended, and preliminary results. */
+/** Makes the receivers of a streamed run's output: the events that it appended, and preliminary results. */
 function makeReceivers(
   buffer: EventBuffer<AgentStreamEvent>,
-  trace: TraceReceiver | undefined,
 ): Pick<RunArguments, 'onEvents' | 'onPreliminary'> {
   return {
     onEvents: (events) => {
-      trace?.(events);
       for (const event of events) buffer.push(freezeDeep(event));
     },
     onPreliminary: (result) => pushPreliminary(buffer, result),

@@ -85,8 +85,8 @@ export async function stopThread(
   by: AnswerOptions,
 ): Promise<void> {
   /*
-   * Below first: if this process dies before the end, nothing starts there that the log here says is stopped. A run ends its own. A sub-agent
-   * that can't be reached does not keep this thread from being stopped.
+   * Sub-agents first: if this process dies before the end, they start nothing that the log here records as stopped. A run ends its own. A
+   * sub-agent that can't be reached does not keep this thread from being stopped.
    */
   const isReached =
     !isRunning(log.state.head, context.now()) &&
@@ -108,7 +108,10 @@ async function stopBelow(context: AgentContext, log: ThreadLog, by: AnswerOption
     if (each.status === 'rejected') throw each.reason;
 }
 
-/** Cancels a thread's work with the call of the parent thread that it was for, and ends its run. The agent of that thread has asked who may. */
+/**
+ * Cancels a thread's work with the call of the parent thread that it was for, and ends its run. The parent's agent has checked the
+ * permission.
+ */
 export async function cancelUnasked(
   context: AgentContext,
   log: ThreadLog,
@@ -118,7 +121,10 @@ export async function cancelUnasked(
   await stopThread(context, log, by);
 }
 
-/** Cancels the requests of a child thread that people have cancelled in the thread above. Nobody was asked about what it asks besides: that stays. */
+/**
+ * Cancels the requests of a child thread that people have cancelled in the thread above. Its other requests stay: permission was not asked
+ * for them.
+ */
 export async function cancelRequests(
   context: AgentContext,
   log: ThreadLog,
@@ -180,6 +186,6 @@ export async function adoptThread(context: AgentContext, log: ThreadLog): Promis
     const owner = name === undefined ? {} : { agent: name };
     proposal.add({ type: 'agent-changed', at: now(), ...owner });
   };
-  /* A fact: else the log refuses a thread of another owner. */
+  /* Recorded as a fact: otherwise the log refuses a thread of another owner. */
   await log.commit(adopt, { isFact: true });
 }

@@ -1,3 +1,4 @@
+import { describeKind } from '../content/check-settings.ts';
 import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
 import { parseThreadJson, verifyEntries } from '../thread/thread-json.ts';
@@ -37,7 +38,7 @@ export class ThreadHandles {
     const { head } = log.state;
     const { tools } = this.#context;
     const started = head.calls.filter(({ status }) => status === 'started');
-    /* Whether a lost call can be recovered, its tool says: a process that does not have it would leave the call to people. */
+    /* The tool decides whether a lost call can be recovered: a process that does not have the tool would leave the call to people. */
     const isLost =
       started.length > 0 && started.every(({ toolName }) => Object.hasOwn(tools, toolName));
     /* A process that can't or may not write can still read the thread. */
@@ -69,7 +70,7 @@ export class ThreadHandles {
     return this.pull(log).then(() => refuseOtherAgent(log.state, this.#context.name));
   }
 
-  /** A thread from its JSON form, which is in the store afterwards: see `Agent.restore`. */
+  /** Restores a thread from its JSON form into the store: see `Agent.restore`. */
   async restore(json: unknown): Promise<AgentThread> {
     const { threadId, entries } = parseThreadJson(json);
     const hash = (await verifyEntries(entries)).at(-1)?.hash;
@@ -110,7 +111,7 @@ export class ThreadHandles {
       } catch (error) {
         const [first] = log.state.entries;
         const isDeleted = HoldpointError.isInstance(error) && error.code === 'thread-deleted';
-        /* A store that still has what it calls deleted would be read for ever. */
+        /* A store that keeps threads which it reports as deleted would be read forever. */
         if (!isDeleted || first?.hash === deleted) throw error;
         deleted = first?.hash;
       }
@@ -147,10 +148,9 @@ export class ThreadHandles {
 /** Throws `invalid-input` for a value that is not a thread: JavaScript may pass none, an id, or a promise that it did not await. */
 export function refuseNonThread(thread: unknown): void {
   if (thread instanceof AgentThread) return;
-  const given = thread instanceof Promise ? 'a promise' : typeof thread;
   throw new HoldpointError(
     'invalid-input',
-    `Pass a thread, from \`await agent.thread(id)\`; got ${given}.`,
+    `Pass a thread, from \`await agent.thread(id)\`; got ${describeKind(thread)}.`,
   );
 }
 

@@ -11,7 +11,7 @@ import type { ThreadHandles } from './thread-handles.ts';
 /** A request by its ids. */
 export type RequestReference = Pick<RequestRights, 'requestId' | 'threadId'>;
 
-/** What a person may do with requests, as their threads have them. Reads each thread once, and writes nothing. */
+/** Lists what a person may do with requests, as their threads have them. Reads each thread once, and writes nothing. */
 export async function listRights(
   context: AgentContext,
   threads: ThreadHandles,
@@ -28,7 +28,7 @@ export async function listRights(
   );
 }
 
-/** What a person may do with a request, as the log has it. */
+/** Finds what a person may do with a request, as the log has it. */
 export async function findLoggedRights(
   context: AgentContext,
   { state: { threadId, head } }: ThreadLog,
@@ -42,8 +42,8 @@ export async function findLoggedRights(
 }
 
 /**
- * What a person may do with a request of a thread that is read for it. Nothing, if the thread or that of the sub-agent which asks is not this
- * agent's or can't be read: one damaged thread must not hide all requests.
+ * Finds a person's rights to a request of a thread, which is read for it. None if the thread, or that of the sub-agent which asks, is not
+ * this agent's or can't be read: one damaged thread must not hide all requests.
  */
 export async function findThreadRights(
   context: AgentContext,

@@ -6,33 +6,35 @@ import { CallsByPlace, makePlaceKey } from '../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { describeEvent, type EventText } from './describe-event.ts';
 
-/** What happened in a thread, and where its log ended then. */
+/** The events of a thread in words, and the end of its log at that time. */
 export interface AuditTrail {
   /** The thread that the trail is about. */
   threadId: string;
-  /** What happened, oldest first. */
+  /** The rows, oldest first. */
   rows: readonly AuditRow[];
-  /** How many events the log had. */
+  /** The number of events in the log. */
   revision: number;
   /** The hash at the end of the log, SHA-256 as base64url: it covers every event. `''` for a thread without events. */
   hash: string;
-  /** Lines for people. Text from models and people is inert: what hides or controls is visible. Ends with the hash. */
+  /** Writes lines for people, with the hash at the end. Text from models and people is inert: hidden and control characters are visible. */
   toText(): string;
-  /** One JSON object a line: the rows, and at the end `{"log":{"threadId","revision","hash"}}`. */
+  /** Writes one JSON object per line: the rows, and at the end `{"log":{"threadId","revision","hash"}}`. */
   toJsonLines(): string;
-  /** Comma-separated values (RFC 4180) with a header. Cells that a spreadsheet would take for formulas begin with `'`. Ends with the hash. */
+  /**
+   * Comma-separated values (RFC 4180) with a header. Cells that a spreadsheet would take for formulas begin with `'`. Ends with the hash.
+   */
   toCsv(): string;
 }
 
-/** One thing that happened in a thread, for people who review it. */
+/** One event of a thread, for people who review it. */
 interface AuditRow {
   /** The number of the event in the log, from 1. A model's reply has a row for each of its calls too, with the same number. */
   event: number;
-  /** When, as an ISO 8601 date and time in UTC. */
+  /** The time, as an ISO 8601 date and time in UTC. */
   time: string;
-  /** What, in a few words: `approval requested`, `call started`, … */
+  /** The event in a few words: `approval requested`, `call started`, … */
   what: string;
-  /** Who did it, as authenticated by the app. Absent for what holdpoint, the model or a tool did. */
+  /** The person who did it, as authenticated by the app. Absent for acts of holdpoint, the model or a tool did. */
   who?: unknown;
   /** The channel that they used. */
   channel?: string;
@@ -41,11 +43,11 @@ interface AuditRow {
   toolCallId?: string;
   /** The request that it is about. */
   requestId?: string;
-  /** Everything else: what was shown, edited, run and returned. JSON. */
+  /** The other facts, as JSON: the shown request, the edit, the executed input, the result. */
   details?: Readonly<Record<string, unknown>>;
 }
 
-/** A log, as a trail is made from it. */
+/** The parts of a log from which a trail is made. */
 export interface AuditedLog {
   threadId: string;
   events: readonly ThreadEvent[];
@@ -77,11 +79,11 @@ export function makeAuditTrail({ threadId, events, calls, hash }: AuditedLog): A
   };
 }
 
-/** What requests show of their calls, which the log has only once. */
+/** The calls that requests show, which the log has only once. */
 class ShownCalls {
   readonly #findCall: (place: CallPlace) => ToolCallRecord | undefined;
   readonly #places = new Map<string, CallPlace>();
-  /** The inputs of the calls that a person has edited by now. */
+  /** The inputs of the calls that a person has edited so far. */
   readonly #edited = new Map<string, unknown>();
 
   constructor(findCall: (place: CallPlace) => ToolCallRecord | undefined) {
@@ -124,9 +126,9 @@ function makeAuditRow(
     time: new Date(at).toISOString(),
     what,
     ...(principal === undefined ? {} : { who: copyPlain(principal) }),
-    ...(channel === undefined ? {} : { channel }),
+    channel,
     ...(call === undefined ? {} : { tool: call.toolName, toolCallId: call.toolCallId }),
-    ...(requestId === undefined ? {} : { requestId }),
+    requestId,
     ...(said.length === 0 ? {} : { details: copyDetails(said) }),
   };
 }
@@ -136,10 +138,10 @@ function copyDetails(fields: readonly [string, unknown][]): Record<string, unkno
   return Object.fromEntries(present.map(([name, value]) => [name, copyPlain(value)]));
 }
 
-/** Where the log ends. */
+/** The end of the log. */
 type LogEnd = Pick<AuditTrail, 'threadId' | 'revision' | 'hash'>;
 
-/** Rows as lines for people, the last of which says where the log ends. */
+/** Writes rows as lines for people. The last line shows the end of the log. */
 function writeRows(rows: readonly AuditRow[], { threadId, revision, hash }: LogEnd): string {
   const lines = rows.map(renderAuditLine);
   return [...lines, `Thread ${inertLine(threadId)}: ${revision} events, hash ${hash || '(none)'}`]
@@ -186,7 +188,7 @@ const columns = [
   'principal',
 ] as const;
 
-/* Behind white space, control characters and invisible ones. */
+/* Also after white space, control characters and invisible ones. */
 const formulaStart = /^[\s\p{C}]*[=+@-]/u;
 
 /** Rows as comma-separated values: https://www.rfc-editor.org/rfc/rfc4180 */
@@ -203,7 +205,9 @@ function renderCsv(rows: readonly AuditRow[], end: LogEnd): string {
   return [columns, ...cells].map((line) => `${line.join(',')}\r\n`).join('');
 }
 
-/** Every cell is quoted, also for a spreadsheet that separates by `;`. What it would take for a formula begins with `'`. */
+/**
+ * Writes a cell in quotation marks, also for a spreadsheet that separates by `;`. A text that it would take for a formula begins with `'`.
+ */
 function renderCell(value: unknown): string {
   const text =
     value === undefined || typeof value === 'string' ? (value ?? '') : JSON.stringify(value);

@@ -9,7 +9,7 @@ import {
   type ThreadEventOf,
 } from '../thread/thread-event.ts';
 
-/** What a row says besides its number and time. */
+/** The content of a row without its number and time. */
 export interface EventText {
   what: string;
   by?: { principal?: unknown; channel?: string | undefined };
@@ -69,6 +69,11 @@ const descriptions: PerEvent<FindCall, EventText | EventText[]> = {
       describeRequestEvent('stopped approval released', { ...event, requestId }, 'person'),
     ),
   'step-finished': describeStep,
+  'input-remade': (event) => ({
+    what: 'input made again',
+    place: event,
+    details: pick(event, 'input', 'types'),
+  }),
   'call-started': (event, findCall) => {
     const call = findCall(event);
     return {
@@ -145,18 +150,17 @@ const descriptions: PerEvent<FindCall, EventText | EventText[]> = {
 
 /** A row for the reply, and one for each call that it proposes: with the input that the model asked for. */
 function describeStep(event: ThreadEventOf<'step-finished'>, findCall: FindCall): EventText[] {
-  const { step, message, finishReason, metadata } = event;
-  const calls = message === undefined ? [] : listProposedCalls(message, step);
+  const { step, finishReason, metadata } = event;
   const model = metadata?.response?.modelId;
   return [
     {
       what: 'model replied',
-      details: { step, finishReason, ...(model === undefined ? {} : { model }) },
+      details: { step, finishReason, model },
     },
-    ...calls.map(({ index, input }) => ({
+    ...listProposedCalls(event).map((call) => ({
       what: 'call proposed',
-      place: { step, index },
-      details: { input, ...pick(findCall({ step, index }) ?? {}, 'idempotencyKey') },
+      place: call,
+      details: { ...pick(call, 'input', 'given'), ...pick(findCall(call) ?? {}, 'idempotencyKey') },
     })),
   ];
 }

@@ -9,7 +9,7 @@ import { type AuditTrail, makeAuditTrail } from './audit-trail.ts';
 export type { AuditTrail } from './audit-trail.ts';
 
 /**
- * What happened in a thread, in rows for people who review it: who asked, what was shown, who answered and through which channel, what was
+ * The history of a thread, in rows for people who review it: who asked, what was shown, who answered and through which channel, what was
  * edited, what ran under which idempotency key, and how it ended. It is derived from the log, and ends with the log's hash.
  *
  * The log is read from its beginning and verified first, as by `thread.verify()`. Rejects with `log-tampered` if anything was changed.
@@ -20,16 +20,14 @@ export type { AuditTrail } from './audit-trail.ts';
  */
 export async function auditTrail(thread: AgentThread): Promise<AuditTrail> {
   await thread.verify();
-  /* The handle may have been opened when the store had something else. */
+  /* The handle may have been opened when the store had another log. */
   return deriveTrail(thread.toJSON());
 }
 
 /**
  * Checks a trail, in any of its three forms, against the JSON form of its thread: verifies the log's hashes, derives the trail again, and
- * compares the texts. For somebody who has both and trusts neither.
- *
- * Rejects with `log-tampered` for a log that was changed, and with `invalid-input` and the first line that differs for a trail that does not
- * say what the log says. A log that has grown since differs at the end.
+ * compares the texts. For a reviewer who has both and trusts neither. Rejects with `log-tampered` for a log that was changed, and with
+ * `invalid-input` and the first line that differs for a trail that differs from the log. A log that has grown since differs at the end.
  */
 export async function checkAuditTrail(trail: string, json: unknown): Promise<AuditTrail> {
   const derived = await deriveTrail(json);

@@ -2,10 +2,10 @@ import type { LoggedDecision } from './recorded-threads.ts';
 import type { CandidateDecision, ReplayedCall } from './replay-thread.ts';
 import type { StandingApproval } from './standing-approval.ts';
 
-/** What the log did with a call that a rule could decide about. */
+/** The log's decision on a call that a rule could decide about. */
 export type LoggedType = Exclude<LoggedDecision['type'], 'refused' | 'question'>;
 
-/** How many calls, by what the candidate would do and by what the log did. */
+/** The numbers of calls, by the candidate's decision and by the log's. */
 export type DecisionCounts = Record<CandidateDecision, Record<LoggedType, number>>;
 
 /** The calls of one tool. */
@@ -15,7 +15,7 @@ interface ToolCounts {
   counts: DecisionCounts;
 }
 
-/** A reason that the candidate gave, and how often. */
+/** A reason that the candidate gave, and its frequency. */
 interface ReasonCount {
   toolName: string;
   decision: CandidateDecision;
@@ -30,7 +30,7 @@ export interface UnreadableThread {
   error: string;
 }
 
-/** How many disagreements a backtest passes with. */
+/** The numbers of disagreements up to which a backtest passes. */
 export interface BacktestLimits {
   /** Calls that would have run although people rejected them. Default 0. */
   maxRejected?: number;
@@ -42,31 +42,34 @@ export interface BacktestLimits {
 
 /** The result of a backtest, as plain JSON; as text, a report for the terminal. */
 export interface BacktestResult {
-  /** How many threads were replayed. */
+  /** The number of replayed threads. */
   threads: number;
-  /** The threads that could not be read, and why. */
+  /** The threads that could not be read, with the reasons. */
   unreadable: UnreadableThread[];
-  /** How many calls the candidate decided about. */
+  /** The number of calls that the candidate decided. */
   calls: number;
-  /** How many calls no rule decides about: they asked a question, or were refused before a rule was applied. */
+  /** The numbers of calls that no rule decides: they asked a question, or were refused before a rule was applied. */
   skipped: { question: number; refused: number };
-  /** How many calls were decided how, by the recorded rules and by these. */
+  /** The numbers of calls by decision, of the recorded rules and of these. */
   counts: DecisionCounts;
-  /** By tool, the most calls first. */
+  /** The counts by tool, the most calls first. */
   tools: ToolCounts[];
-  /** The reasons for which the candidate asks and denies, the most frequent first; at most 20. A rule that throws asks for the reason that it failed. */
+  /**
+   * The reasons for which the candidate asks and denies, the most frequent first; at most 20. A rule that throws asks for the reason that
+   * it failed.
+   */
   reasons: ReasonCount[];
-  /** The calls about which people decided otherwise than these rules. */
+  /** The calls that people decided differently from these rules. */
   disagreements: Disagreement[];
   /** The narrowest standing approval that would have saved the most questions. Absent if none would have saved one. */
   standingApproval?: StandingApproval;
-  /** Which limits are exceeded, as text. Empty: the candidate passes. */
+  /** The exceeded limits, as text. Empty: the candidate passes. */
   failures: string[];
   /** The report for a terminal. */
   toString(): string;
 }
 
-/** What a backtest found, before it is counted. */
+/** The findings of a backtest, before they are counted. */
 export interface BacktestFindings {
   threads: number;
   unreadable: UnreadableThread[];
@@ -75,7 +78,7 @@ export interface BacktestFindings {
   limits: BacktestLimits;
 }
 
-/** Counts what a backtest found. */
+/** Counts the findings of a backtest. */
 export function makeBacktestResult({
   threads,
   unreadable,
@@ -166,8 +169,8 @@ function listFailures(
 }
 
 /**
- * How a candidate differs from what was recorded about a call. `runs-rejected`, `runs-edited`: it would have run, without asking, what
- * people rejected, or what they changed before it ran. `denies-approved`: it would have denied what people approved. `runs-denied`,
+ * The difference of a candidate from the record of a call. `runs-rejected`, `runs-edited`: it would have run, without asking, a call that
+ * people rejected, or changed before it ran. `denies-approved`: it would have denied a call that people approved. `runs-denied`,
  * `denies-unasked`, `asks-unasked`: it differs from the rules of that time; no person had decided.
  */
 export type DisagreementType =
@@ -180,7 +183,7 @@ export type DisagreementType =
 
 /** A recorded call about which the candidate differs from people, or from the rules of that time. */
 export interface Disagreement {
-  /** How they disagree. */
+  /** The kind of disagreement. */
   type: DisagreementType;
   /** The thread of the call. */
   threadId: string;
@@ -196,7 +199,7 @@ export interface Disagreement {
   input: unknown;
   /** The input that ran instead, because a person edited it. */
   editedInput?: unknown;
-  /** Who answered, as authenticated by the app, through which channel, and why. */
+  /** The person who answered, as authenticated by the app, with the channel and the reason. */
   principal?: unknown;
   /** The channel through which the call was decided, if that is known. */
   channel?: string;
@@ -215,7 +218,7 @@ const types: readonly [CandidateDecision, LoggedDecision['type'], DisagreementTy
   ['ask', 'unasked', 'asks-unasked'],
 ];
 
-/** How the candidate differs about a call; `undefined` if it doesn't. */
+/** Finds the candidate's disagreement about a call; `undefined` if there is none. */
 function findDisagreement(call: ReplayedCall): Disagreement | undefined {
   const found = types.find(
     ([decision, logged]) => decision === call.decision && logged === call.logged.type,

@@ -10,7 +10,7 @@ import type {
 import type { CandidateDecision } from './replay-thread.ts';
 import type { StandingApproval } from './standing-approval.ts';
 
-/** How many calls are listed of each kind, and how many characters of an input. */
+/** The numbers of calls of each kind, characters of an input, and threads that are listed. */
 const shown = { calls: 20, input: 300, threads: 5 };
 
 /** The report of a backtest, for a terminal. Values from models and people are made inert. */
@@ -71,7 +71,7 @@ const loggedTypes: readonly LoggedType[] = [
   'denied',
 ];
 
-/* A row for each tool: what the candidate would do, and what the log did. Columns without a call are left out. */
+/* Renders a row for each tool: the candidate's decisions, and those of the log. Columns without a call are left out. */
 function renderTable({ tools, counts, calls }: Omit<BacktestResult, 'toString'>): string[] {
   const rows = [...tools, ...(tools.length > 1 ? [{ toolName: 'all', calls, counts }] : [])];
   const decided = decisions.filter(([decision]) => sum(Object.values(counts[decision])) > 0);
@@ -121,7 +121,7 @@ const sections: readonly [DisagreementType, (found: string) => string][] = [
   ['asks-unasked', (found) => `Would have asked about ${found} that ran unasked:`],
 ];
 
-/* Shown without a rejection too: it is what the candidate is for. */
+/* Shown without a rejection too: it is the purpose of the candidate. */
 function renderSavedQuestions({
   counts,
   disagreements,
@@ -186,7 +186,7 @@ function renderStandingApproval(standing: StandingApproval | undefined): string[
   ];
 }
 
-/* What the rule's \`remember\` must be at least. */
+/* The smallest `remember` that the rule needs. */
 function renderAllowed({ match, scope }: StandingApproval): string {
   const names = match.type === 'fields' ? Object.keys(match.fields) : match.type;
   return inertLine(JSON.stringify({ scope, match: names }));

@@ -30,16 +30,16 @@ export interface BacktestRules<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
   /** The context of each tool that has a `contextSchema`: the agent's option of this name. */
   toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
   /**
-   * The runtime context that the rules get, which no log has: made for each step from its thread and from who asked for it. It is not called
-   * for a step of a run that somebody else or a worker caused: that has no context in production either. Default: none.
+   * Makes the runtime context that the rules get, which no log has, for each step from its thread and requesters. It is not called for a
+   * step of a run that another person or a worker caused: that has no context in production either. Default: none.
    */
   runtimeContext?: (step: ReplayedStep) => RUNTIME_CONTEXT;
-  /** Who a principal is, as text: the agent's option of this name. */
+  /** Returns the name of a principal, as text: the agent's option of this name. */
   principalId?: (principal: unknown) => string;
 }
 
 /** The options of `backtest`: the rules, and the threads to replay. */
-export type BacktestOptions<TOOLS extends ToolSet, RUNTIME_CONTEXT> = BacktestRules<
+type BacktestOptions<TOOLS extends ToolSet, RUNTIME_CONTEXT> = BacktestRules<
   TOOLS,
   RUNTIME_CONTEXT
 > &
@@ -61,7 +61,7 @@ export type BacktestOptions<TOOLS extends ToolSet, RUNTIME_CONTEXT> = BacktestRu
 
 /**
  * Replays rules over recorded threads: decides about each recorded call as an agent with these rules would have when the call was proposed,
- * and compares that with what the log did and what people answered. It runs no tool, calls no model and writes nothing. A thread that can't
+ * and compares that with the log's decisions and people's answers. It runs no tool, calls no model and writes nothing. A thread that can't
  * be read is listed in `unreadable`. Throws a `TypeError` for tools and rules that `createAgent` would refuse.
  *
  * @example
@@ -102,7 +102,7 @@ export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<s
   }
   const standingApproval = findBestStandingApproval(calls, principalId);
   const result = makeBacktestResult({ threads, unreadable, calls, standingApproval, limits });
-  /* Not enumerable: JSON and comparisons are of the data alone. */
+  /* Not enumerable: JSON and comparisons only have the data. */
   return Object.defineProperty(result, 'toString', { value: () => renderBacktest(result) });
 }
 

@@ -3,6 +3,7 @@ import { AgentThread } from '../thread/agent-thread.ts';
 import { makePlaceKey } from '../thread/calls-by-place.ts';
 import type { EntryContent } from '../thread/log-entry.ts';
 import { parseThreadJson, type ThreadJson, verifyEntries } from '../thread/thread-json.ts';
+import type { JsonTypes } from '../json/json-form.ts';
 import { listProposedCalls } from '../thread/proposed-calls.ts';
 import { isQuiet, type LoudEventType } from '../thread/quiet-events.ts';
 import {
@@ -59,7 +60,7 @@ export async function* readStoredThreads(
 ): AsyncGenerator<ThreadToRead> {
   let after: ThreadSummary | undefined;
   for (;;) {
-    const page = await store.list({ agent, limit: pageSize, ...(after && { after }) });
+    const page = await store.list({ agent, limit: pageSize, after });
     for (const summary of page) {
       yield { name: summary.threadId, read: async () => readStored(store, summary) };
     }
@@ -84,7 +85,7 @@ async function readStored(
   );
 }
 
-/** What the log did with a call; for the three answers, also who gave it, when and why. */
+/** The log's decision on a call; for the three answers, also the person, the time and the reason. */
 export interface LoggedDecision {
   /**
    * `approved`, `edited`, `rejected`: a person was asked and answered so; `edited`: approved it with another input than the model's.
@@ -102,13 +103,15 @@ export interface LoggedDecision {
     | 'denied'
     | 'refused'
     | 'question';
-  /** When the call was proposed: in milliseconds since 1970, and as the number of the event. */
+  /** The moment when the call was proposed: in milliseconds since 1970, and as the number of the event. */
   proposed: Moment;
   answered?: Moment;
-  /** Who answered, as authenticated by the app. */
+  /** The person who answered, as authenticated by the app. */
   principal?: unknown;
   channel?: string | undefined;
   reason?: string | undefined;
+  /** The input that its schema made before it was decided on, if that differs from the proposed one. */
+  remade?: { input: unknown; inputTypes?: JsonTypes | undefined };
   /** The input that ran instead, if a person edited it. */
   editedInput?: unknown;
 }
@@ -122,11 +125,11 @@ interface Moment {
 /** A call while its events are read. */
 interface CallInLog {
   decision: LoggedDecision;
-  /** Whether it was started, or an attempt was given up: later requests are about another attempt. */
+  /** True if it was started, or an attempt was given up: later requests are about another attempt. */
   isStarted: boolean;
 }
 
-/** What a log did with each of its calls, by the key of their place. */
+/** Reads a log's decision on each of its calls, by the key of their place. */
 export function readLoggedDecisions(
   events: readonly ThreadEvent[],
 ): ReadonlyMap<string, LoggedDecision> {
@@ -143,13 +146,13 @@ export function readLoggedDecisions(
 interface CallsInLog {
   calls: Map<string, CallInLog>;
   asked: Map<string, CallInLog>;
-  /** That of the event which is read. */
+  /** The moment of the event that is read. */
   moment: Moment;
 }
 
 const ignore = (): void => {};
 
-/** What each event says about the calls. */
+/** The effect of each event on the calls. */
 const effects: PerEvent<CallsInLog, void, LoudEventType> = {
   'step-finished': (event, { calls, moment }) => {
     for (const [key, call] of callsOfStep(event, moment)) calls.set(key, call);
@@ -160,6 +163,7 @@ const effects: PerEvent<CallsInLog, void, LoudEventType> = {
     call.decision = {
       type: type === 'question-request' ? 'question' : 'unanswered',
       proposed: call.decision.proposed,
+      remade: call.decision.remade,
     };
     asked.set(requestId, call);
   },
@@ -180,14 +184,17 @@ const effects: PerEvent<CallsInLog, void, LoudEventType> = {
   'vote-withdrawn': ignore,
   'request-reassigned': ignore,
   'call-lost': ignore,
+  'input-remade': ({ input, types, ...place }, { calls }) => {
+    const call = calls.get(makePlaceKey(place));
+    if (call !== undefined) call.decision.remade = { input, inputTypes: types };
+  },
 };
 
 function callsOfStep(
-  { message, step }: ThreadEventOf<'step-finished'>,
+  event: ThreadEventOf<'step-finished'>,
   proposed: Moment,
 ): [string, CallInLog][] {
-  const calls = message === undefined ? [] : listProposedCalls(message, step);
-  return calls.map((call) => [
+  return listProposedCalls(event).map((call) => [
     makePlaceKey(call),
     { decision: { type: 'unasked', proposed }, isStarted: false },
   ]);
@@ -234,17 +241,20 @@ function recordEnd(call: CallInLog | undefined, { outcome }: ThreadEventOf<'call
   if (decision.type === 'rejected' && decision.answered === undefined) {
     decision.reason = outcome.status === 'denied' ? outcome.reason : undefined;
   }
-  if (decision.type !== 'unasked') return;
+  if (decision.type === 'unasked') Object.assign(decision, describeUnasked(outcome));
+}
+
+/** Describes the decision on a call that needed no answer and has not started. */
+function describeUnasked(
+  outcome: ThreadEventOf<'call-ended'>['outcome'],
+): Pick<LoggedDecision, 'type' | 'reason'> {
   switch (outcome.status) {
     case 'failed':
-      decision.type = 'refused';
-      return;
+      return { type: 'refused' };
     case 'denied':
-      decision.type = 'denied';
-      decision.reason = outcome.reason;
-      return;
+      return { type: 'denied', reason: outcome.reason };
     case 'succeeded':
     case 'forwarded':
-      return;
+      return { type: 'unasked' };
   }
 }

@@ -6,6 +6,7 @@ import {
   decideCalls,
   type DecisionInput,
   makeDecisionInput,
+  MadeInputs,
   defineToolsOnce,
   type ToolDefinitions,
 } from '../agent/calls.ts';
@@ -26,19 +27,19 @@ import {
 } from './recorded-threads.ts';
 import type { AskedCall } from './standing-approval.ts';
 
-/** What a candidate would do with a call; `fail`: it has no such tool, or nobody could answer. */
+/** A candidate's decision on a call; `fail`: it has no such tool, or nobody could answer. */
 export type CandidateDecision = 'run' | 'ask' | 'deny' | 'fail';
 
-/** A recorded step of a run that everybody for whom it works has caused, as `runtimeContext` receives it. */
+/** A recorded step of a run that was caused by the only person for whom it works, as `runtimeContext` receives it. */
 export interface ReplayedStep {
   threadId: string;
   /** The principal of the latest message. */
   requestedBy?: unknown;
-  /** Everybody whose unanswered message led to the step; `null` stands for somebody whom nobody knows. */
+  /** Everybody whose unanswered message led to the step; `null` stands for an unknown person. */
   requesters: readonly unknown[];
 }
 
-/** A recorded call, and what the candidate would have done with it. */
+/** A recorded call, and the candidate's decision on it. */
 export interface ReplayedCall extends AskedCall, CallPlace {
   toolCallId: string;
   decision: CandidateDecision;
@@ -47,10 +48,10 @@ export interface ReplayedCall extends AskedCall, CallPlace {
   logged: LoggedDecision;
 }
 
-/* Which agent has the rules does not matter here. */
+/* The rules may be of any agent here. */
 const agentName = 'backtest';
 
-/** The rules to try, and what they are applied with. */
+/** The rules to try, and the settings with which they are applied. */
 export interface Candidate {
   tools: ToolSet;
   definitions: ToolDefinitions;
@@ -69,7 +70,7 @@ export async function prepareCandidate({
   principalId,
 }: Omit<Candidate, 'definitions'>): Promise<Candidate> {
   checkTools(tools);
-  /* Who may answer is of no account here, so that rules may name approvers. */
+  /* The people who may answer don't matter here, so that rules may name approvers. */
   checkRules(toolApproval, tools, { mayAnswer: () => true, name: agentName });
   const definitions = await defineToolsOnce(tools, toolsContext, () => undefined)();
   return { tools, definitions, toolApproval, toolsContext, runtimeContext, principalId };
@@ -111,21 +112,23 @@ export async function replayThread(
 interface StepToReplay {
   event: ThreadEventOf<'step-finished'>;
   logged: ReadonlyMap<string, LoggedDecision>;
-  /** Who caused the run of the step. */
+  /** The cause of the step's run. */
   cause: RunCause;
 }
 
 async function replayStep(
   candidate: Candidate,
   state: ThreadState,
-  { event: { message, step, at }, logged, cause }: StepToReplay,
+  { event, logged, cause }: StepToReplay,
 ): Promise<ReplayedCall[]> {
-  if (message === undefined) return [];
+  const { step, at } = event;
   const { threadId, head } = state;
   const { agent, requesters } = head;
-  const proposed = listProposedCalls(message, step).flatMap((call) => {
+  const proposed = listProposedCalls(event).flatMap((call) => {
     const decision = logged.get(makePlaceKey(call));
-    return decision === undefined ? [] : [{ call, logged: decision }];
+    return decision === undefined
+      ? []
+      : [{ call: { ...call, ...decision.remade }, logged: decision }];
   });
   if (proposed.length === 0) return [];
   const verdicts = await decideCalls(
@@ -145,7 +148,7 @@ async function replayStep(
   });
 }
 
-/** What the agent decides with, without standing approvals: what the rules say counts. */
+/** Makes the input of the agent's decision, without standing approvals: only the rules count. */
 function makeReplayInput(
   { toolApproval, tools, toolsContext, definitions, runtimeContext, principalId }: Candidate,
   state: ThreadState,
@@ -154,13 +157,13 @@ function makeReplayInput(
   const { threadId, head, messages } = state;
   const { requestedBy, requesters } = head;
   const rules = { toolApproval, tools, toolsContext, now: () => at, generateId: () => 'backtest' };
-  /* Who may answer is of no account here. */
+  /* The people who may answer don't matter here. */
   const anybody = { mayAnswer: () => true, report: () => {} };
   const noGrants = { name: agentName, grants: undefined, principalId };
   const options = isCausedByRequesters(cause, head, principalId)
     ? { runtimeContext: runtimeContext({ threadId, requestedBy, requesters }) }
     : {};
-  const run = { tools: definitions, options, cause };
+  const run = { tools: definitions, options, cause, made: new MadeInputs() };
   const context = { ...rules, ...anybody, ...noGrants, toolCallConcurrency: Infinity };
   const decisions = makeDecisionInput(context, state, run, messages.length);
   return { ...decisions, findGrant: async () => undefined };

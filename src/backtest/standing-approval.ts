@@ -13,41 +13,40 @@ export interface AskedCall {
   input: unknown;
   /** Everybody whose message led to the call. */
   requesters: readonly unknown[];
-  /** What is demanded of the people who are asked, as text; `undefined` unless a standing approval could answer. */
+  /** The terms for the people who are asked, as text; `undefined` unless a standing approval could answer. */
   terms?: string | undefined;
-  /** What became of it. */
+  /** The recorded decision. */
   logged: Pick<LoggedDecision, 'type' | 'proposed' | 'answered'>;
 }
 
 /** A standing approval that would have saved questions, and the threads that show it. */
 export interface StandingApproval {
   toolName: string;
-  /** Which inputs it matches: one, those with these top-level fields, or any. */
+  /** The inputs that it matches: one, those with these top-level fields, or any. */
   match: Grant['match'];
   /** `thread`: given once in each thread; `principal`: once for each requester; `everyone`: once. */
   scope: Grant['scope'];
-  /** How many questions it would have saved. */
+  /** The number of questions that it would have saved. */
   saved: number;
-  /** How many calls it would also have run that people were asked about and never answered. */
+  /** The number of calls that it would also have run, which people were asked about and never answered. */
   unanswered: number;
   /** The threads in which it would have saved questions, the most first. */
   threads: { threadId: string; saved: number }[];
-  /** Whether there were too many combinations of fields to try all. */
+  /** True if there were too many combinations of fields to try all. */
   capped: boolean;
 }
 
 /**
  * The standing approval that would have saved the most questions of the candidate, and among equals the narrowest. It is given with the
  * first approval of a call that it matches, and saves the later ones. One that matches, where it was given, a call that people rejected or
- * edited is not considered, and neither is one that may not be made.
+ * edited is not considered.
  */
 export function findBestStandingApproval(
   calls: readonly AskedCall[],
   principalId: PrincipalId,
-  mayBeMade: (found: Pick<StandingApproval, 'match' | 'scope'>) => boolean = () => true,
 ): StandingApproval | undefined {
   const asked = calls.filter(({ terms }) => terms !== undefined).filter(wasAsked);
-  /* A standing approval is void for another agent, and where the rule demands something else. */
+  /* A standing approval is void for another agent, and if the rule has other terms. */
   const groups = Map.groupBy(asked, ({ agent = null, toolName, terms }) =>
     JSON.stringify([agent, toolName, terms]),
   );
@@ -61,7 +60,6 @@ export function findBestStandingApproval(
       if (best !== undefined && most < best.saved) continue;
       const matching = inputs.matching(match);
       for (const scope of grantScopes) {
-        if (!mayBeMade({ match, scope })) continue;
         const tried = tryScope(matching, (call) => groupKey(scope, call, principalId));
         if (tried === undefined || tried.saved === 0) continue;
         const found = { toolName, match, scope, ...tried, capped };
@@ -94,7 +92,7 @@ function groupKey(
 
 type Savings = Pick<StandingApproval, 'saved' | 'unanswered' | 'threads'>;
 
-/** What a standing approval for each group would have saved; `undefined` if it contradicts an answer. */
+/** Tries a standing approval for each group, and counts what it would have saved; `undefined` if it contradicts an answer. */
 function tryScope(
   matching: readonly AskedCall[],
   keyOf: (call: AskedCall) => string | undefined,
@@ -133,7 +131,7 @@ function readAnsweredAt({ answered }: LoggedDecision): number {
   return answered?.at ?? Infinity;
 }
 
-/** Whether a call was proposed after another was approved: in a thread by the order of its events, otherwise by the clock. */
+/** Checks whether a call was proposed after another was approved: in a thread by the order of its events, otherwise by the clock. */
 function isAfter({ threadId, logged }: AskedCall, source: AskedCall): boolean {
   const { answered } = source.logged;
   if (answered === undefined) return false;
@@ -170,7 +168,7 @@ interface RecordedInput {
   pairs: ReadonlyMap<string, string>;
 }
 
-/** How many fields a combination may have at first, of how many fields of an input, and how many matches are tried of each kind. */
+/** The numbers of fields in a first combination, of fields of an input to combine, and of matches that are tried of each kind. */
 const limits = { combined: 3, fields: 8, matches: 1_000 };
 
 /** The inputs of the calls of one tool. */
@@ -233,7 +231,7 @@ function listInputFields(input: unknown): [string, unknown][] {
 /** A match to try. */
 interface CandidateMatch {
   match: Match;
-  /** How many questions it would save if one approval could save all others. */
+  /** The number of questions that it would save if one approval could save all others. */
   most: number;
 }
 
@@ -278,7 +276,7 @@ function findSharedCombinations(approved: readonly RecordedInput[]): Combination
     counts.set(pair, (counts.get(pair) ?? 0) + 1);
   }
   const countOf = (pair: string): number => counts.get(pair) ?? 0;
-  /* In one order: the same pairs are one combination, in whatever order inputs have their fields. */
+  /* In one order: the same pairs are one combination, in any order of an input's fields. */
   const byCount = (one: string, other: string): number =>
     countOf(other) - countOf(one) || (one < other ? -1 : 1);
   const shared = approved.map(({ pairs }) =>

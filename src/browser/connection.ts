@@ -1,19 +1,19 @@
 /**
- * Whether a server can be reached: one truth for all the conversations of a page. One of them whose request fails says so for all, and one that
- * is answered makes the others send at once what they could not.
+ * The reachability of a server, shared by all conversations of a page. A failed request of one marks the server as unreachable for all; a
+ * response to one makes the others retry at once.
  */
 export class Connection {
   readonly #listeners = new Set<(isReachable: boolean) => void>();
   #isReachable = true;
   #pause = new AbortController();
-  /** Whether a page follows a thread through it: a server that stays silent is noticed then. */
+  /** True if a page follows a thread through it: a server that stays silent is noticed then. */
   isWatched = false;
 
   get isReachable(): boolean {
     return this.#isReachable;
   }
 
-  /** Aborted when it is time for a new attempt: earlier than planned. */
+  /** Aborts when the next attempt should start earlier than planned. */
   get pause(): AbortSignal {
     return this.#pause.signal;
   }

@@ -2,12 +2,12 @@ import type { Connection } from './connection.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** How requests are retried. */
+/** Retry options of a `fetch`. */
 export interface FetchRetryOptions {
   fetch: Fetch | undefined;
   /** Called before each retry. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  /** Is told whether the server can be reached, and says when to retry earlier. */
+  /** Receives whether the server can be reached, and says when to retry earlier. */
   connection: Connection;
   /** Aborts when the page is closed. */
   signal: () => AbortSignal;
@@ -55,8 +55,8 @@ interface Patience extends Pick<FetchRetryOptions, 'wait' | 'connection'> {
 }
 
 /**
- * One attempt. Without a response for so long, the server counts as unreachable, and what reads is sent again; what changes something is sent
- * again when the server is known to be back.
+ * Makes one attempt. If no response comes in time, the server counts as unreachable: a read is sent again at once, a write once the server
+ * is known to be back.
  */
 async function fetchPatiently(
   { wait, connection, isRead, milliseconds }: Patience,
@@ -82,7 +82,7 @@ async function fetchPatiently(
   });
 }
 
-/* Whether a proxy responded for a server that is down. An error of our own route has a JSON body. */
+/* Checks whether a proxy responded for a server that is down. An error of our own route has a JSON body. */
 function isServerDown({ status, headers }: Response): boolean {
   if (status === 500) return headers.get('content-type')?.startsWith('application/json') !== true;
   return status === 502 || status === 503 || status === 504;
@@ -99,7 +99,7 @@ function makeForeignResponse(): Response {
   return Response.json({ error: { code: 'foreign-response', message } }, { status: 502 });
 }
 
-/** One attempt to send a request: the response, unless the server can't be reached. Browsers throw a `TypeError` then. */
+/** Tries once to send a request. Returns the response, unless the server can't be reached. Browsers throw a `TypeError` then. */
 export async function fetchIfReached(send: () => Promise<Response>): Promise<Response | undefined> {
   try {
     const response = await send();
@@ -112,10 +112,10 @@ export async function fetchIfReached(send: () => Promise<Response>): Promise<Res
   }
 }
 
-/** How a dead connection that was never closed is detected. */
+/** Options for detecting a dead connection that was never closed. */
 interface DeadConnectionOptions {
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  /** Whether no more data can arrive; called after each period of silence. */
+  /** Checks whether no more data can arrive; called after each period of silence. */
   isOver: () => Promise<boolean>;
 }
 

@@ -16,7 +16,6 @@ export type {
 } from './ui/browser/request-form.ts';
 export type { ShownPart } from './ui/browser/shown-part.ts';
 export { ThreadChat } from './ui/browser/thread-chat.ts';
-export type { ThreadChatOptions } from './ui/browser/thread-route.ts';
 export { toUIMessages } from './ui/output/to-ui-messages.ts';
-export { toUIMessageStream, type UIMessageStreamOptions } from './ui/output/turn-streams.ts';
+export { toUIMessageStream } from './ui/output/turn-streams.ts';
 export type { UiHandlerOptions } from './ui/ui-handler-options.ts';

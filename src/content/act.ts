@@ -1,15 +1,15 @@
 /** Describes an act. */
 interface ActTerms {
   /**
-   * Who may do it: `approver`, whom the rule and `mayAnswer` let approve the request; `rejecter`, whom they let reject everything that it ends;
-   * `self`, who gave the answer that is changed or kept; `anybody`, whom the app lets into the thread.
+   * The people who may do it. `approver`: the rule and `mayAnswer` let them approve the request. `rejecter`: they may reject everything
+   * that it ends. `self`: they gave the answer that is changed or kept. `anybody`: the app lets them into the thread.
    */
   who: 'approver' | 'rejecter' | 'self' | 'anybody';
-  /** What it ends, about each of which is asked who may reject it. */
+  /** The requests and calls that it ends; for each, the app is asked who may reject it. */
   ends: string;
   /** The events that record it. */
   events: readonly string[];
-  /** What people and the model read as the reason of what it ends; absent where it ends nothing, or the person gives the reason. */
+  /** The reason that people and the model read; absent where it ends nothing, or the person gives the reason. */
   reason?: string;
 }
 

@@ -54,7 +54,7 @@ class QuestionAnswers {
   }
 }
 
-/** What is given for each key. Where it is not by key, it is for the first field. */
+/** Lists the answers by key. One without a key is for the first field. */
 function listGiven(
   fields: readonly QuestionField[],
   named: ReadonlyMap<string, QuestionField>,

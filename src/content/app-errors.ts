@@ -9,7 +9,7 @@ export function readErrorText(error: unknown): string {
   }
 }
 
-/** Calls a listener of the app. Whatever it does, this resolves. */
+/** Calls a listener of the app. It resolves in any case. */
 export async function callGuarded<EVENT>(
   listener: ((event: EVENT) => unknown) | undefined,
   event: EVENT,

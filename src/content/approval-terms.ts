@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { boundList } from '../json/bounded-list.ts';
 
-/** How risky a call is, in ascending order. Open requests are shown with the riskiest first. */
+/** The risks of a call, in ascending order. Open requests are shown with the riskiest first. */
 export const risks = ['low', 'medium', 'high', 'critical'] as const;
 
-/** How many calls a standing approval covers: those of one thread, those for one person, or all of the agent's. In ascending order. */
+/** The scopes of a standing approval, in ascending order: the calls of one thread, those for one person, or all of the agent's. */
 export const grantScopes = ['thread', 'principal', 'everyone'] as const;
 
 type GrantScope = (typeof grantScopes)[number];
 
-/** What keeps the standing approvals of each scope: the log of their thread, or the store, for all threads of the agent. */
+/** The keeper of the standing approvals of each scope: the log of their thread, or the store, for all threads of the agent. */
 const keeperOf: Record<GrantScope, 'thread' | 'store'> = {
   thread: 'thread',
   principal: 'store',
   everyone: 'store',
 };
 
-/** Whether the store keeps the standing approvals of this scope. */
+/** Checks whether the store keeps the standing approvals of this scope. */
 export function isKeptByStore(scope: GrantScope): boolean {
   return keeperOf[scope] === 'store';
 }
@@ -26,10 +26,10 @@ export const approversSchema = z.array(z.string().min(1)).min(1);
 /** A time span. */
 export const milliseconds = z.number().positive();
 
-/** Which inputs a standing approval covers: the same input, inputs with the same values in the named fields, or any. */
+/** The inputs that a standing approval covers: the same input, inputs with the same values in the named fields, or any. */
 export const grantMatchSchema = z.union([z.enum(['exact', 'any']), z.array(z.string()).min(1)]);
 
-/* As it comes from outside, with an answer. */
+/* The schema of one that comes from outside, with an answer. */
 const sentMatchSchema = z.union([
   z.enum(['exact', 'any']),
   boundList(z.string(), 1_000).refine((names) => names.length > 0),
@@ -37,23 +37,23 @@ const sentMatchSchema = z.union([
 
 /** A standing approval that an answer asks for, or the widest that a request allows. */
 export interface Remember {
-  /** Whose calls it decides: those of the same `thread`, those for the same `principal`, or those of `everyone`. */
+  /** Its scope: the calls of the same `thread`, those for the same `principal`, or those of `everyone`. */
   scope: GrantScope;
-  /** Which inputs it covers: the same input (`exact`), the same values in the named fields, or `any`. */
+  /** The inputs that it covers: the same input (`exact`), the same values in the named fields, or `any`. */
   match: 'exact' | 'any' | string[];
-  /** How long it lasts, in milliseconds. Absent: without limit. */
+  /** Its lifetime, in milliseconds. Absent: no limit. */
   expiresAfterMs?: number | undefined;
-  /** How many calls it decides. Absent: without limit. */
+  /** The number of calls that it decides. Absent: no limit. */
   uses?: number | undefined;
 }
 
-/** What a request demands of the people who answer it, and what it allows them. */
+/** The demands of a request on the people who answer it, and their permissions. See ADR 34. */
 export interface ApprovalTerms {
   /** Names, roles or teams, one of which must answer. The agent's `mayAnswer` resolves them. */
   approvers?: string[] | undefined;
   /** The people for whom the agent works may not answer. */
   notRequester?: true | undefined;
-  /** How many different people must approve. Absent: one. */
+  /** The number of different people who must approve. Absent: one. */
   quorum?: number | undefined;
   /** An approval must have a reason. */
   requireReason?: true | undefined;
@@ -62,11 +62,11 @@ export interface ApprovalTerms {
   /** The widest standing approval that an answer may ask for. Absent: none. */
   remember?: Remember | undefined;
   /**
-   * How long after it is approved the call may start, in milliseconds; later it is asked about again. Absent: as long as the request could be
-   * answered, at least a day.
+   * The time in which the call may start after approval, in milliseconds; later it is asked about again. Absent: as long as the request
+   * could be answered, at least a day.
    */
   startWithinMs?: number | undefined;
-  /** How risky the call is. Open requests are shown with the riskiest first. */
+  /** The risk of the call. Open requests are shown with the riskiest first. */
   risk?: Risk | undefined;
   /** Any JSON of the app's. */
   metadata?: Record<string, unknown> | undefined;
@@ -93,7 +93,7 @@ export const approvalTermsSchema = z.strictObject({
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** How risky a call is. */
+/** The risk of a call. */
 export type Risk = (typeof risks)[number];
 
 /* Without `strict`, a schema leaves out the other fields. */
@@ -109,7 +109,7 @@ export function pickTerms(request: ApprovalTerms): ApprovalTerms {
   return hasNone ? noTerms : amongOthers.parse(request);
 }
 
-/** Whether an answer to the request depends on who gives it. */
+/** Checks whether an answer to the request depends on who gives it. */
 export function isAnswererLimited({ approvers, notRequester, quorum }: ApprovalTerms): boolean {
   return (approvers ?? notRequester ?? quorum) !== undefined;
 }

@@ -8,6 +8,7 @@ import {
 } from './approval-terms.ts';
 import { type DeadlineAction, deadlineActionSchema } from './deadline-action.ts';
 import { copyPlain } from '../json/json-value.ts';
+import { historySchemas, omitHistory, type RequestHistory } from './request-history.ts';
 import { requestedFields } from './requesters.ts';
 import {
   type PlainToolCall,
@@ -16,18 +17,10 @@ import {
   type ToolCall,
   toolCallSchema,
 } from './tool-call.ts';
-import {
-  type RequestReassignment,
-  reassignmentSchema,
-  type RequestEdit,
-  requestEditSchema,
-  type Vote,
-  voteSchema,
-} from './vote.ts';
 
-/** A request for a person's approval, as plain JSON: the form in which it is logged and sent. */
-export interface ApprovalRequest extends ApprovalTerms {
-  /** Tells an approval from a question. */
+/** A request for a person's approval, as plain JSON: the form in which it is logged and sent. See ADR 1. */
+export interface ApprovalRequest extends ApprovalTerms, RequestHistory {
+  /** Distinguishes an approval from a question. */
   type: 'approval-request';
   /** Made by holdpoint from at least 128 random bits; never the model's tool call id. */
   requestId: string;
@@ -37,18 +30,18 @@ export interface ApprovalRequest extends ApprovalTerms {
   key?: string | undefined;
   /** The question, for people. Of an edited call, the question about the edited input. */
   text: string;
-  /** Why approval is needed: the `reason` of the rule. */
+  /** The reason why approval is needed: the `reason` of the rule. */
   reason?: string | undefined;
   /** The call that will run, with exactly this input. Absent if the request is not about a call. */
   toolCall?: PlainToolCall | undefined;
   /**
-   * The JSON Schema of the tool's input, in a request that may be edited: what an edit must fit in a process that does not have the tool.
+   * The JSON Schema of the tool's input, in a request that may be edited: a process that does not have the tool checks edits with it.
    * Absent if it is longer than 256 Ki characters.
    */
   inputSchema?: unknown;
   /**
-   * The fields that the tool's input schema lists, as a JSON Schema of nothing else: all that `mayAnswer` may read of the input. Absent if the
-   * schema lists none, `null` if they are longer than 32 Ki characters. Not covered by the digest.
+   * The fields that the tool's input schema lists, as a JSON Schema of nothing else: all that `mayAnswer` may read of the input. Absent if
+   * the schema lists none, `null` if they are longer than 32 Ki characters. Not covered by the digest.
    */
   inputNames?: unknown;
   /**
@@ -59,33 +52,22 @@ export interface ApprovalRequest extends ApprovalTerms {
   /** The `principal` of the latest message. */
   requestedBy?: unknown;
   /**
-   * Everybody whose unanswered message led to the request, in order, each once. `null` stands for somebody unknown: a
-   * message without a principal, or from an imported conversation. Absent if nobody is known.
+   * Everybody whose unanswered message led to the request, in order, each once. `null` stands for an unknown person: a message without a
+   * principal, or from an imported conversation. Absent if nobody is known.
    */
   requesters?: unknown[] | undefined;
   /** SHA-256 of everything that the request shows, as base64url. It is checked again before the call runs. */
   digest: string;
-  /** When the request was made, in milliseconds since 1970. */
+  /** The time when the request was made, in milliseconds since 1970. */
   createdAt: number;
-  /** When the request expires, in milliseconds since 1970. Absent: never. */
+  /** The time when the request expires, in milliseconds since 1970. Absent: never. */
   expiresAt?: number | undefined;
-  /** What happens then. Absent: the call is denied. */
+  /** The action at that time. Absent: the call is denied. */
   onExpiry?: DeadlineAction | undefined;
-  /** When `request-reminded` is recorded if the request is still open, in milliseconds since 1970. */
+  /** The time when `request-reminded` is recorded if the request is still open, in milliseconds since 1970. */
   remindAt?: number | undefined;
   /** The id of the expired request that this one follows. */
   follows?: string | undefined;
-  /** The approvals so far, of a request that needs several. Not covered by the digest. */
-  votes?: Vote[] | undefined;
-  /** Who asked whom to answer instead. Not covered by the digest. */
-  reassignments?: RequestReassignment[] | undefined;
-  /**
-   * The edit that an approver has made. With it, `toolCall`, `text` and `digest` are those of the edited input, which will run;
-   * `edit.original` has what they were before.
-   */
-  edit?: RequestEdit | undefined;
-  /** Set once an approver has edited it, also after the edit has ended: an approval must then repeat the digest, or say the input to run. */
-  wasEdited?: true | undefined;
 }
 
 /** The schema of `ApprovalRequest`. */
@@ -107,10 +89,7 @@ export const approvalRequestSchema = approvalTermsSchema.extend({
   onExpiry: deadlineActionSchema.optional(),
   remindAt: z.number().optional(),
   follows: z.string().optional(),
-  votes: z.array(voteSchema).optional(),
-  reassignments: z.array(reassignmentSchema).optional(),
-  edit: requestEditSchema.optional(),
-  wasEdited: z.literal(true).optional(),
+  ...historySchemas,
 });
 
 /**
@@ -118,13 +97,13 @@ export const approvalRequestSchema = approvalTermsSchema.extend({
  * stored request, the answer is refused. The call that runs is always the stored one.
  */
 export interface ApprovalResponseContent {
-  /** Tells the answer to an approval from the answer to a question. */
+  /** Distinguishes the answer to an approval from the answer to a question. */
   type: 'approval-response';
   /** The request that it answers. */
   requestId: string;
   /** Only `true` approves. */
   approved: boolean;
-  /** Why. If the call was rejected, the model receives it. */
+  /** The reason. If the call was rejected, the model receives it. */
   reason?: string | undefined;
   /** The call that the person was shown. */
   toolCall?: PlainToolCall | undefined;
@@ -149,8 +128,8 @@ export const approvalResponseSchema = z.strictObject({
 });
 
 /**
- * An approval request as an agent returns it: the plain data, and methods that make its two answers. `JSON.stringify` writes the plain
- * data alone.
+ * An approval request as an agent returns it: the plain data, and methods that make its two answers. `JSON.stringify` writes only the plain
+ * data.
  */
 export interface ApprovalRequestContent<CALL extends ToolCall = ToolCall> extends Omit<
   ApprovalRequest,
@@ -158,20 +137,22 @@ export interface ApprovalRequestContent<CALL extends ToolCall = ToolCall> extend
 > {
   /** The call that will run, with exactly this input. Absent if the request is not about a call. */
   toolCall?: CALL | undefined;
-  /** Makes the answer that approves, for `agent.run` or `agent.respond`. Throws a `TypeError` for options that the request doesn't allow. */
+  /**
+   * Makes the answer that approves, for `agent.run` or `agent.respond`. Throws a `TypeError` for options that the request doesn't allow.
+   */
   approve(options?: ApproveOptions<CALL['input']>): ApprovalResponseContent;
   /** Makes the answer that rejects, for `agent.run` or `agent.respond`. The model receives the reason. */
   reject(reason?: string | RejectOptions): ApprovalResponseContent;
 }
 
-/** The standing approval to ask for; `true` for the widest that the request allows. What is left out is taken from the request. */
+/** The standing approval to ask for; `true` for the widest that the request allows. Omitted fields are taken from the request. */
 type RememberOptions = true | Partial<Remember>;
 
-/** What an approval says besides yes. */
+/** Options of an approval. */
 export interface ApproveOptions<INPUT = unknown> {
-  /** Why. Recorded; some requests demand it. */
+  /** The reason. It is recorded; some requests demand it. */
   reason?: string;
-  /** The whole input to run instead of the one that is shown. The request's `editable` says whether, and which fields, it may change. */
+  /** The whole input to run instead of the shown one. The request's `editable` says which fields it may change, if any. */
   input?: INPUT;
   /**
    * Changes an immer draft of the input that is shown, or returns the new input; not both. It can't be async: it must be done when it
@@ -182,9 +163,9 @@ export interface ApproveOptions<INPUT = unknown> {
   remember?: RememberOptions;
 }
 
-/** What a rejection says besides no. */
+/** Options of a rejection. */
 export interface RejectOptions {
-  /** Why. The model receives it. */
+  /** The reason. The model receives it. */
   reason?: string;
   /** Decides later calls too. */
   remember?: RememberOptions;
@@ -249,7 +230,10 @@ function resolveRemember(
 
 const day = 24 * 60 * 60 * 1000;
 
-/** How long after it is approved a call may start, in milliseconds: as its rule says, or as long as the request could be answered, at least a day. */
+/**
+ * Reads the time in which a call may start after approval, in milliseconds: as its rule says, or as long as the request could be answered,
+ * at least a day.
+ */
 export function readStartWithinMs({
   startWithinMs,
   createdAt,
@@ -258,14 +242,9 @@ export function readStartWithinMs({
   return startWithinMs ?? Math.max(expiresAt - createdAt, day);
 }
 
-/** The request as it was when it was opened: without the votes, reassignments and edits since. */
-export function restoreOpened({
-  votes: _votes,
-  reassignments: _reassignments,
-  wasEdited: _wasEdited,
-  ...request
-}: ApprovalRequest): ApprovalRequest {
-  return undoEdit(request);
+/** The request as it was when it was opened: without what people have done to it since. */
+export function restoreOpened(request: ApprovalRequest): ApprovalRequest {
+  return omitHistory(undoEdit(request));
 }
 
 /** The request as it was before anybody edited it. */
@@ -296,7 +275,7 @@ class Answers {
   }
 }
 
-/** The input of an approval: as given, or as `edit` makes it of the one that is shown; `undefined` for neither. */
+/** Finds the input of an approval: as given, or as `edit` makes it from the shown one; `undefined` for neither. */
 function applyInputEdit(
   { requestId, toolCall }: { requestId: string; toolCall?: ToolCall | undefined },
   { input, edit }: { input?: unknown; edit?: ((draft: unknown) => unknown) | undefined },
@@ -310,7 +289,7 @@ function applyInputEdit(
       }.`,
     );
   }
-  /* A copy, as what is shown is the app's: immer would freeze some of it, and share the rest with the answer. */
+  /* A copy, as the shown input belongs to the app: immer would freeze parts of it, and share the rest with the answer. */
   return produce(copyPlain(shown), (draft: unknown) => {
     const made = edit(draft);
     const fault = whyNotEdited(draft, made);
@@ -319,13 +298,16 @@ function applyInputEdit(
   });
 }
 
-/** Why an edit that has returned `made` doesn't say what the new input is; `undefined` if it does. An assignment returns its value. */
+/**
+ * Finds the reason why an edit that returned `made` doesn't say what the new input is; `undefined` if it does. An assignment returns its
+ * value.
+ */
 function whyNotEdited(draft: unknown, made: unknown): string | undefined {
   if (typeof made === 'function')
     return 'returned a function; change the draft, or return the new input';
   if (typeof made !== 'object' || made === null || made === draft) return undefined;
   if ('then' in made && typeof made.then === 'function') {
-    /* It goes on, and fails where the draft is over. */
+    /* It continues, and fails once the draft is finished. */
     void Promise.resolve(made).catch(() => undefined);
     return "can't be async: prepare the values before, and change the draft without await";
   }

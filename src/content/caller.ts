@@ -1,19 +1,19 @@
-/** Who called from outside and waits for the outcome of the call: a client of a gate. */
+/** The caller from outside that waits for the outcome of the call: a client of a gate. */
 export interface ThreadCaller {
   /** The id of its connection. */
   callerId: string;
   /**
-   * Whether it waits, was told that nothing has happened yet and to call again (`pending`), has gone without being told anything (`left`), or was
-   * sent the outcome (`informed`).
+   * Its state. `waiting`: it waits. `pending`: it was told that nothing has happened yet, and to call again. `left`: it has gone without an
+   * answer. `informed`: it was sent the outcome.
    */
   state: 'waiting' | 'pending' | 'left' | 'informed';
-  /** Until when it waits at the latest, in milliseconds since 1970. */
+  /** The time until which it waits at most, in milliseconds since 1970. */
   until?: number | undefined;
-  /** Since when that is so, in milliseconds since 1970. */
+  /** The time of its latest change, in milliseconds since 1970. */
   at: number;
 }
 
-/** Whether whoever called waits for the outcome now. */
+/** Checks whether the caller waits for the outcome now. */
 export function doesCallerWait(
   { state, until }: Omit<ThreadCaller, 'callerId' | 'at'>,
   now: number,
@@ -21,7 +21,7 @@ export function doesCallerWait(
   return state === 'waiting' && (until === undefined || now < until);
 }
 
-/** What has become of the caller, for whoever answers; `undefined` once it has the outcome. */
+/** Describes the state of the caller to the person who answers; `undefined` once it has the outcome. */
 export function describeCaller(
   caller: Omit<ThreadCaller, 'callerId' | 'at'>,
   now: number,

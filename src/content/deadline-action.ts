@@ -1,14 +1,18 @@
 import { z } from 'zod';
-import { approversSchema, milliseconds } from './approval-terms.ts';
-import { inertLine } from './inert-text.ts';
+import { type ApprovalTerms, approversSchema, milliseconds } from './approval-terms.ts';
+import { inertNames } from './inert-text.ts';
 
-/** What happens when a request expires without a decision. */
+/*
+ * Everything about deadline actions: the words of a rule, of the log and for people, and the consequences. Code elsewhere asks this file.
+ */
+
+/** The action when a request expires without a decision. */
 export type DeadlineAction = Reject | AskAgain | Escalate;
 
 interface Reject {
   /** The call is denied. */
   type: 'reject';
-  /** Why; the model receives it. Absent: that the request expired. */
+  /** The reason; the model receives it. Absent: that the request expired. */
   reason?: string | undefined;
 }
 
@@ -20,60 +24,130 @@ interface AskAgain {
 interface Escalate {
   /** A new request is opened, for other people. */
   type: 'escalate';
-  /** Who must answer it. */
+  /** The people who must answer it. */
   approvers: string[];
-  /** How long it can be approved, in milliseconds. Absent: without limit. */
+  /** The number of different people who must approve it. Absent: as many as for the request that expired. */
+  quorum?: number | undefined;
+  /** The time in which it can be approved, in milliseconds. Absent: as long as for the request that expired. */
   expiresAfterMs?: number | undefined;
 }
 
-/** The schema of `DeadlineAction`. */
-export const deadlineActionSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('reject'), reason: z.string().optional() }),
-  z.strictObject({ type: z.literal('ask-again') }),
-  z.strictObject({
+/** The demand of a rule for a request that is not decided in time; `wait`: it has no deadline, and stays open. */
+export type DeadlineDemand = DeadlineAction | { type: 'wait' };
+
+/** The schemas of the actions. */
+export const deadlineActionSchemas = {
+  reject: z.strictObject({ type: z.literal('reject'), reason: z.string().optional() }),
+  'ask-again': z.strictObject({ type: z.literal('ask-again') }),
+  escalate: z.strictObject({
     type: z.literal('escalate'),
     approvers: approversSchema,
+    quorum: z.int().positive().optional(),
     expiresAfterMs: milliseconds.optional(),
   }),
+} satisfies {
+  readonly [TYPE in DeadlineAction['type']]: z.ZodType<Extract<DeadlineAction, { type: TYPE }>>;
+};
+
+const { reject: first, ...others } = deadlineActionSchemas;
+
+/** The schema of `DeadlineAction`. */
+export const deadlineActionSchema: z.ZodType<DeadlineAction> = z.discriminatedUnion('type', [
+  first,
+  ...Object.values(others),
 ]);
 
-/** The actions that a rule may also name by their type alone. */
-export const shortDeadlineActions = ['reject', 'ask-again'] as const;
+/** The demands that consist of their type alone. */
+type ShortDemand = {
+  [TYPE in DeadlineDemand['type']]: { type: TYPE } extends Extract<DeadlineDemand, { type: TYPE }>
+    ? TYPE
+    : never;
+}[DeadlineDemand['type']];
 
-/** What a deadline action does, and what people read of it. */
+/** The demands that a rule may name by their type alone. */
+export const shortDemands = {
+  reject: 'reject',
+  'ask-again': 'ask-again',
+  wait: 'wait',
+} as const satisfies { readonly [TYPE in ShortDemand]: TYPE };
+
+/** The setting of a rule: a demand by its type alone, or an action with its terms. */
+export type DeadlineSetting = ShortDemand | AsGiven<DeadlineAction>;
+
+type AsGiven<ACTION> = ACTION extends unknown
+  ? { [NAME in keyof ACTION]: ACTION[NAME] extends string[] ? readonly string[] : ACTION[NAME] }
+  : never;
+
+/** The names of an action's fields. */
+export type DeadlineActionName = DeadlineAction extends infer ACTION
+  ? ACTION extends unknown
+    ? keyof ACTION
+    : never
+  : never;
+
+/** Reads the demand of a setting. */
+export function readDeadlineDemand(setting: ShortDemand | DeadlineAction): DeadlineDemand {
+  return typeof setting === 'string' ? { type: setting } : setting;
+}
+
+/** The end of a request that has expired. */
+type DeadlineEnd =
+  /** Its call is denied. */
+  { type: 'denial' } | NextRequest;
+
+/** Another request follows. */
+export interface NextRequest {
+  type: 'request';
+  /** The terms that differ from those of the request that expired. */
+  terms?: ApprovalTerms;
+  /** The time in which it can be approved, in milliseconds. Absent: as long as for the one that expired. */
+  expiresAfterMs?: number | undefined;
+  /** True if the call is denied when this request expires too. */
+  isLast?: true;
+}
+
+/** The effect of a deadline action, and its words for people. */
 interface DeadlineEffect {
-  /** What people read beforehand, after "Until …, then". Safe to show. */
+  /** The words beforehand, after "Until …, then". Safe to show. */
   text: string;
-  /** Why the request was closed. People read it, and the model if the call is denied. */
+  /** The reason why the request was closed. People read it, and the model if the call is denied. */
   reason: string;
-  /** What the request that follows has instead of this one's; absent if none follows and the call is denied. */
-  next?: {
-    approvers?: string[];
-    expiresAfterMs?: number | undefined;
-    /** When this one expires too, the call is denied. */
-    isLast?: true;
-  };
+  /** The end of the request. */
+  end: DeadlineEnd;
 }
 
 const reason = 'The request for approval expired unanswered.';
 
-/** The one place that says what each deadline action does, and what people read of it. */
+/** Describes the effect of each deadline action, and its words for people. */
 export function describeDeadlineAction(
   action: DeadlineAction = { type: 'reject' },
 ): DeadlineEffect {
   switch (action.type) {
     case 'reject':
-      return { text: 'it is denied', reason: action.reason ?? reason };
+      return { text: 'it is denied', reason: action.reason ?? reason, end: { type: 'denial' } };
     case 'ask-again':
-      return { text: 'it is asked again', reason, next: {} };
+      return { text: 'it is asked again', reason, end: { type: 'request' } };
     case 'escalate': {
-      const { approvers, expiresAfterMs } = action;
-      const names = approvers.map((name) => inertLine(name)).join(', ');
+      const { approvers, quorum, expiresAfterMs } = action;
+      const names = inertNames(approvers);
+      const terms = { approvers, ...(quorum === undefined ? {} : { quorum }) };
       return {
-        text: `it goes to ${names}`,
+        text: `it goes to ${names}${renderQuorum(action)}`,
         reason,
-        next: { approvers, expiresAfterMs, isLast: true },
+        end: { type: 'request', terms, expiresAfterMs, isLast: true },
       };
     }
   }
+}
+
+/** The request that follows one with this demand; `undefined` if none does. */
+export function findNextRequest(demand: DeadlineDemand): NextRequest | undefined {
+  if (demand.type === 'wait') return undefined;
+  const { end } = describeDeadlineAction(demand);
+  return end.type === 'request' ? end : undefined;
+}
+
+function renderQuorum({ quorum }: Pick<Escalate, 'quorum'>): string {
+  if (quorum === undefined) return '';
+  return ` (${quorum} ${quorum === 1 ? 'approval' : 'approvals'})`;
 }

@@ -1,4 +1,4 @@
-/** When and where a time is read. */
+/** The present time and the time zone of a reader. */
 export interface TimeReader {
   /** The present, in milliseconds since the epoch. */
   now: number;

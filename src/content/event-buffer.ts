@@ -1,6 +1,6 @@
 /**
- * Passes events from a run to its reader, at the reader's pace: a producer that awaits `ready` is never ahead of the reader. Events that are
- * pushed without awaiting it are buffered. Without a reader nothing is buffered.
+ * Passes events from a run to its reader, at the reader's pace: a producer that awaits `ready` is never ahead of the reader. Events that
+ * are pushed without awaiting it are buffered. Without a reader nothing is buffered.
  */
 export class EventBuffer<EVENT> {
   readonly #kept: EVENT[] = [];

@@ -3,11 +3,11 @@ import { grantScopes, type Remember } from './approval-terms.ts';
 
 /** An answer that a standing approval was made from. */
 export interface StandingAnswer {
-  /** Whose it was, as authenticated by the app. */
+  /** The person who gave it, as authenticated by the app. */
   principal?: unknown;
   /** The channel that it came through. */
   channel?: string | undefined;
-  /** Why they answered so. */
+  /** The reason of the answer. */
   reason?: string | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface StandingAnswer {
 export interface Grant {
   /** Made by holdpoint from at least 128 random bits. */
   grantId: string;
-  /** What it decides. */
+  /** Its decision. */
   decision: 'approved' | 'rejected';
   /** The reason of the answer. The model receives it with each rejection. */
   reason?: string | undefined;
@@ -27,24 +27,27 @@ export interface Grant {
   toolName: string;
   /** The digest of the tool's definition. A tool that has changed since is asked about again. */
   definition: string;
-  /** The digest of what the rule demanded and allowed. A grant does not apply when the rule has changed since. */
+  /** The digest of the rule's terms. A grant does not apply when the rule has changed since. */
   terms: string;
   /** The inputs that it covers. */
   match:
     | { type: 'exact'; input: unknown }
     | { type: 'fields'; fields: Record<string, unknown> }
     | { type: 'any' };
-  /** With the scope `principal`: for whom the agent works, as text. */
+  /** The person for whom the agent works, as text, with the scope `principal`. */
   person?: string | undefined;
-  /** Their principal: who they are is asked of today's `principalId`. */
+  /** Their principal, which today's `principalId` identifies. */
   requestedBy?: unknown;
-  /** With a rule's `notRequester`: who answered, as text. It approves no call that one of them asked for. */
+  /** The people who answered, as text, with a rule's `notRequester`. The grant approves no call that one of them asked for. */
   answeredBy?: string[] | undefined;
   /** Their principals, as far as they are known. */
   answerers?: unknown[] | undefined;
-  /** The answers that it was made from, unless it was one person's own, and `principal` says whose. Those who gave them must still be allowed to. */
+  /**
+   * The answers that it was made from, unless it was one person's own, whom `principal` names. The people who gave them must still be
+   * allowed to.
+   */
   answers?: StandingAnswer[] | undefined;
-  /** Who made it, as authenticated by the app. */
+  /** The person who made it, as authenticated by the app. */
   principal?: unknown;
   /** The channel through which it was made. */
   channel?: string | undefined;
@@ -52,11 +55,11 @@ export interface Grant {
   threadId: string;
   /** The request whose answer made it. */
   requestId: string;
-  /** When it was made, in milliseconds since 1970. */
+  /** The time when it was made, in milliseconds since 1970. */
   createdAt: number;
-  /** When it ends, in milliseconds since 1970. Absent: never. */
+  /** The time when it ends, in milliseconds since 1970. Absent: never. */
   expiresAt?: number | undefined;
-  /** How many calls it decides in all. Absent: any number. */
+  /** The number of calls that it decides in all. Absent: no limit. */
   uses?: number | undefined;
 }
 

@@ -29,9 +29,9 @@ const escapeNext = makeOnce(() => new RegExp(String.raw`u\{[0-9a-fA-F]+\}|${hidd
 const tabStop = 4;
 
 /**
- * Makes untrusted prose or code, from a model, a tool or a user, safe to print. Lines stay lines, tabs become spaces up to the next multiple
- * of four columns, and emoji stay whole, as do joiners between letters of scripts that need them. Characters that are invisible, or that
- * would control a terminal or the reading direction, become `\u{…}`.
+ * Makes untrusted prose or code, from a model, a tool or a user, safe to print. Lines stay lines, tabs become spaces up to the next
+ * multiple of four columns, and emoji stay whole, as do joiners between letters of scripts that need them. Characters that are invisible,
+ * or that would control a terminal or the reading direction, become `\u{…}`.
  *
  * Nothing is removed, so different texts stay different, except that tabs equal spaces and `\r\n` equals `\n`. A backslash is doubled only
  * before text that would otherwise read as such an escape.
@@ -74,7 +74,7 @@ export function inertLine(text: string): string {
 }
 
 /**
- * A text without the characters that are invisible, and without emoji's variation selectors and joiners: to find out whether two texts look
+ * A text without the characters that are invisible, and without emoji's variation selectors and joiners: to check whether two texts look
  * the same. Never show it.
  */
 export function omitHidden(text: string): string {
@@ -86,7 +86,12 @@ export function inertName(name: string): string {
   return /^[\w$-]+$/.test(name) ? name : quoteInertLine(name);
 }
 
-/** An untrusted value as `inertLine` makes it, in quotation marks that it can't end. */
+/** Lists untrusted names in one line that is safe to show. */
+export function inertNames(names: readonly string[]): string {
+  return names.map((name) => inertLine(name)).join(', ');
+}
+
+/** Quotes an untrusted value as `inertLine` makes it, in quotation marks that it can't end. */
 export function quoteInertLine(text: string): string {
   return quoteInert(inertLine(text));
 }

@@ -1,7 +1,7 @@
 import { quoteInertLine, omitHidden } from './inert-text.ts';
 import { makeOnce } from './once.ts';
 
-/* Scripts with letters that look like those of another of them. */
+/* The scripts with letters that look like those of another script in the list. */
 const scriptNames = [
   'Latin',
   'Cyrillic',
@@ -16,7 +16,7 @@ const scriptNames = [
 ];
 
 const beyondAscii = /[^\0-\x7F]/;
-/* What may have a host, or anything else that is named. */
+/* Text that may contain a host, or another name to warn of. */
 const notable = /[^\0-\x7F]|[/\\]{2}|(?:https?|wss?|ftp):/i;
 
 /* Letters that nearly everybody takes for Latin ones. The rarer scripts of the list above consist of little else. */
@@ -67,8 +67,8 @@ const longestHost = 253;
 const longestWritten = 4_000;
 
 /**
- * Finds what may be taken for something else in a request, or in any other JSON value. Show the lines beside the request. They are safe to
- * show in a page or a terminal; there are at most six, and mostly none. They name:
+ * Finds look-alikes in a request, or in any other JSON value: text that may be mistaken for other text. Show the lines beside the request.
+ * They are safe to show in a page or a terminal; there are at most six, and usually none. They name:
  *
  * - words that mix letters of scripts whose letters look alike, as Latin and Cyrillic do, apart from units and symbols such as `μm` and `Δt`;
  * - hosts of URLs and email addresses that are not spelled as the network spells them, or have another domain's name before their `@`;
@@ -118,7 +118,7 @@ function findMixedScripts(word: string): string[] {
   return unit.test(word) ? [] : namesIn(word.replaceAll(symbol, ''));
 }
 
-/** For what stands before the path of a URL. A password or a port may be in it, or the name of another host as a user's. */
+/** Warns of the part before the path of a URL. A password or a port may be in it, or the name of another host as a user's. */
 function warnOfAuthority(found: string): string | undefined {
   const end = found.lastIndexOf('@');
   const host = found.slice(end + 1).replace(/:\d*$/, '');
@@ -143,7 +143,7 @@ function warnOfHost(host: string, shown = host): string | undefined {
   return `${name} is the host ${hostname}`;
 }
 
-/** For a name that stands alone: most names with a dot are of files, or of hosts that anybody can read. */
+/** Warns of a name outside a URL: most names with a dot are of files, or of hosts that anybody can read. */
 function nameWarning(found: string): string | undefined {
   if (!beyondAscii.test(found)) return undefined;
   const { dot, slash, topLevel, latinTop, allAlike } = patterns();
@@ -179,16 +179,16 @@ function* listTexts(value: unknown): Iterable<string> {
 }
 
 /**
- * A person's name as text that is equal for names which people can't tell apart, or which systems often treat as one: in Unicode's form
- * NFKC, in lower case, trimmed and without invisible characters.
+ * Normalizes a person's name to a text that is equal for names which people can't distinguish, or which systems often treat as one: in
+ * Unicode's form NFKC, in lower case, trimmed and without invisible characters.
  */
 export function normalizeName(name: string): string {
-  /* Some letters have no upper case of their own, others no lower case: both ways, all forms of a letter meet. */
+  /* Some letters have no upper case, others no lower case: converted both ways, all forms of a letter become equal. */
   const oneCase = omitBlank(name.normalize('NFKC')).toLowerCase().toUpperCase().toLowerCase();
   return omitBlank(oneCase.normalize('NFKC')).trim();
 }
 
-/* The blank of Braille is no space to Unicode, and looks like one. */
+/* The Braille blank looks like a space, but is not one in Unicode. */
 function omitBlank(name: string): string {
   return omitHidden(name).replaceAll('\u2800', '');
 }

@@ -16,12 +16,12 @@ function makeDataUrl(base64: string, mediaType: string): string {
   return `data:${mediaType};base64,${base64}`;
 }
 
-/* `gs:` and `s3:` are for providers that read from buckets of their own platform. */
+/* `gs:` and `s3:` are for providers that read from their own platform's buckets. */
 const sendable = ['https:', 'http:', 'data:', 'gs:', 's3:'];
 const mediaTypePattern = /^[\w!#$&^.+-]+(\/[\w!#$&^.+*-]+(\s*;.*)?)?$/;
 const base64Pattern = /^[\w+/\s-]*={0,2}$/;
 
-/** Why a file of a message can't be sent to any provider; `undefined` if it can. A provider may still refuse it. */
+/** Finds the reason why a file of a message can't be sent to any provider; `undefined` if it can. A provider may still refuse it. */
 export function whyNotSendable(data: unknown, mediaType: string | undefined): string | undefined {
   if (mediaType !== undefined && !mediaTypePattern.test(mediaType)) {
     return `'${mediaType.slice(0, 100)}' is not a media type`;

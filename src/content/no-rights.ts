@@ -1,6 +1,7 @@
-import type { AnswerRefusal, RequestRights } from './request-rights.ts';
+import type { AnswerRefusal } from './refusal-words.ts';
+import type { RequestRights } from './request-rights.ts';
 
-/** The rights of somebody who has none. */
+/** Makes the rights of a person who has none. */
 export function makeNoRights(
   { requestId, threadId }: Pick<RequestRights, 'requestId' | 'threadId'>,
   refusal: AnswerRefusal,

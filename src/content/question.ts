@@ -19,9 +19,9 @@ import {
 
 /** An option of a question. */
 export interface QuestionOption {
-  /** What answers call it. Unique in its field. */
+  /** Its id in answers. Unique in its field. */
   id: string;
-  /** What people read. */
+  /** The text that people read. */
   label: string;
   /** More about it, for people. */
   description?: string | undefined;
@@ -31,9 +31,9 @@ export interface QuestionOption {
 
 /** One field of a question: options to pick from, text to type, or both. */
 export interface QuestionField {
-  /** What answers call the field. Unique in its question. */
+  /** Its key in answers. Unique in its question. */
   key: string;
-  /** What people read. */
+  /** The text that people read. */
   label: string;
   /** The options to pick from; empty if only text is asked for. */
   options: QuestionOption[];
@@ -43,9 +43,9 @@ export interface QuestionField {
   max: number;
   /** The ids of options that are selected when the question is first shown. They don't count as an answer. */
   preselected?: string[] | undefined;
-  /** Whether text can be typed: `never`, `optional` (instead of or besides options), or `only` (there are no options). */
+  /** The rule for typed text: `never`, `optional` (instead of options or with them), or `only` (there are no options). */
   freeText: 'never' | 'optional' | 'only';
-  /** What the text must be, where only text is asked for. Absent: any text. */
+  /** The schema of the text, where only text is asked for. Absent: any text. */
   schema?: FieldSchema | undefined;
   /** `false`: the text may be left out, where only text is asked for. A field with options has `min` for that. Absent: it must be typed. */
   required?: boolean | undefined;
@@ -63,9 +63,9 @@ export interface QuestionAnswer {
 
 /** A question to a person, as plain JSON: a confirmation, a choice, free text, or a form of several fields. */
 export interface QuestionRequestContent {
-  /** Tells a question from an approval. */
+  /** Distinguishes a question from an approval. */
   type: 'question-request';
-  /** What it asks for: yes or no, a text, options, or several things. */
+  /** The kind of answer: yes or no, a text, options, or several things. */
   kind: 'confirmation' | 'question' | 'choice' | 'form';
   /** Made by holdpoint from at least 128 random bits. Answers name it. */
   requestId: string;
@@ -75,9 +75,9 @@ export interface QuestionRequestContent {
   key?: string | undefined;
   /** The question, for people. */
   text: string;
-  /** What is asked, one after the other. */
+  /** The fields to answer, in order. */
   fields: QuestionField[];
-  /** Whether the person may dismiss the question. */
+  /** True if the person may dismiss the question. */
   allowDismiss: boolean;
   /** The answers that the tool receives if the question is dismissed: a remote tool's `default`. */
   dismissAnswer?: QuestionAnswer[] | undefined;
@@ -90,11 +90,14 @@ export interface QuestionRequestContent {
   path?: RequestPath | undefined;
   /** The `principal` of the latest message. */
   requestedBy?: unknown;
-  /** Everybody whose unanswered message led to the request, in order, each once; `null` stands for somebody unknown. Absent if nobody is known. */
+  /**
+   * Everybody whose unanswered message led to the request, in order, each once; `null` stands for an unknown person. Absent if nobody is
+   * known.
+   */
   requesters?: unknown[] | undefined;
-  /** When the question was asked, in milliseconds since 1970. */
+  /** The time when the question was asked, in milliseconds since 1970. */
   createdAt: number;
-  /** When the question expires, in milliseconds since 1970. Absent: never. */
+  /** The time when the question expires, in milliseconds since 1970. Absent: never. */
   expiresAt?: number | undefined;
   /** Data for the channel that shows the question. */
   metadata?: Record<string, unknown> | undefined;
@@ -105,7 +108,7 @@ export type QuestionResponseContent = AnsweredQuestion | DismissedQuestion;
 
 /** A person's answers to a question. */
 interface AnsweredQuestion {
-  /** Tells the answer to a question from the answer to an approval. */
+  /** Distinguishes the answer to a question from the answer to an approval. */
   type: 'question-response';
   /** The question that it answers. */
   requestId: string;
@@ -117,9 +120,9 @@ interface AnsweredQuestion {
   metadata?: unknown;
 }
 
-/** That a person dismissed a question. */
+/** The dismissal of a question by a person. */
 interface DismissedQuestion {
-  /** Tells the answer to a question from the answer to an approval. */
+  /** Distinguishes the answer to a question from the answer to an approval. */
   type: 'question-response';
   /** The question that was dismissed. */
   requestId: string;
@@ -129,12 +132,12 @@ interface DismissedQuestion {
   metadata?: unknown;
 }
 
-/** A question as an agent returns it: the plain data, and methods that make its answers. `JSON.stringify` writes the plain data alone. */
+/** A question as an agent returns it: the plain data, and methods that make its answers. `JSON.stringify` writes only the plain data. */
 export interface AnswerableQuestion extends QuestionRequestContent {
   /**
-   * Makes the answer, for `agent.run` or `agent.respond`: the id of an option, or a text where the question takes one; several ids in a list;
-   * and for a question of several fields, an object with the answer to each by its `key`. What is the id of an option picks that option;
-   * `{ text }` is always a text. Throws a `TypeError` for an answer that doesn't fit the question.
+   * Makes the answer, for `agent.run` or `agent.respond`: the id of an option, or a text where the question takes one; several ids in a
+   * list; and for a question of several fields, an object with the answer to each by its `key`. A text that is the id of an option picks
+   * that option; `{ text }` is always a text. Throws a `TypeError` for an answer that doesn't fit the question.
    *
    * @example
    * await agent.respond(question.answer('yes'), thread);
@@ -241,8 +244,8 @@ export function listLabels({ options }: QuestionField, picked: readonly string[]
 }
 
 /**
- * Why a response does not fit a question, in words for its sender; `undefined` if it fits. A response must answer every field once, with as
- * many of the field's options as it allows, and with text only if the field takes text.
+ * Finds the reason why a response does not fit a question, in words for its sender; `undefined` if it fits. A response must answer every
+ * field once, with as many of the field's options as it allows, and with text only if the field takes text.
  */
 export function whyNotAnswer(
   { fields, allowDismiss }: QuestionRequestContent,
@@ -266,7 +269,7 @@ export function whyNotAnswer(
   return undefined;
 }
 
-/** Whether an option was picked that declines the whole question. */
+/** Checks whether an option was picked that declines the whole question. */
 export function hasDeclined(
   fields: readonly QuestionField[],
   answers: readonly QuestionAnswer[],
@@ -301,7 +304,9 @@ function whyNotAnswered(
   return `needs at least ${min} option(s)${freeText === 'never' ? '' : ', or text'}`;
 }
 
-/** Why a question can't be asked: because its keys or ids are ambiguous, or it can't be answered. `undefined` if it can be asked. */
+/**
+ * Finds the reason why a question can't be asked: its keys or ids are ambiguous, or it can't be answered. `undefined` if it can be asked.
+ */
 export function whyNotQuestion(question: QuestionRequestContent): string | undefined {
   const { fields, requestId, dismissAnswer } = question;
   if (fields.length === 0) return 'it has no fields';
@@ -333,7 +338,10 @@ export function whyNotQuestion(question: QuestionRequestContent): string | undef
     : `its dismissAnswer does not fit: ${renderFieldFault(fault)}`;
 }
 
-/** What may be typed into a field, in words to show beside it: "an integer from 1 to 10, optional". `undefined` where there is nothing to say. */
+/**
+ * Describes the text that may be typed into a field, to show beside it: "an integer from 1 to 10, optional". `undefined` where there is
+ * nothing to say.
+ */
 export function describeText({ schema, required }: QuestionField): string | undefined {
   const hints = [
     ...(schema === undefined ? [] : [describeFieldSchema(schema)]),
@@ -346,7 +354,7 @@ export function describeText({ schema, required }: QuestionField): string | unde
 /** The key of a question's metadata that has an address which people are asked to open themselves. */
 export const visitedAddress = 'holdpoint.address';
 
-/** Whether a text is there twice. */
+/** Checks whether a text is there twice. */
 export function hasDuplicates(texts: readonly string[]): boolean {
   return new Set(texts).size < texts.length;
 }

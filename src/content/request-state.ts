@@ -1,7 +1,7 @@
-/** What can need a person: see `RequestKind`. */
+/** The kinds of rows that need a person: see `RequestKind`. */
 export const requestKinds = ['approval', 'question', 'lost-call', 'stuck-thread'] as const;
 
-/** What can have become of it: see `RequestState`. */
+/** The states of such a row: see `RequestState`. */
 export const requestStates = [
   'open',
   'approved',

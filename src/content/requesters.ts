@@ -5,24 +5,24 @@ export const requestedFields = {
   /** The `principal` of the latest message. */
   requestedBy: z.unknown().optional(),
   /**
-   * Everybody whose unanswered message led to the request, in order, each once. `null` stands for somebody unknown: a
-   * message without a principal, or from an imported conversation. Absent if nobody is known.
+   * Everybody whose unanswered message led to the request, in order, each once. `null` stands for an unknown person: a message without a
+   * principal, or from an imported conversation. Absent if nobody is known.
    */
   requesters: z.array(z.unknown()).min(1).optional(),
 };
 
-/** For whom a request was made. */
+/** The people for whom a request was made. */
 export interface Requested {
   requestedBy?: unknown;
   requesters?: readonly unknown[] | undefined;
 }
 
-/** Everybody for whom a request was made; `null` stands for somebody unknown. */
+/** Lists everybody for whom a request was made; `null` stands for an unknown person. */
 export function listRequesters({ requesters = [] }: Requested): readonly unknown[] {
   return requesters.length > 0 ? requesters : [null];
 }
 
-/** For whom a thread works, as its requests show it: what is not known is left out. */
+/** Describes for whom a thread works, as its requests show it: unknown parts are left out. */
 export function describeRequesters({ requestedBy, requesters = [] }: Requested): {
   requestedBy?: unknown;
   requesters?: unknown[];

@@ -1,9 +1,10 @@
 import type { InferToolInput, JSONValue, Tool, ToolResultPart, ToolSet } from 'ai';
 import { z } from 'zod';
+import type { JsonTypes } from '../json/json-form.ts';
 
 /** A change of one value, as immer writes it. */
 export interface Patch {
-  /** What was done with the value. */
+  /** The operation on the value. */
   op: 'replace' | 'add' | 'remove';
   /** Leads to the value, from the outside: names of fields, and positions in lists. */
   path: (string | number)[];
@@ -24,7 +25,10 @@ export interface PlainToolCall {
   toolCallId: string;
   /** The name of the tool. */
   toolName: string;
-  /** The input after the tool's input schema parsed it; strict JSON. */
+  /**
+   * The JSON form of the value that the tool's input schema made; strict JSON. Dates and URLs are text, a BigInt decimal text, a Set or a
+   * Map a list.
+   */
   input: unknown;
 }
 
@@ -42,7 +46,7 @@ export const toolCallSchema = z.strictObject({
  */
 export type ToolCall<TOOLS extends ToolSet = ToolSet> = PlainToolCall & NamedCall<TOOLS>;
 
-/** The call alone, of a record that says more. */
+/** Picks the call from a record that has more fields. */
 export function pickToolCall({ toolCallId, toolName, input }: ToolCall): ToolCall {
   return { toolCallId, toolName, input };
 }
@@ -54,26 +58,26 @@ type NamedCall<TOOLS extends ToolSet> = string extends keyof TOOLS
 
 type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
 
-/** How a call ended. Every call has one outcome. */
+/** The outcome of a call. Every call has one. */
 export type ToolCallOutcome = Succeeded | Failed | Denied | Forwarded;
 
 interface Succeeded {
   /** The tool returned. */
   status: 'succeeded';
-  /** What it returned, as JSON. */
+  /** The output, as JSON. */
   output: JSONValue;
-  /** What its `toModelOutput` made of it for the model. Absent: the model receives `output`. */
+  /** The result of its `toModelOutput` for the model. Absent: the model receives `output`. */
   modelOutput?: ToolResultPart['output'] | undefined;
 }
 
 interface Failed {
   /** The tool threw, the call could not run, or an MCP server reported that it failed. */
   status: 'failed';
-  /** Why. The model receives it, unless there is a `modelOutput`. */
+  /** The reason. The model receives it, unless there is a `modelOutput`. */
   error: string;
-  /** What an MCP server returned. */
+  /** The output of an MCP server. */
   output?: JSONValue | undefined;
-  /** What the model receives instead of `error`. */
+  /** The output that the model receives instead of `error`. */
   modelOutput?: ToolResultPart['output'] | undefined;
   /** Set if the model receives it only after the next message. */
   endsTurn?: true | undefined;
@@ -82,7 +86,7 @@ interface Failed {
 interface Denied {
   /** A person or a rule denied the call, or its request was closed without an answer. */
   status: 'denied';
-  /** Why. The model receives it. */
+  /** The reason. The model receives it. */
   reason?: string | undefined;
 }
 
@@ -170,38 +174,46 @@ export const openCallStatuses = [
   'indeterminate',
 ] as const;
 
-/** What the log says of a call, beside its status. */
+/** The facts of a call in the log, beside its status. */
 interface CallFacts {
   /** The number of the step that proposed it, from 0. */
   step: number;
   /** Its position among the calls of the step, from 0. */
   index: number;
-  /** For a call that the provider runs, the provider's id of its request for approval. Such a call never runs here. */
+  /** The provider's id of its request for approval, for a call that the provider runs. Such a call never runs here. */
   providerApprovalId?: string | undefined;
   /** The id of its latest approval request, if it had one. */
   requestId?: string | undefined;
   /** The id of the run that last started it. */
   runId?: string | undefined;
-  /** When it was last started, in milliseconds since 1970: just before `execute` was called. */
+  /** The time when it was last started, in milliseconds since 1970: just before `execute` was called. */
   startedAt?: number | undefined;
-  /** How many times it was started. More than once only for an idempotent tool, or after a person approved a retry. */
+  /** The number of times that it was started. More than one only for an idempotent tool, or after a person approved a retry. */
   attempts: number;
   /**
    * The idempotency key that `execute` receives for its own server. It is derived from the log when the call is proposed, and is the
    * same for every attempt, in every process and in every copy of the thread. No two calls share a key.
    */
   idempotencyKey?: string | undefined;
-  /** How many times `reconcile` has failed to find out its outcome since it was lost. */
+  /** The number of times that `reconcile` has failed to find out its outcome since it was lost. */
   recoveries?: number | undefined;
-  /** When a lost call is recovered, by `reconcile` or a new attempt, in milliseconds since 1970. Absent: not automatically. */
+  /** The time when a lost call is recovered, by `reconcile` or a new attempt, in milliseconds since 1970. Absent: not automatically. */
   recoverAt?: number | undefined;
-  /** When the result of a deferred call is overdue, in milliseconds since 1970. The call fails when the thread next resumes. */
+  /** The time when the result of a deferred call is overdue, in milliseconds since 1970. The call fails when the thread next resumes. */
   expiresAt?: number | undefined;
   /** The sub-agent that works on it, and the child thread. */
   agent?: WorkingAgent | undefined;
-  /** When a delegated call is resumed, in milliseconds since 1970, 0 for immediately. Absent: once people have answered. */
+  /** The time when a delegated call is resumed, in milliseconds since 1970, 0 for immediately. Absent: once people have answered. */
   resumeAt?: number | undefined;
-  /** Set if people edited the input: what the model asked for, what was changed in turn, and who edited last. `input` is what runs. */
+  /** The input that the tool's schema was given, if the schema made another `input` from it. No decision is based on it. */
+  given?: unknown;
+  /** The types of the parts of `input` that are not plain JSON, by JSON Pointer (RFC 6901): `{ '/when': 'Date' }`. */
+  inputTypes?: JsonTypes | undefined;
+  /** Set if the schema has made another `input` than before from the same value. */
+  isRemade?: true | undefined;
+  /**
+   * Set if people edited the input: the model's input, the changes in order, and the person who edited last. `input` is the one that runs.
+   */
   edit?: CallEdit | undefined;
   /** The id of the standing approval that decided it, if one did. */
   grantId?: string | undefined;
@@ -209,17 +221,20 @@ interface CallFacts {
   held?: true | undefined;
 }
 
-/** What people have changed in the input of a call. */
+/** The changes that people have made in the input of a call. */
 interface CallEdit {
   /** The input that the model asked for. */
   original: unknown;
-  /** What was changed in it, in turn. */
+  /** The changes in it, in order. */
   patches: Patch[];
-  /** Who edited last, as text. */
+  /** The person who edited last, as text. */
   person?: string | undefined;
-  /** Who edited last, as authenticated by the app. */
+  /** The person who edited last, as authenticated by the app. */
   principal?: unknown;
 }
+
+/** The schema of `JsonTypes`. */
+export const jsonTypesSchema = z.record(z.string(), z.string());
 
 /** The schema of a call of a thread and its status, as plain JSON. */
 export const toolCallRecordSchema = toolCallSchema.extend({
@@ -237,6 +252,9 @@ export const toolCallRecordSchema = toolCallSchema.extend({
   expiresAt: z.number().optional(),
   agent: workingAgentSchema.optional(),
   resumeAt: z.number().optional(),
+  given: z.unknown().optional(),
+  inputTypes: jsonTypesSchema.optional(),
+  isRemade: z.literal(true).optional(),
   edit: z
     .strictObject({
       original: z.unknown(),
@@ -254,8 +272,8 @@ export const toolCallRecordSchema = toolCallSchema.extend({
 export type ToolCallStatus = z.infer<typeof toolCallRecordSchema>['status'];
 
 /**
- * What a call of each status waits for: to be `started` here, for people, for its attempt here to end, or for a result from elsewhere.
- * `nothing`: it has ended.
+ * The event that a call of each status waits for: to be `started` here, for people, for its attempt here to end, or for a result from
+ * elsewhere. `nothing`: it has ended.
  */
 export const awaitedBy: Record<
   ToolCallStatus,
@@ -294,14 +312,14 @@ interface OpenCall<STATUS extends OpenCallStatus> {
    * `indeterminate`: it was started and its outcome is unknown. For a call that has ended, the status of its outcome.
    */
   status: STATUS;
-  /** How it ended. Absent while it is open. */
+  /** The outcome. Absent while it is open. */
   outcome?: undefined;
 }
 
 interface EndedCall<STATUS extends ToolCallOutcome['status']> {
-  /** How it ended, as `outcome` says. */
+  /** The status of its `outcome`. */
   status: STATUS;
-  /** How it ended. */
+  /** The outcome. */
   outcome: Extract<ToolCallOutcome, { status: STATUS }>;
 }
 

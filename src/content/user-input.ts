@@ -13,6 +13,7 @@ import {
   questionRequestSchema,
   questionResponseSchema,
 } from './question.ts';
+import { hideHistory } from './request-history.ts';
 import type { requestStates } from './request-state.ts';
 import type { ToolCall } from './tool-call.ts';
 
@@ -55,11 +56,11 @@ export interface ClosedBy {
   principal?: unknown;
   /** The channel that they used. */
   channel?: string | undefined;
-  /** Who they are, as text. */
+  /** The person, as text. */
   person?: string | undefined;
 }
 
-/** How a request was decided: see `status`. */
+/** The decision of a request: see `status`. */
 export interface RequestDecision {
   /**
    * `approved`, `rejected`: the answer to an approval request. `answered`, `dismissed`: the answer to a question. For the others
@@ -68,19 +69,20 @@ export interface RequestDecision {
   status: Exclude<(typeof requestStates)[number], 'open' | 'settled'>;
   /** The request, as plain data. */
   request: UserInputRequest;
-  /** The answer, if somebody gave one: with the reason, or the answers to a question. */
+  /** The answer, if there is one: with the reason, or the answers to a question. */
   response?: UserInputResponseContent | undefined;
-  /** Who answered, as authenticated by the app. */
+  /** The person who answered, as authenticated by the app. */
   principal?: unknown;
   /** The channel that the answer came through. */
   channel?: string | undefined;
-  /** Who cancelled the request, or an approval that had not been used, where a person did and is known. */
+  /** The person who cancelled the request, or an approval that had not been used, if one did and is known. */
   closedBy?: ClosedBy | undefined;
 }
 
 /**
- * A request as plain JSON for a browser: it names who voted, reassigned and edited as text (`person`, `from`), without their `principal`, which may
- * hold what is only theirs, such as a token, and leaves out what only `mayAnswer` needs. Pages and AG-UI clients get requests this way; do the same in routes of your own.
+ * Makes a request plain JSON for a browser: it names the people who voted, reassigned and edited as text (`person`, `from`), without their
+ * `principal`, which may hold private data, such as a token, and omits the fields that only `mayAnswer` needs. Pages and AG-UI clients get
+ * requests this way; do the same in routes of your own.
  *
  * @example
  * return Response.json(thread.activeRequests.map(hidePrincipals));
@@ -88,18 +90,5 @@ export interface RequestDecision {
 export function hidePrincipals(request: UserInputRequest): UserInputRequest {
   if (request.type !== 'approval-request') return { ...request };
   const { inputNames: _names, ...shown } = request;
-  const { votes, reassignments, edit } = shown;
-  return {
-    ...shown,
-    ...(votes && { votes: votes.map(omitPrincipal) }),
-    ...(reassignments && { reassignments: reassignments.map(omitPrincipal) }),
-    ...(edit && { edit: omitPrincipal(edit) }),
-  };
-}
-
-function omitPrincipal<BY extends { principal?: unknown }>({
-  principal: _principal,
-  ...by
-}: BY): Omit<BY, 'principal'> {
-  return by;
+  return { ...shown, ...hideHistory(shown) };
 }

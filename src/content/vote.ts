@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { type Remember, rememberSchema } from './approval-terms.ts';
 import { type Patch, patchSchema } from './tool-call.ts';
 
-/** Who did something, as far as the app said. */
+/** The person who acted, as far as the app said. */
 interface By {
-  /** Who it was, as authenticated by the app. */
+  /** The person, as authenticated by the app. */
   principal?: unknown;
   /** The channel that they used. */
   channel?: string | undefined;
@@ -12,41 +12,41 @@ interface By {
 
 /** An approval that waits for those of other people. */
 export interface Vote extends By {
-  /** Who approved, as text; each person has one vote. */
+  /** The person who approved, as text; each person has one vote. */
   person: string;
   /** The person who asked this one to answer instead. The vote is theirs. */
   onBehalfOf?: string | undefined;
-  /** Why they approved. */
+  /** The reason of the approval. */
   reason?: string | undefined;
   /** The standing approval that they asked for. */
   remember?: Remember | undefined;
-  /** When, in milliseconds since 1970. */
+  /** The time, in milliseconds since 1970. */
   at: number;
 }
 
-/** That a person asked somebody else to answer a request instead: a name, role or team. */
+/** The reassignment of a request to others, who answer instead: a name, role or team. */
 export interface RequestReassignment extends By {
-  /** Who asked, as text. */
+  /** The person who asked, as text. */
   from: string;
-  /** Who is to answer: a name, role or team. */
+  /** The new approver: a name, role or team. */
   to: string;
 }
 
-/** A person's change of a call's input. The request shows the call as it will run, and this what was changed. */
+/** A person's change of a call's input. The request shows the call as it will run; this shows the changes. */
 export interface RequestEdit extends By {
-  /** What the request showed before anybody edited it. */
+  /** The request before anybody edited it. */
   original: OriginalRequest;
-  /** What was changed, in the original input. */
+  /** The changes in the original input. */
   patches: Patch[];
-  /** Who edited, as text. */
+  /** The person who edited, as text. */
   person?: string | undefined;
   /** The person who had asked the editor to answer instead. */
   onBehalfOf?: string | undefined;
-  /** When, in milliseconds since 1970. */
+  /** The time, in milliseconds since 1970. */
   at: number;
 }
 
-/** What a request showed before anybody edited it. */
+/** The parts of a request before anybody edited it. */
 interface OriginalRequest {
   /** The input that the model asked for. */
   input: unknown;
@@ -81,13 +81,13 @@ export const requestEditSchema = z.strictObject({
   at: z.number(),
 });
 
-/** Who votes: a person, for themselves or for the one who asked them to. */
+/** The voter: a person, for themselves or for the one who asked them to. */
 export interface Voter {
   person?: string | undefined;
   onBehalfOf?: string | undefined;
 }
 
-/** The right in which somebody answers: their own, or that of a person who asked them to answer instead. */
+/** The right in which a person answers: their own, or that of a person who asked them to answer instead. */
 export type Right = { of: 'self' } | { of: 'reassigned'; from: string };
 
 /** The right in which a vote was given. */
@@ -95,7 +95,9 @@ export function readRight({ onBehalfOf }: Voter): Right {
   return onBehalfOf === undefined ? { of: 'self' } : { of: 'reassigned', from: onBehalfOf };
 }
 
-/** The votes of other people than the voter: of those who neither are one of the two people in question nor voted for one of them. */
+/**
+ * Lists the votes of others than the voter: of people who are not the voter or the person they vote for, and did not vote for one of them.
+ */
 export function votesOfOthers(votes: readonly Vote[], voter: Voter): Vote[] {
   const people = new Set([voter.person, voter.onBehalfOf ?? voter.person]);
   return votes.filter(

@@ -1,42 +1,3 @@
-/** A value, or a promise of it where something has to be waited for. */
-export type Awaitable<VALUE> = VALUE | Promise<VALUE>;
-
-/** Calls `proceed` with a value: at once unless it is a promise, as waiting for what is there costs a turn and a promise. */
-export function continueWith<VALUE, RESULT>(
-  value: Awaitable<VALUE>,
-  proceed: (value: VALUE) => Promise<RESULT>,
-): Promise<RESULT>;
-export function continueWith<VALUE, RESULT>(
-  value: Awaitable<VALUE>,
-  proceed: (value: VALUE) => Awaitable<RESULT>,
-): Awaitable<RESULT>;
-export function continueWith<VALUE, RESULT>(
-  value: Awaitable<VALUE>,
-  proceed: (value: VALUE) => Awaitable<RESULT>,
-): Awaitable<RESULT> {
-  return value instanceof Promise ? value.then(proceed) : proceed(value);
-}
-
-/** The results of `work` for all items, which it begins together: at once, unless one of them is a promise, or throws. */
-export function mapTogether<ITEM, RESULT>(
-  items: readonly ITEM[],
-  work: (item: ITEM, index: number) => Awaitable<RESULT>,
-): Awaitable<RESULT[]> {
-  const ready: RESULT[] = [];
-  const begun: Awaitable<RESULT>[] = [];
-  for (const [index, item] of items.entries()) {
-    try {
-      const result = work(item, index);
-      if (!(result instanceof Promise)) ready.push(result);
-      begun.push(result);
-    } catch (error) {
-      /* Thrown here, it would leave the promises of the others without a handler. */
-      begun.push(Promise.reject(error));
-    }
-  }
-  return ready.length === items.length ? ready : Promise.all(begun);
-}
-
 /** Resolves with the result of the work, or rejects with the signal's reason once it aborts. A later result is ignored. */
 export function awaitUntilAborted<RESULT>(
   work: Promise<RESULT>,
@@ -59,15 +20,16 @@ export function awaitUntilAborted<RESULT>(
 }
 
 /** The result of the work, or `undefined` once the signal aborts. */
-export function unlessAborted<RESULT>(
-  work: Awaitable<RESULT>,
+export async function unlessAborted<RESULT>(
+  work: Promise<RESULT>,
   signal: AbortSignal,
-): Awaitable<RESULT | undefined> {
-  if (!(work instanceof Promise)) return signal.aborted ? undefined : work;
-  return awaitUntilAborted(work, signal).catch((error: unknown) => {
+): Promise<RESULT | undefined> {
+  try {
+    return await awaitUntilAborted(work, signal);
+  } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
-  });
+  }
 }
 
 /** Resolves after a time in milliseconds, or early if the signal aborts. */

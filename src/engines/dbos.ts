@@ -30,22 +30,22 @@ export interface AgentWorkflowOptions {
   checkEveryMs?: number;
 }
 
-/** What an agent's workflow does. DBOS keeps it, so it consists of JSON. */
+/** The input of an agent's workflow. DBOS stores it, so it is JSON. */
 interface AgentWorkflowInput {
   threadId: string;
   /** The message to reply to. Without one, the workflow resumes the thread. */
   message?: string | UserModelMessage;
-  /** Who sends the message, as in `agent.run`. */
+  /** The person who sends the message, as in `agent.run`. */
   principal?: unknown;
   /** The channel of the message, as in `agent.run`. */
   channel?: string;
 }
 
-/** How an agent's workflow ended. */
+/** The end of an agent's workflow. */
 export interface AgentWorkflowResult {
   /** The thread that was run. */
   threadId: string;
-  /** How its turn ended. */
+  /** The end of its turn. */
   status: 'completed' | 'cancelled' | 'max-steps';
   /** The model's latest text. */
   text: string;
@@ -75,11 +75,11 @@ export interface AgentWorkflow {
   readonly sweep: (scheduledAt: Date) => Promise<void>;
 }
 
-/** How a thread is after a run. */
+/** The state of a thread after a run. */
 interface RunState {
   status: AgentResponse['status'];
   text: string;
-  /** How long the workflow sleeps if nobody wakes it, in milliseconds. */
+  /** The time that the workflow sleeps if it is not woken, in milliseconds. */
   sleepMs: number;
 }
 
@@ -88,12 +88,15 @@ type RunPart = AgentWorkflowInput & { messageId?: string };
 
 const topic = 'holdpoint';
 
-/* The workflows whose run is under way here. What a tool started keeps the context of its workflow after the run, when it sleeps. */
+/*
+ * The workflows whose run is in progress here. Work that a tool started keeps the context of its workflow after the run, when the workflow
+ * sleeps.
+ */
 const running = new Set<string | undefined>();
 
 /**
  * Registers a workflow that runs a thread until its turn is over. While the thread waits for people, deadlines or retries, the workflow
- * sleeps, for days if need be, in no process's way. Call it before `DBOS.launch()`.
+ * sleeps, for days if necessary, without occupying a process. Call it before `DBOS.launch()`.
  *
  * A run that fails is retried at the time in the log. The workflow fails only if its message is refused, with the `HoldpointError`.
  *
@@ -126,7 +129,7 @@ export function agentWorkflow(options: AgentWorkflowOptions): AgentWorkflow {
     const { threadId, message } = input;
     const messageId = message === undefined ? undefined : DBOS.workflowID;
     let state = await run(messageId === undefined ? { threadId } : { ...input, messageId });
-    /* Without a message nothing may have been appended, and an append that began before the workflow did not wake it: it looks again. */
+    /* Without a message nothing may have been appended, and an append that began before the workflow did not wake it: it checks again. */
     if (message === undefined) state = { ...state, sleepMs: soonestMs };
     for (;;) {
       const { status, text, sleepMs } = state;
@@ -159,9 +162,9 @@ interface WakeOptions {
 }
 
 /**
- * The `onWake` of a store in the system database of DBOS: each append that a sleeping workflow may wait for wakes it, in its own transaction.
- * The tables of DBOS must exist (`DBOS.launch` or `DBOS.migrate`), and the role of the store needs to read its `workflow_status` and call
- * its `send_message`.
+ * Makes the `onWake` of a store in the system database of DBOS: each append that a sleeping workflow may wait for wakes it, in its own
+ * transaction. The tables of DBOS must exist (`DBOS.launch` or `DBOS.migrate`), and the role of the store needs to read its
+ * `workflow_status` and call its `send_message`.
  *
  * @example
  * const store = postgresStore(pool, { onWake: wakeWorkflow() });
@@ -181,7 +184,7 @@ export function wakeWorkflow({ schema = 'dbos' }: WakeOptions = {}): OnWake {
   };
 }
 
-/** Performs a run, and says how the thread is then. */
+/** Performs a run, and returns the state of the thread after it. */
 async function runAndReadState(
   agent: AgentWorkflowOptions['agent'],
   part: RunPart,
@@ -190,7 +193,7 @@ async function runAndReadState(
   const { workflowID } = DBOS;
   running.add(workflowID);
   const { response } = await runPart(agent, part).finally(() => running.delete(workflowID));
-  /* Opened again: what was appended since the run's end has woken nobody. */
+  /* Opened again: appends since the run's end have not woken the workflow. */
   const { nextDeadline = Infinity } = await agent.thread(part.threadId);
   const wait = nextDeadline - agent.now();
   return {
@@ -220,7 +223,7 @@ function isOver(status: RunState['status']): status is AgentWorkflowResult['stat
 /** The attribute of an agent's workflow that names its thread. */
 const threadAttribute = 'holdpointThread';
 
-/* How long a thread is due before its workflow is taken over, in milliseconds. */
+/* The time for which a thread is due before its workflow is taken over, in milliseconds. */
 const overdueMs = 10_000;
 
 /** A workflow of DBOS, and its queue if it has one. */
@@ -255,8 +258,8 @@ async function findOverdueWorkflows({
 }
 
 /**
- * The started workflows of a thread: if their process is gone, nobody continues them. None if a run waits for its turn on the queue: then
- * the queue is full.
+ * Finds the started workflows of a thread: if their process is gone, nothing continues them. None if a run waits for its turn on the queue:
+ * then the queue is full.
  */
 async function findStartedWorkflows(name: string, threadId: string): Promise<QueuedWorkflow[]> {
   const listed = { loadInput: false, loadOutput: false };

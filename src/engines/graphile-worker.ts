@@ -8,7 +8,7 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
 
 /** Options of `addResumeJob`. */
-export interface ResumeJobOptions {
+interface ResumeJobOptions {
   /** The schema of graphile-worker. Default `graphile_worker`. */
   schema?: string;
   /** The priority of the jobs; lower numbers run first. Default 0. */
@@ -25,17 +25,17 @@ export interface ResumeTasksOptions {
   onError?: (error: unknown, threadId: string) => unknown;
 }
 
-/* A thread has at most one job that waits. One that is being run does not count: what it runs may be out of date. */
+/* A thread has at most one waiting job. A running job does not count: it may run an outdated state. */
 const jobKey = (threadId: string): string => `holdpoint:${threadId}`;
 const taskName = (agent: string | undefined, name = 'holdpoint'): string =>
   agent === undefined ? name : `${name}:${agent}`;
 
-/* How long a thread is due before the sweep looks for it, in milliseconds. */
+/* The time for which a thread is due before the sweep adds a job for it, in milliseconds. */
 const overdueMs = 10_000;
 
 /**
- * The `onWake` of a store on the database of graphile-worker: an append that makes a thread due adds a job for `resumeTasks`, in its own
- * transaction, for the time at which the thread is due. The tables of graphile-worker must exist, and the role of the store needs its
+ * Makes the `onWake` of a store on the database of graphile-worker: an append that makes a thread due adds a job for `resumeTasks`, in its
+ * own transaction, for the time at which the thread is due. The tables of graphile-worker must exist, and the role of the store needs its
  * `add_job`.
  *
  * @example
@@ -55,9 +55,9 @@ export function addResumeJob({
 }
 
 /**
- * The tasks that run an agent's threads: `holdpoint`, which runs one thread when it is due, and `holdpoint-sweep`, which adds jobs for
- * threads that are overdue because a process died or appended without `onWake`. Run the sweep every minute. For an agent with a name they are
- * `holdpoint:name` and `holdpoint-sweep:name`.
+ * Makes the tasks that run an agent's threads: `holdpoint`, which runs one thread when it is due, and `holdpoint-sweep`, which adds jobs
+ * for threads that are overdue because a process died or appended without `onWake`. Run the sweep every minute. For an agent with a name
+ * they are `holdpoint:name` and `holdpoint-sweep:name`.
  *
  * @example
  * await run({ pgPool, taskList: resumeTasks({ agent, store }), crontab: '* * * * * holdpoint-sweep' });
@@ -82,7 +82,7 @@ export function resumeTasks({ agent, store, onError }: ResumeTasksOptions): Task
           identifier: taskName(agent.name),
           payload: { threadId },
           jobKey: jobKey(threadId),
-          /* A job may wait for a later time. One that is late keeps its place among the others, however often it is swept. */
+          /* A job may wait for a later time. An overdue job keeps its place among the others, even if it is swept several times. */
           runAt: new Date(Math.max(nextDeadline, updatedAt)),
         })),
       );
@@ -97,8 +97,8 @@ export function resumeTasks({ agent, store, onError }: ResumeTasksOptions): Task
 const payloadSchema = z.object({ threadId: z.string() });
 
 /**
- * Adds the next job. The run's last append has done so already, unless there was no run: this job came too early. A job that waits keeps its
- * time, as an append that came after the run may have added it.
+ * Adds the next job. The run's last append has done so already, unless there was no run: this job came too early. A waiting job keeps its
+ * time, as an append after the run may have added it.
  */
 async function addNext(
   agent: ResumeTasksOptions['agent'],

@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod';
 import { renderSchemaError } from '../json/field-fault.ts';
-import { refuseUnknown } from '../content/check-settings.ts';
+import { refuseUnknown, requireFunctions } from '../content/check-settings.ts';
 import { HoldpointError } from '../errors.ts';
 import { makeErrorResponse, makeJsonResponse, makeRefusalResponse } from './error-response.ts';
 import {
@@ -13,24 +13,30 @@ import {
 
 /** A request that was let in. */
 interface AuthorizedPost<BODY, RUNTIME_CONTEXT = Record<string, unknown>> {
-  /** What the schema made of the request's JSON. */
+  /** The request's JSON, parsed by the schema. */
   body: BODY;
-  /** Who sent it, as `authorize` says: the options of `agent.respond`, `agent.stop`, `agent.run` … */
+  /** The sender, as `authorize` returned it: the options of `agent.respond`, `agent.stop`, `agent.run` … */
   by: Authorized<RUNTIME_CONTEXT> & { channel: string };
   /** Its body has already been read. */
   request: Request;
 }
 
 /** The options of `createPostHandler`. */
-export interface PostHandlerOptions<
+interface PostHandlerOptions<
   BODY extends { threadId: string },
   RUNTIME_CONTEXT = Record<string, unknown>,
 > extends OriginOptions {
-  /** The agent that the threads belong to, which knows whom a principal names. Without one, as behind `holdPoint`, an object needs an `id`. */
+  /** The agent that the threads belong to, which identifies principals. Without one, as behind `holdPoint`, an object needs an `id`. */
   agent?: object;
-  /** Called with the thread that the body names, before anything else of the body is read. A result without a principal, or `undefined`, is refused with 403; a `Response` is sent unchanged. */
+  /**
+   * Called with the thread that the body names, before anything else of the body is read. A result without a principal, or `undefined`, is
+   * refused with 403; a `Response` is sent unchanged.
+   */
   authorize: Authorize<RUNTIME_CONTEXT>;
-  /** The JSON that the route takes. What does not fit is refused with 400, as is a `threadId` other than the one that `authorize` was asked about. */
+  /**
+   * The schema of the JSON that the route accepts. Other JSON is refused with 400, as is a `threadId` other than the one that `authorize`
+   * was asked about.
+   */
   schema: ZodType<BODY>;
   /** The field of the JSON that names the thread. Default `'threadId'`; `useChat` sends `'id'`. */
   threadIdField?: string;
@@ -57,9 +63,9 @@ const settings = {
 } satisfies Record<keyof PostHandlerOptions<{ threadId: string }>, true>;
 
 /**
- * Creates a POST route of your own about a thread, with the checks of `createUiHandler`: the page's origin, `application/json`, the size and
- * form of the body, and `authorize`. Nothing is called for a request that fails one of them: 400, 403 (also `foreign-origin`, a page of another
- * site), 405, 413, 415. Throws a `TypeError` for an option that it does not have, and for an invalid origin.
+ * Creates a POST route of your own about a thread, with the checks of `createUiHandler`: the page's origin, `application/json`, the size
+ * and form of the body, and `authorize`. Nothing is called for a request that fails one of them: 400, 403 (also `foreign-origin`, a page of
+ * another site), 405, 413, 415. Throws a `TypeError` for an unknown or missing option, and for an invalid origin.
  *
  * @example
  * export const POST = createPostHandler({
@@ -76,6 +82,7 @@ export function createPostHandler<
   RUNTIME_CONTEXT = Record<string, unknown>,
 >(options: PostHandlerOptions<BODY, RUNTIME_CONTEXT>): (request: Request) => Promise<Response> {
   refuseUnknown('createPostHandler', options, settings);
+  requireFunctions('createPostHandler', options, ['authorize', 'handle']);
   checkOrigins(options);
   const { agent = {}, schema, threadIdField = 'threadId', handle } = options;
   const { channel = 'post', onError } = options;

@@ -31,7 +31,7 @@ export function makeErrorResponse(
   return makeJsonResponse({ error: { code, message }, ...more }, { status });
 }
 
-/** An error as its sender is told of it; `alsoKnown` are codes that they can act on in this place. */
+/** The error that the sender receives; `alsoKnown` are codes that they can act on here. */
 export function makeRefusal(
   error: unknown,
   onError?: (error: unknown) => string,
@@ -45,12 +45,12 @@ export function makeRefusal(
   return {
     code,
     message: cutFault(message),
-    ...(field === undefined ? {} : { field }),
-    ...(reason === undefined ? {} : { reason }),
+    field,
+    reason,
   };
 }
 
-/** The text for clients about an error: its own if they can act on it, otherwise that of `onError`. */
+/** Renders an error for clients: its own text if they can act on it, otherwise that of `onError`. */
 export function renderPublicRefusal(error: unknown, onError?: (error: unknown) => string): string {
   const isKnown = HoldpointError.isInstance(error) && statuses[error.code] !== undefined;
   return isKnown ? cutFault(error.message) : renderPublicError(error, onError);
@@ -84,7 +84,7 @@ export function makeJsonResponse(
   return Response.json(json, { status, headers: { 'cache-control': 'no-store', ...headers } });
 }
 
-/** Which error texts a client gets. */
+/** The error texts that a client gets. */
 export interface ErrorTextOptions {
   /**
    * The text that a client gets for an error that is not its own, a tool's included; it is called again each time the thread is loaded.
@@ -92,7 +92,7 @@ export interface ErrorTextOptions {
    */
   onError?: (error: unknown) => string;
   /**
-   * Whether a failed call shows what `onError` returns for its error, which may contain secrets, instead of the text that the model got.
+   * True if a failed call shows the text of `onError` for its error, which may contain secrets, instead of the text that the model got.
    * Default `true`.
    */
   redactToolErrors?: boolean;
@@ -106,7 +106,7 @@ export function renderToolError(
   return redactToolErrors ? renderPublicError(new Error(error), onError) : error;
 }
 
-/** The same for a call of the tool `toolName`. Errors of `clientTools` happened in the client and are returned unchanged. */
+/** Renders the error of a call of the tool `toolName`. Errors of `clientTools` happened in the client and are returned unchanged. */
 export function callErrorText(
   options: ErrorTextOptions & { clientTools?: readonly string[] },
   toolName: string,

@@ -1,4 +1,4 @@
-import { isSignedIn } from '../agent/known-people.ts';
+import { isSignedIn } from '../agent/viewer.ts';
 import { makeRefusalResponse, makeErrorResponse } from './error-response.ts';
 import { readJsonBody, readTextField } from './read-json-body.ts';
 
@@ -43,8 +43,8 @@ export async function authorizeRequest<RUNTIME_CONTEXT>(
 }
 
 /**
- * What an app decides about who sent a request, or the response that refuses it. A decision whose principal names nobody is a refusal, and one with
- * a principal such as `false` is reported: it comes from a mistake, as `isSignedIn && user.email` is.
+ * Returns the app's decision about a request's sender, or the response that refuses it. A decision whose principal names nobody is a
+ * refusal, and one with a principal such as `false` is reported: it comes from a mistake such as `isSignedIn && user.email`.
  */
 export async function checkSignIn<SIGN_IN extends { principal: unknown }>(
   { agent, onError }: { agent: object; onError?: ((error: unknown) => string) | undefined },
@@ -59,12 +59,12 @@ export async function checkSignIn<SIGN_IN extends { principal: unknown }>(
     if (decision !== undefined && isSignedIn(agent, { principal, threadId })) return decision;
     return makeRefusalResponse(403, 'not-allowed', `This user may not use ${name}.`);
   } catch (cause) {
-    /* Wrapped, because the code of a HoldpointError thrown here would be taken for a fault of the request. */
+    /* Wrapped, because the code of a HoldpointError thrown here would be mistaken for a fault of the request. */
     return makeErrorResponse(new Error('authorize failed.', { cause }), onError);
   }
 }
 
-/** Which pages may use a route. */
+/** The pages that may use a route. */
 export interface OriginOptions {
   /**
    * The origins of pages that may use the route, in addition to its own host, such as `https://app.example`. Default: none. Your framework
@@ -101,7 +101,7 @@ export function refuseForeignOrigin(
     return undefined;
   }
   const own = [headers.get('x-forwarded-host'), headers.get('host'), new URL(url).host];
-  /* Of the same host, and yet of another site: a page that came over http. */
+  /* The same host, but another site: a page that was loaded over http. */
   const isForeign = site === 'cross-site' || origin === undefined;
   if (!isForeign && own.includes(new URL(origin).host)) return undefined;
   return makeRefusalResponse(
@@ -123,7 +123,7 @@ interface PostOptions<RUNTIME_CONTEXT> extends RequestHooks<RUNTIME_CONTEXT>, Or
   abortOnDisconnect?: boolean;
 }
 
-/** How a channel parses its POST requests, and its defaults. */
+/** A channel's parser of its POST requests, and its defaults. */
 interface PostFormat<PARSED> {
   /** The field of a body that names its thread. */
   threadIdField: string;
@@ -142,8 +142,8 @@ export interface ReceivedPost<PARSED, RUNTIME_CONTEXT> {
 }
 
 /**
- * Authorizes and parses a POST request; returns the response that refuses it if it fails. Does not read the thread, and of the body only the
- * thread's id before its sender is let in: to parse a long body takes long.
+ * Authorizes and parses a POST request; returns the response that refuses it if it fails. Does not read the thread, and before the sender
+ * is authorized, only the thread's id of the body: parsing a long body takes long.
  */
 export async function receivePost<PARSED extends { threadId: string }, RUNTIME_CONTEXT>(
   options: PostOptions<RUNTIME_CONTEXT>,
@@ -160,7 +160,7 @@ export async function receivePost<PARSED extends { threadId: string }, RUNTIME_C
   const caller = await authorizeRequest(options, request, threadId);
   if (caller instanceof Response) return caller;
   const parsed = format.parse(body.json);
-  /* Whoever may use one thread must not get at another. */
+  /* A sender who may use one thread must not reach another. */
   if (parsed.threadId !== threadId) {
     return refuseThreadId(`is for another thread than its "${format.threadIdField}" names`);
   }
@@ -169,7 +169,7 @@ export async function receivePost<PARSED extends { threadId: string }, RUNTIME_C
   const runOptions = {
     principal,
     channel,
-    ...(runtimeContext === undefined ? {} : { runtimeContext }),
+    runtimeContext,
     ...(abortOnDisconnect ? { abortSignal: disconnected.signal } : {}),
   };
   return { parsed, runOptions, disconnected };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A list from outside. It is refused by its length before any item is read, and at its first item that does not fit: `z.array` reads all of them,
- * and makes an issue of each. Without `most` it is as long as its text may be.
+ * A list from outside. It is refused by its length before any item is read, and at its first item that does not fit: `z.array` reads all of
+ * them, and makes an issue of each. Without `most`, only the length of its text limits it.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function boundList<ITEM>(item: z.ZodType<ITEM>, most = Infinity) {

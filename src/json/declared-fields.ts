@@ -1,8 +1,8 @@
 import { isObject } from './json-value.ts';
 
 /**
- * Whether a JSON Schema lists the fields of the object at a path, and this one is not among them. Where the schema leaves other fields open,
- * or can't be followed, no field is undeclared.
+ * Checks whether a JSON Schema lists the fields of the object at a path, and this one is not among them. Where the schema leaves other
+ * fields open, or can't be followed, no field is undeclared.
  */
 export function isUndeclared(schema: unknown, path: readonly string[], field: string): boolean {
   let places = listComposedSchemas([schema], schema);
@@ -13,7 +13,10 @@ export function isUndeclared(schema: unknown, path: readonly string[], field: st
   return places.some(listsFields) && places.every((place) => !allowsField(place, field));
 }
 
-/** The schemas, and those that they are composed of; `true` for what takes anything. Each is followed once, as a schema may contain itself. */
+/**
+ * Lists the schemas, and those that they are composed of; `true` for one that accepts anything. Each is followed once, as a schema may
+ * contain itself.
+ */
 function listComposedSchemas(
   schemas: readonly unknown[],
   root: unknown,
@@ -35,7 +38,7 @@ function listComposedSchemas(
       ...listComposedSchemas(all, root, seen),
       ...either.flatMap((one) => {
         const parts = listComposedSchemas([one], root, seen);
-        /* An alternative that lists nothing takes any field. */
+        /* An alternative that lists no fields accepts any. */
         return parts.some(isNoObject) || parts.some(listsFields) ? parts : [true];
       }),
     ];
@@ -47,7 +50,7 @@ function resolveSchemaReference(schema: object, root: unknown): unknown[] {
   return reference === undefined ? [] : [resolveReference(reference, root)];
 }
 
-/** Where a reference leads: `true` if that is not in the same document. */
+/** Finds the target of a reference: `true` if it is not in the same document. */
 export function resolveReference(reference: unknown, root: unknown): unknown {
   if (reference === '#') return root;
   if (typeof reference !== 'string' || !reference.startsWith('#/')) return true;
@@ -65,7 +68,7 @@ function listsFields(schema: unknown): boolean {
   return isListed || readKeyword(schema, 'additionalProperties') === false;
 }
 
-/** Whether a schema takes no object. */
+/** Checks whether a schema takes no object. */
 export function isNoObject(schema: unknown): boolean {
   if (!isObject(schema)) return schema === false;
   if (readKeyword(schema, 'const') !== undefined || readKeyword(schema, 'enum') !== undefined)

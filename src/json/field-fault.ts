@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** Why something that a person entered is not accepted. */
+/** The reason why something that a person entered is not accepted. */
 export interface FieldFault {
-  /** The path to the field; absent if it is about the whole. */
+  /** The path to the field; absent if the fault is of the whole. */
   field?: readonly string[] | undefined;
-  /** Why, in words that follow the name of the field. They repeat no value, as they may be logged, and shown to others. */
+  /** The reason, in words that follow the name of the field. They repeat no value, as they may be logged, and shown to others. */
   reason: string;
 }
 
@@ -13,7 +13,7 @@ export function renderFieldFault({ field, reason }: FieldFault): string {
   return field === undefined ? reason : `field ${JSON.stringify(field.join('.'))} ${reason}`;
 }
 
-/** What a schema found, as Zod and other standard schemas report it. */
+/** An issue that a schema found, as Zod and other standard schemas report it. */
 export interface SchemaIssue {
   path: readonly string[];
   message: string;
@@ -21,7 +21,10 @@ export interface SchemaIssue {
 
 const longestReason = 300;
 
-/* A path has keys, or objects that have them. Converted below: a bundler would keep a transformed schema in whatever imports the content. */
+/*
+ * A path has keys, or objects that have them. Converted below: a bundler would keep a transformed schema in everything that imports the
+ * content.
+ */
 const keySchema = z.union([z.string(), z.number()]);
 const segmentSchema = z.union([keySchema, z.object({ key: keySchema })]);
 const issueSchema = z.object({ path: z.array(segmentSchema).default([]), message: z.string() });
@@ -47,14 +50,14 @@ function readKey(segment: z.infer<typeof segmentSchema>): string {
   return String(typeof segment === 'object' ? segment.key : segment);
 }
 
-/** A text that may quote what was sent, for whoever sent it. */
+/** Cuts a text that may quote what was sent, for its sender. */
 export function cutFault(text: string, longest = 2_000): string {
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
 }
 
 const mostIssues = 10;
 
-/** What a schema found, in words for whoever sent the value: its first faults, as their number and their texts are the sender's. */
+/** Describes a schema's issues to the sender of the value: the first ones only, because the sender controls their number and texts. */
 export function renderSchemaError({ issues }: z.core.$ZodError): string {
   return cutFault(z.prettifyError({ issues: issues.slice(0, mostIssues) }), 1_000);
 }

@@ -1,37 +1,31 @@
 import { z } from 'zod';
-import { compilePattern } from './linear-pattern.ts';
 
-/** What a typed text must be, in the words of JSON Schema. */
+/** The form that a typed text must have, in the words of JSON Schema. */
 export type FieldSchema = TextSchema | NumberSchema;
 
 /** A text. */
 interface TextSchema {
   /** Any text that fits the rest. */
   type: 'string';
-  /** What the text is. A `date` is `2026-02-28`, a `date-time` is of RFC 3339, a `uri` has a scheme. */
+  /** The format of the text. A `date` is `2026-02-28`, a `date-time` is of RFC 3339, a `uri` has a scheme. */
   format?: 'email' | 'uri' | 'date' | 'date-time' | undefined;
   /** The minimum number of characters. */
   minLength?: number | undefined;
   /** The maximum number of characters. */
   maxLength?: number | undefined;
-  /**
-   * A regular expression, matched anywhere in the text unless it has anchors, in linear time: classes, groups, choices, repetitions and anchors,
-   * no lookaround and no back references.
-   */
-  pattern?: string | undefined;
-  /** A text to begin with. It is not an answer. */
+  /** The initial text. It is not an answer. */
   default?: string | undefined;
 }
 
 /** A number, typed in decimal digits with a point: `-3`, `2.5`, `1e6`. */
 interface NumberSchema {
-  /** Whether it must be a whole number. */
+  /** True if it must be a whole number. */
   type: 'integer' | 'number';
   /** The lowest number. */
   minimum?: number | undefined;
   /** The highest number. */
   maximum?: number | undefined;
-  /** A number to begin with. It is not an answer. */
+  /** The initial number. It is not an answer. */
   default?: number | undefined;
 }
 
@@ -45,7 +39,6 @@ export const fieldSchemaSchema = z.discriminatedUnion('type', [
     format: z.enum(['email', 'uri', 'date', 'date-time']).optional(),
     minLength: countSchema,
     maxLength: countSchema,
-    pattern: z.string().optional(),
     default: z.string().optional(),
   }),
   z.strictObject({
@@ -56,23 +49,20 @@ export const fieldSchemaSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Why no text could fit a schema, or the schema can't be checked; `undefined` if it can. */
+/** Finds the reason why no text could fit a schema; `undefined` if one can. */
 export function whyNotFieldSchema(schema: FieldSchema): string | undefined {
   if (schema.type !== 'string') {
     const { minimum = -Infinity, maximum = Infinity } = schema;
     return minimum > maximum ? 'has a minimum above its maximum' : undefined;
   }
-  const { minLength = 0, maxLength = Infinity, pattern } = schema;
-  if (minLength > maxLength) return 'has a minLength above its maxLength';
-  try {
-    if (pattern !== undefined) compilePattern(pattern);
-    return undefined;
-  } catch (error) {
-    return `can't be checked: its ${error instanceof Error ? error.message : String(error)}`;
-  }
+  const { minLength = 0, maxLength = Infinity } = schema;
+  return minLength > maxLength ? 'has a minLength above its maxLength' : undefined;
 }
 
-/** Why a text does not fit, in words that follow the name of the field and repeat nothing of the text; `undefined` if it fits. */
+/**
+ * Finds the reason why a text does not fit, in words that follow the name of the field and repeat nothing of the text; `undefined` if it
+ * fits.
+ */
 export function whyNotText(schema: FieldSchema, text: string): string | undefined {
   const fits = schema.type === 'string' ? fitsText(schema, text) : fitsNumber(schema, text);
   return fits ? undefined : `must be ${describeFieldSchema(schema)}`;
@@ -84,7 +74,7 @@ function fitsNumber({ type, minimum, maximum }: NumberSchema, text: string): boo
   return value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity);
 }
 
-/** The number that a text says; `undefined` for none. */
+/** Parses the number in a text; `undefined` if there is none. */
 export function parseNumber(text: string): number | undefined {
   if (text.length > 40 || !/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) return undefined;
   const value = Number(text);
@@ -92,12 +82,11 @@ export function parseNumber(text: string): number | undefined {
 }
 
 function fitsText(schema: TextSchema, text: string): boolean {
-  const { format, minLength = 0, maxLength = Infinity, pattern } = schema;
+  const { format, minLength = 0, maxLength = Infinity } = schema;
   /* Characters are code points, as in JSON Schema. */
   const length = Array.from(text).length;
   if (length < minLength || length > maxLength) return false;
-  if (format !== undefined && !formats[format](text)) return false;
-  return pattern === undefined || compilePattern(pattern)(text);
+  return format === undefined || formats[format](text);
 }
 
 const formats = {
@@ -129,16 +118,16 @@ const named = {
   'date-time': 'a date and time such as 2026-02-28T13:45:00Z',
 };
 
-/** What a text must be, in words: "an integer from 1 to 10". A pattern in it is not inert. */
+/** Describes the form of a text: "an integer from 1 to 10". */
 export function describeFieldSchema(schema: FieldSchema): string {
   if (schema.type !== 'string') {
     const { type, minimum: from, maximum: to } = schema;
     return `${type === 'integer' ? 'an integer' : 'a number'}${describeRange(from, to, '')}`;
   }
-  const { format, minLength, maxLength, pattern } = schema;
+  const { format, minLength, maxLength } = schema;
   const range = describeRange(minLength, maxLength, ' characters');
   const what = format === undefined ? 'a text' : named[format];
-  return `${what}${range === '' ? '' : `,${range}`}${pattern === undefined ? '' : ` that matches ${pattern}`}`;
+  return range === '' ? what : `${what},${range}`;
 }
 
 function describeRange(from: number | undefined, to: number | undefined, unit: string): string {
@@ -147,8 +136,8 @@ function describeRange(from: number | undefined, to: number | undefined, unit: s
 }
 
 /**
- * The keyboard that suits what a text must be, for the `inputMode` of a text field. It only suggests: a field of a browser's own for numbers
- * would change the value at a turn of the mouse wheel, and drop what is no number.
+ * Finds the keyboard for the form of a text, for the `inputMode` of a text field. It is only a suggestion: a browser's own number field
+ * would change the value at a turn of the mouse wheel, and drop text that is not a number.
  */
 export function findInputMode(
   schema: FieldSchema | undefined,

@@ -5,14 +5,14 @@ import { isNoObject, resolveReference } from './declared-fields.ts';
 const longestNames = 32 * 1024;
 
 /**
- * The part of a JSON Schema that says which fields an input may have, at any depth: what a function may read of the input of a request, also
- * where the tool is not known. `null` if it is longer than 32 Ki characters; `undefined` if it lists no fields.
+ * Picks the part of a JSON Schema that lists the fields of an input, at any depth: a function may read these of the input of a request,
+ * also if the tool is not known. `null` if it is longer than 32 Ki characters; `undefined` if it lists no fields.
  */
 export function pickInputNames(inputSchema: unknown): unknown {
   return isObject(inputSchema) ? freezeDeep(new NamePicker(inputSchema).pickAll()) : undefined;
 }
 
-/* The keywords of a JSON Schema that say something about fields, by what they hold. */
+/* The keywords of a JSON Schema that describe fields, by the kind of their values. */
 const references = new Set(['$ref', '$dynamicRef']);
 const otherFields = new Set(['additionalProperties', 'unevaluatedProperties']);
 const byName = new Set(['properties', 'dependentSchemas']);
@@ -22,7 +22,7 @@ const subschemas = new Set(['allOf', ...alternatives, ...listItems]);
 
 class NamePicker {
   readonly #root: object;
-  /** What references are called here, and what they lead to. */
+  /** The names of references here, and their targets. */
   readonly #names = new Map<unknown, string>();
   readonly #definitions: [name: string, schema: unknown][] = [];
   #size = 0;
@@ -40,12 +40,12 @@ class NamePicker {
     return Object.keys(all).length === 0 ? undefined : all;
   }
 
-  /* What is found where a reference leads may be longer than the schema. */
+  /* The target of a reference may be longer than the schema. */
   #isTooLong(): boolean {
     return this.#size > longestNames;
   }
 
-  /** A schema of names alone; `false` for a value without fields. */
+  /** Picks a schema that only has names; `false` for a value without fields. */
   #pick(schema: unknown): unknown {
     this.#size += 1;
     if (!isObject(schema) || this.#isTooLong()) return schema !== false;
@@ -57,7 +57,7 @@ class NamePicker {
     return parts.length === 0 ? false : { type: 'array', ...Object.fromEntries(parts) };
   }
 
-  /** What a keyword says of the fields; `undefined` if nothing. */
+  /** The part of a keyword that is about fields; `undefined` if there is none. */
   #pickPart(keyword: string, value: unknown): unknown {
     if (references.has(keyword)) return this.#pickReferred(value);
     if (otherFields.has(keyword)) return value === false ? false : this.#pick(value) || true;

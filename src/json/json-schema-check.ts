@@ -19,13 +19,15 @@ interface ReadableSchema {
   parts: Record<string, SchemaPart>;
 }
 
-/** Why a value does not fit a JSON Schema: as one text, and the first place with the reason, which quotes nothing of the value. */
+/**
+ * The reason why a value does not fit a JSON Schema: as one text, and the first place with the reason, which quotes nothing of the value.
+ */
 export interface SchemaFault {
   text: string;
   issue?: SchemaIssue;
 }
 
-/** Why a value does not fit a JSON Schema; `undefined` if it fits. The value must be strict JSON; it is not changed. */
+/** Finds the reason why a value does not fit a JSON Schema; `undefined` if it fits. The value must be strict JSON; it is not changed. */
 export type SchemaCheck = (value: unknown) => SchemaFault | undefined;
 
 /* A schema that refers to itself may try every branch again at each level, so that a short input would take hours. */
@@ -59,7 +61,7 @@ function hasLongList(value: unknown): boolean {
   return (Array.isArray(value) && items.length > mostUniqueItems) || items.some(hasLongList);
 }
 
-/* Whatever repeats without end goes through a reference. */
+/* Every endless repetition goes through a reference. */
 function limitReferences(parts: Record<string, SchemaPart>): Record<string, SchemaPart> {
   let left = mostReferences;
   return new Proxy(parts, {
@@ -108,7 +110,7 @@ function renderError({ keyword, error }: OutputUnit): string {
   return text.length > longestFault ? `${text.slice(0, longestFault)}…` : text;
 }
 
-/* What is missing is named by its own path; and of a number, the validator begins with the number itself. */
+/* A missing value is named by its own path; for a number, the validator begins with the number itself. */
 function toIssue(unit: OutputUnit): SchemaIssue {
   const path = parsePointer(unit.instanceLocation);
   const missing = /^Instance does not have required property "(.*)"\.$/s.exec(unit.error)?.[1];
@@ -135,7 +137,7 @@ const drafts = new Map<string, SchemaDraft>([
   ['json-schema.org/draft/2020-12/schema', '2020-12'],
 ]);
 
-/* Those of the specification that the validator has. It would take the names of an object's methods for formats too. */
+/* The formats of the specification that the validator has. It would also accept the names of an object's methods as formats. */
 const formats = new Set(
   (
     'date date-time duration email hostname ipv4 ipv6 json-pointer regex relative-json-pointer time ' +
@@ -144,9 +146,9 @@ const formats = new Set(
 );
 
 /**
- * Reads a JSON Schema, which must be a copy: the validator adds hidden fields to it. Nothing is fetched. Throws for what the validator
- * would get wrong or would notice only at some inputs: an unknown dialect, a reference to nothing or in a circle, a regular expression
- * that JavaScript doesn't have, a keyword with a value of the wrong type.
+ * Reads a JSON Schema, which must be a copy: the validator adds hidden fields to it. Nothing is fetched. Throws for faults that the
+ * validator would miss or would only notice with some inputs: an unknown dialect, a reference to nothing or in a circle, a regular
+ * expression that JavaScript doesn't have, a keyword with a value of the wrong type.
  */
 function readSchema(schema: unknown): ReadableSchema {
   if (!isPart(schema)) throw new Error('it is neither an object nor a boolean');

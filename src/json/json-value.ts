@@ -18,12 +18,12 @@ export function copyPlain(value: unknown): unknown {
 /** An object of any kind, whose properties can be read. */
 export type AnyObject = Record<PropertyKey, unknown>;
 
-/** Whether a value is an object of any kind: a list too, and not `null`. */
+/** Checks whether a value is an object of any kind: a list too, and not `null`. */
 export function isObject(value: unknown): value is AnyObject {
   return typeof value === 'object' && value !== null;
 }
 
-/** Whether a value is an object as `{}` makes it: no list, and of no class. */
+/** Checks whether a value is an object as `{}` makes it: no list, and of no class. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return isObject(value) && Object.getPrototypeOf(value) === Object.prototype;
 }
@@ -47,7 +47,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A value as JSON with its keys in order: the same value may have them in another. */
+/** Writes a value as JSON with its keys in order: equal values may have them in different orders. */
 export function stringifySorted(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     isObject(part) && !Array.isArray(part)
@@ -69,4 +69,23 @@ export function freezeDeep<VALUE>(value: VALUE): VALUE {
   Object.freeze(value);
   for (const part of Object.values(value)) freezeDeep(part);
   return value;
+}
+
+/** Reads a field, in an object, as the value itself may be absent. */
+export function readOwn(
+  object: Readonly<Record<string, unknown>>,
+  name: string,
+): { value: unknown } | undefined {
+  return Object.hasOwn(object, name) ? { value: object[name] } : undefined;
+}
+
+/** Checks whether two JSON values are the same, whatever the order of their fields. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (!isObject(one) || !isObject(other)) return Object.is(one, other);
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && isSameJson(one[name], other[name]))
+  );
 }

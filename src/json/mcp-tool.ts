@@ -2,17 +2,17 @@ import type { Tool } from 'ai';
 import { z } from 'zod';
 import { formatKeyword, secretKeywords } from './format-keywords.ts';
 
-/** What `@ai-sdk/mcp` puts in the metadata of a tool, by which a tool of an MCP client is recognised. */
+/** The metadata by which a tool of `@ai-sdk/mcp` is recognised. */
 export const mcpMetadataSchema = z.object({ clientName: z.string() });
 
-/** Whether `@ai-sdk/mcp`, or a gate, made a tool from what its server says. */
+/** Checks whether `@ai-sdk/mcp`, or a gate, made a tool from what its server says. */
 export function isFromMcpServer({ type, metadata }: Tool): boolean {
   return type === 'dynamic' && mcpMetadataSchema.safeParse(metadata).success;
 }
 
 /**
- * A JSON Schema of a server without what says how arguments are shown: one that people don't see, or see as another amount, may carry off what the
- * model was made to write there.
+ * Omits from a server's JSON Schema the formats in which arguments are shown: an argument that people don't see, or see as another amount,
+ * may leak what the model was made to write there.
  */
 export function omitFormats(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema), (key: string, value: unknown) => {
@@ -20,7 +20,7 @@ export function omitFormats(schema: unknown): unknown {
   });
 }
 
-/** A result that says that the call failed. A part that isn't text counts as an empty one. */
+/** A result that reports the failure of its call. A part that isn't text counts as empty. */
 const failureSchema = z.object({
   isError: z.literal(true),
   content: z.array(z.object({ text: z.string() }).catch({ text: '' })).catch([]),
@@ -32,8 +32,8 @@ class McpToolError extends Error {
 }
 
 /**
- * The error of a call that a tool of an MCP client ended with `isError: true`; `undefined` for any other output. What another tool means by
- * `isError` is its own affair.
+ * The error of a call that a tool of an MCP client ended with `isError: true`; `undefined` for any other output. Another tool may use
+ * `isError` for anything.
  */
 export function readMcpError(
   tool: { metadata?: unknown } | undefined,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { isPlainObject } from './json-value.ts';
 
-/** Whether a value is valid. */
+/** Checks whether a value is valid. */
 type QuickCheck = (value: unknown) => boolean;
 
 /**
- * Makes a check for values that this package made, which copies nothing and costs a fraction of a parse. It accepts no value that the schema
- * refuses, but refuses some that the schema accepts: what it refuses must be parsed.
+ * Makes a check for values that this package made, which copies nothing and costs a fraction of a parse. It accepts no value that the
+ * schema refuses, but refuses some that the schema accepts: refused values must be parsed.
  */
 export function makeQuickCheck(schema: z.core.$ZodType): QuickCheck {
   const isPlain = schema instanceof z.ZodType && (schema.def.checks ?? []).length === 0;

@@ -1,14 +1,14 @@
-/** The maximum depth and length of a call's input. */
+/** The maximum depth and length of values that people are shown. */
 const maximumDepth = 64;
 const maximumLength = 256 * 1024;
 
 /**
- * Why a value is not strict JSON, which every reader understands alike; `undefined` if it is. Strict JSON has plain objects and arrays,
- * finite numbers, integers within ±(2^53 - 1), well-formed strings, no `__proto__` key, a depth of at most 64 and a length of at most 256 Ki
- * characters. Different values have different canonical texts (RFC 8785).
+ * Finds the reason why a value is not strict JSON, which every reader understands alike; `undefined` if it is. Strict JSON has plain
+ * objects and arrays, finite numbers, integers within ±(2^53 - 1), well-formed strings, no `__proto__` key, a depth of at most 64 and a
+ * length of at most 256 Ki characters. Different values have different canonical texts (RFC 8785).
  */
 export function whyNotStrictJson(value: unknown): string | undefined {
-  const fault = findJsonFault(value, 0);
+  const fault = findJsonFault(value, { depth: 0, limit: maximumDepth });
   if (fault !== undefined) return fault;
   const length = JSON.stringify(value).length;
   return length > maximumLength
@@ -16,7 +16,20 @@ export function whyNotStrictJson(value: unknown): string | undefined {
     : undefined;
 }
 
-function findJsonFault(value: unknown, depth: number): string | undefined {
+/** Finds the reason why readers of a value's JSON may understand it differently, however deep and long it is; `undefined` if it is. */
+export function whyNotExactJson(value: unknown): string | undefined {
+  return findJsonFault(value, { depth: 0, limit: deepest });
+}
+
+/** The maximum depth that the log can hold: a value that is nested deeper has a cycle, or can't be recorded. */
+export const deepest = 480;
+
+interface Depth {
+  depth: number;
+  limit: number;
+}
+
+function findJsonFault(value: unknown, at: Depth): string | undefined {
   switch (typeof value) {
     case 'boolean':
       return undefined;
@@ -26,8 +39,8 @@ function findJsonFault(value: unknown, depth: number): string | undefined {
       return findNumberFault(value);
     case 'object':
       if (value === null) return undefined;
-      if (depth === maximumDepth) return `it is nested more than ${maximumDepth} deep`;
-      return Array.isArray(value) ? findArrayFault(value, depth) : findObjectFault(value, depth);
+      if (at.depth === at.limit) return `it is nested more than ${at.limit} deep`;
+      return Array.isArray(value) ? findArrayFault(value, at) : findObjectFault(value, at);
     default:
       return `JSON can't express a ${typeof value}`;
   }
@@ -41,23 +54,25 @@ function findNumberFault(value: number): string | undefined {
   return undefined;
 }
 
-function findArrayFault(value: unknown[], depth: number): string | undefined {
+function findArrayFault(value: unknown[], { depth, limit }: Depth): string | undefined {
+  const inside = { depth: depth + 1, limit };
   /* An index loop, because iterating methods skip the holes of a sparse array. */
   for (let index = 0; index < value.length; index += 1) {
-    const fault = findJsonFault(value[index], depth + 1);
+    const fault = findJsonFault(value[index], inside);
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
-function findObjectFault(value: object, depth: number): string | undefined {
+function findObjectFault(value: object, { depth, limit }: Depth): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null)
     return 'it has an object that is not plain';
+  const inside = { depth: depth + 1, limit };
   for (const [key, item] of Object.entries(value)) {
     if (key === '__proto__') return 'it has a `__proto__` key';
     const fault = key.isWellFormed()
-      ? findJsonFault(item, depth + 1)
+      ? findJsonFault(item, inside)
       : 'a key has half of a surrogate pair';
     if (fault !== undefined) return fault;
   }

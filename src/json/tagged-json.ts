@@ -12,12 +12,13 @@ const urlTag = '$url';
 const looksTagged = /^\$+(?:bytes|buffer|url)$/;
 const maximumDepth = 500;
 
-/** How much deeper than by itself a value may be in an entry of the log or in a snapshot, so that what is accepted can be written. */
+/** The levels that an entry of the log or a snapshot adds to a value, so that an accepted value can be written. */
 export const depthInLog = 20;
 
 /**
  * A value as JSON: with tags if it contains bytes or URLs, otherwise the value itself. Throws a `TypeError` for a BigInt, and for a value
- * that is nested more than 500 deep or has a cycle; `depth` is its own depth. The objects of the value that can be frozen are added to `parts`.
+ * that is nested more than 500 deep or has a cycle; `depth` is its own depth. The objects of the value that can be frozen are added to
+ * `parts`.
  */
 export function toJson(value: unknown, depth = 0, parts?: object[]): unknown {
   return classifyForm(value, depth, parts) === tags ? tagValue(value) : value;
@@ -33,8 +34,8 @@ export function copyAsLogged(value: unknown): unknown {
 }
 
 /*
- * How a value is written as JSON. Plain: as it is. Lossy: as something else (a date, -0, NaN, a hole). Tags: it contains bytes or URLs, or
- * data that resembles a tag. The highest of its parts counts. This check spares most values a round trip through text.
+ * The way in which a value is written as JSON. Plain: as it is. Lossy: as another value (a date, -0, NaN, a hole). Tags: it contains bytes
+ * or URLs, or data that resembles a tag. The highest of its parts counts. This check spares most values a round trip through text.
  */
 const plain = 0;
 const lossy = 1;

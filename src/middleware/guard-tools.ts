@@ -12,7 +12,7 @@ export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
   extends Omit<Guard, 'wait'>, Pick<AgentOptions<TOOLS>, 'toolRecovery'> {
   /** The id of the conversation. It identifies a call together with its tool call id. Any non-empty string. */
   threadId: string;
-  /** Where each call is recorded, in its own thread. Must not be a store whose threads a worker runs. */
+  /** The store in which each call is recorded, in its own thread. Must not be a store whose threads a worker runs. */
   store: Guard['store'];
   /**
    * Waits before the log of a call that another process runs is polled again; rejects when the signal aborts. Default: 200
@@ -22,11 +22,11 @@ export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
 }
 
 /**
- * The same tools for a loop of the AI SDK (`generateText`, `streamText`, `ToolLoopAgent`), with each call started at most once: the start
- * is recorded before `execute` is called, and the result after it. The same call again returns the recorded result, in any process; while
- * another process runs the call, it waits. A call is identified by `threadId`, its tool call id, and how many calls with that id have a
- * result in the messages, so that it also works with providers that restart their ids in every response. Of two calls with the same id
- * in one response, the second is rejected, because they can't be distinguished.
+ * Wraps tools for a loop of the AI SDK (`generateText`, `streamText`, `ToolLoopAgent`), with each call started at most once: the start is
+ * recorded before `execute` is called, and the result after it. The same call again returns the recorded result, in any process; while
+ * another process runs the call, it waits. A call is identified by `threadId`, its tool call id, and the number of calls with that id that
+ * have a result in the messages, so that it also works with providers that restart their ids in every response. Of two calls with the same
+ * id in one response, the second is rejected, because they can't be distinguished.
  *
  * The outputs of an `async *execute` are yielded as they arrive while the call runs in this process; only the last one is recorded.
  *

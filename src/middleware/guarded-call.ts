@@ -12,7 +12,7 @@ import { hashText } from '../content/crypto.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';
 import { HoldpointError } from '../errors.ts';
 import { isEqualJson } from '../policy/digest.ts';
-import { whyNotStrictJson } from '../json/strict-json.ts';
+import { readForm } from '../json/json-form.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { listAssistantParts } from '../thread/proposed-calls.ts';
 import { makeInertTool } from './inert-tools.ts';
@@ -38,15 +38,15 @@ export interface GuardedTool {
   recovery: ToolRecovery | undefined;
 }
 
-/** How `execute` ended in this process, with its original value; the log has only its JSON. */
+/** The end of `execute` in this process, with its original value; the log has only its JSON. */
 type Ending = { type: 'returned'; output: unknown } | { type: 'threw'; error: unknown };
 
 /** A preliminary output of a generator, or the end of its call. */
 type Output = { type: 'preliminary'; output: unknown } | Ending;
 
 /**
- * A call that the AI SDK wants to execute. It is recorded in its own thread, which a `makeSingleCallAgent` runs: leases, crashes, recovery and
- * late results work as in any other thread.
+ * A call that the AI SDK wants to execute. It is recorded in its own thread, which a `makeSingleCallAgent` runs: leases, crashes, recovery
+ * and late results work as in any other thread.
  */
 export class GuardedCall {
   readonly #tool: Tool;
@@ -54,6 +54,8 @@ export class GuardedCall {
   readonly #input: unknown;
   readonly #options: ToolExecutionOptions<unknown>;
   readonly #call: ToolCall;
+  /** The reason why the input can't be recorded exactly. */
+  readonly #fault: string | undefined;
   readonly #agent: Agent;
   readonly #outputs = new EventBuffer<Output>();
   #ending: Ending | undefined;
@@ -67,7 +69,10 @@ export class GuardedCall {
     this.#guard = guard;
     this.#input = input;
     this.#options = options;
-    const json: unknown = JSON.parse(JSON.stringify(input) ?? 'null');
+    const form = readForm(input);
+    const { json, fault } =
+      'fault' in form ? { json: null, ...form } : { fault: undefined, ...form };
+    this.#fault = fault;
     this.#call = { toolCallId: options.toolCallId, toolName: name, input: json };
     const execute = async (recorded: unknown, run: ToolRunOptions): Promise<unknown> =>
       this.#execute(recorded, run);
@@ -178,8 +183,8 @@ export class GuardedCall {
 
   /* The agent would record a different input, and the call would seem to be another one. */
   #refuseInexact(): void {
-    const { toolCallId, toolName, input } = this.#call;
-    const fault = whyNotStrictJson(input);
+    const { toolCallId, toolName } = this.#call;
+    const fault = this.#fault;
     if (fault === undefined) return;
     throw new HoldpointError(
       'not-allowed',
@@ -215,10 +220,10 @@ export class GuardedCall {
   }
 }
 
-/** Identifies a call: its conversation, its id, and how many calls with this id ended before it. */
+/** Identifies a call: its conversation, its id, and the number of calls with this id that ended before it. */
 type CallKey = [threadId: string, toolCallId: string, before: number];
 
-/** The id of the call's own thread. Different calls never share one, whatever characters their ids contain. */
+/** Makes the id of the call's own thread. Different calls never share one, with any characters in their ids. */
 async function makeCallThreadId([threadId, toolCallId, before]: CallKey): Promise<string> {
   const key = [threadId, toolCallId, ...(before === 0 ? [] : [before])];
   return `call-${await hashText(`holdpoint/guarded-call/v1\0${JSON.stringify(key)}`)}`;
@@ -299,8 +304,8 @@ function makeProposingModel({ toolCallId, toolName, input }: ToolCall): Provider
 type Messages = readonly ModelMessage[] | undefined;
 
 /**
- * How many calls with this id have a result in the history. Some providers restart their ids in every response: a later call with the
- * same id is a different call and has a higher count; the same history sent again has the same count.
+ * Counts the calls with this id that have a result in the history. Some providers restart their ids in every response: a later call with
+ * the same id is a different call and has a higher count; the same history sent again has the same count.
  */
 function countEndedCalls(messages: Messages, toolCallId: string): number {
   return (messages ?? [])

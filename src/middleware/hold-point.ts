@@ -13,7 +13,11 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { readMessageId } from '../thread/app-messages.ts';
 import { answersByApprovalId, ApprovalIds, isRejection } from '../view/approval-ids.ts';
 import { listActiveTools } from './inert-tools.ts';
-import { refuseForeignAnswers, refuseUnruledTools } from './left-behind-rules.ts';
+import {
+  refuseForeignAnswers,
+  refuseUnruledTools,
+  warnOfForeignAnswers,
+} from './left-behind-rules.ts';
 import {
   type ModelCallOptions,
   parseAnswer,
@@ -26,6 +30,7 @@ import { listNewInput, makeReplyKey } from './new-input.ts';
 import { readPrompt, type ReadPrompt, withPromptHistory } from './read-prompt.ts';
 import { RecordingModel } from './recording-model.ts';
 import { RunParts } from './run-parts.ts';
+import { ProviderRunStream } from './run-stream.ts';
 
 /** The options of `holdPoint`: those of `createAgent`, except for those that each model call sets. */
 export type HoldPointOptions<
@@ -36,12 +41,13 @@ export type HoldPointOptions<
   'model' | 'instructions' | 'output' | PerCallOption
 > & {
   /**
-   * How long a stream may wait for its reader during the run, in milliseconds. After that the run ends with a `TimeoutError`, as if its
-   * signal had aborted, and releases the thread. Protects against readers that leave without cancelling. Default and maximum: `leaseMs`.
+   * The time that a stream may wait for its reader during the run, in milliseconds. After that the run ends with a `TimeoutError`, as if
+   * its signal had aborted, and releases the thread. Protects against readers that leave without cancelling. Default and maximum:
+   * `leaseMs`.
    */
   unreadTimeoutMs?: number;
   /**
-   * What happens to earlier messages in a prompt for a thread without events: `refuse`, the default, with `invalid-input`; or `import`, as
+   * The treatment of earlier messages in a prompt for a thread without events: `refuse`, the default, with `invalid-input`; or `import`, as
    * the beginning of the thread. If they come from a client, it may have made them up: a forged message can mislead the model, but nothing
    * in it can answer or run anything. Calls without a result are closed.
    */
@@ -55,9 +61,10 @@ const initialRetryDelayMs = 10_000;
  * Middleware that runs a durable thread behind the interface of a model, so that you keep your `generateText`, `streamText`,
  * `ToolLoopAgent` or `useChat`. Tools run inside the model call, approval requests come out as the model's `tool-approval-request`
  * parts, and answers come in through the prompt. The thread, which each call names, is the authority: of a prompt, only the new messages
- * at its end are read, and answers at its very end, as `tool-approval-response` parts of the AI SDK or in a message of `answerMessage`. An
- * answer that a message follows is history, which anybody may have written: if its request is still open, the reply asks again, and the
- * message is not recorded. After a vote the request has a new `approvalId`, and a yes under an older one has no effect.
+ * at its end are read, and answers at its very end, in a message of `answerMessage` or as `tool-approval-response` parts of the AI SDK with
+ * `providerExecuted: true`. An answer that a message follows is history, which anybody may have written: if its request is still open, the
+ * reply asks again, and the message is not recorded. After a vote the request has a new `approvalId`, and a yes under an older one has no
+ * effect. If requests are open and the prompt has no new message and no answer that counts, the result has a warning.
  *
  * Pass `providerOptions.holdpoint` as `{ threadId, principal?, channel?, whilePending?, messageId?, answers? }`: `answers` takes answers
  * to questions, and any others. `providerMetadata.holdpoint` of the result is `{ threadId, status, requests }`. A `toolChoice` that
@@ -65,9 +72,9 @@ const initialRetryDelayMs = 10_000;
  *
  * `messageId` is your id for the last message of the prompt, 1 to 256 characters; it is ignored if the prompt does not end with a message
  * of the user. A call with a known id adds no message: it resumes the turn, and once there is a reply returns the recorded one, with its
- * text, calls, results and sources, even if the conversation has continued since. The usage is that of this call alone, so a recorded
- * reply has none. The id may also be in the message (`providerOptions.holdpoint.messageId`). Without an id, a message is recognized by
- * its content until its turn ends. An answer that is sent again returns what followed it; this needs no id.
+ * text, calls, results and sources, even if the conversation has continued since. The usage is only that of this call, so a recorded reply
+ * has none. The id may also be in the message (`providerOptions.holdpoint.messageId`). Without an id, a message is recognized by its
+ * content until its turn ends. An answer that is sent again returns what followed it; this needs no id.
  *
  * The `tools` of a call, made by `inertTools`, and its `activeTools` limit the tools that the model may use in it. A call without tools
  * allows all of them, and so does an empty `activeTools`, because the AI SDK then passes no tools (use `toolChoice: 'none'` instead). A
@@ -87,9 +94,10 @@ const initialRetryDelayMs = 10_000;
  * the model, and the AI SDK asks by itself about what holdpoint has already decided. Tools that a map doesn't list run, as in the AI SDK.
  *
  * Throws a `TypeError` like `createAgent`, for an invalid `unreadTimeoutMs` or `history`, and if there is no `toolApproval` at all and a
- * tool with `execute` has no `needsApproval` (`toolApproval: () => 'approved'` says that all calls run). A call fails like `agent.run`, and with a
- * `HoldpointError`: `invalid-input` if it does not name a thread; `not-found` if its prompt answers a request of the AI SDK's own; `not-allowed` if its tools are not in `tools` or were not made by
- * `inertTools`, because the AI SDK would run those if a history says that they were approved.
+ * tool with `execute` has no `needsApproval` (`toolApproval: () => 'approved'` says that all calls run). A call fails like `agent.run`, and
+ * with a `HoldpointError`: `invalid-input` if it does not name a thread; `not-found` if its prompt answers a request of the AI SDK's own;
+ * `not-allowed` if its tools are not in `tools` or were not made by `inertTools`, because the AI SDK would run those if a history says that
+ * they were approved.
  *
  * @example
  * const held = wrapLanguageModel({ model, middleware: holdPoint({ tools, toolApproval: { pay: 'user-approval' }, store }) });
@@ -105,7 +113,7 @@ export function holdPoint<
   RUNTIME_CONTEXT = Record<string, unknown>,
   const RULES = unknown,
 >(
-  options: HoldPointOptions<TOOLS, RUNTIME_CONTEXT> & CheckedRules<TOOLS, RULES>,
+  options: CheckedRules<TOOLS, RULES> & HoldPointOptions<TOOLS, RUNTIME_CONTEXT>,
 ): LanguageModelMiddleware {
   const { leaseMs = 60_000, unreadTimeoutMs = leaseMs, history, ...others } = options;
   const agentOptions = {
@@ -195,7 +203,7 @@ async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const agent = createAgent<TOOLS, RUNTIME_CONTEXT>({
     ...options,
     ...pickCallSettings(params),
-    ...(activeTools && { activeTools }),
+    ...(activeTools && { activeTools, toolOrder: options.toolOrder ?? activeTools }),
     model: model.model,
     ...(instructions.length > 0 && { instructions }),
   });
@@ -230,6 +238,11 @@ async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     ...(params.abortSignal ? [params.abortSignal] : []),
   ]);
   const { whilePending: _pending, ...resuming } = { ...runOptions, abortSignal: signal };
+  const hasInput = input.length > 0 || prompt.messages.length > 0 || prompt.isResumed;
+  const warnings = [
+    ...(hasInput ? [] : warnOfOpenRequests(thread)),
+    ...warnOfForeignAnswers(thread, prompt.answeredIds),
+  ];
   const run = agent.stream(input, thread, {
     ...runOptions,
     messageId,
@@ -246,7 +259,7 @@ async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   return {
     model,
     parts,
-    stream: new ProviderRunStream(run, { partsOf, unreadTimeoutMs, onUnread, insteadOf }),
+    stream: new ProviderRunStream(run, { warnings, partsOf, unreadTimeoutMs, onUnread, insteadOf }),
   };
 }
 
@@ -256,6 +269,19 @@ function refuseAnswers(answers: readonly unknown[]): void {
     'invalid-input',
     'A call with resumeMessage() gives no answers, but providerOptions.holdpoint has some. Send them with answerMessage(…) instead.',
   );
+}
+
+/* A part without `providerExecuted` never gets here: without an error, the app would ask forever. */
+function warnOfOpenRequests({
+  id,
+  activeRequests,
+}: Pick<AgentThread, 'id' | 'activeRequests'>): ProviderResponse['warnings'] {
+  if (activeRequests.length === 0) return [];
+  const message =
+    `The prompt has no new message and no answer that counts, and thread ${id} waits for ${activeRequests.length} answer(s). End the messages ` +
+    'with answerMessage(request.approve()) for a request of approvalRequestsOf(result), or with a tool-approval-response part that has ' +
+    'providerExecuted: true. Without it, the AI SDK leaves the part out of the prompt; under an approvalId from before a vote, a yes has no effect.';
+  return [{ type: 'other', message }];
 }
 
 /* With `toolChoice: 'none'` the AI SDK treats tool parts as a model error; calls of earlier steps are in the thread. */
@@ -279,7 +305,7 @@ function narrowTools(
   return ofCall?.filter((name) => allowed?.includes(name) ?? true);
 }
 
-/** Whether the prompt's last turn asks about a call more often than it answers the call's request. */
+/** Checks whether the prompt's last turn asks about a call more often than it answers the call's request. */
 function isAskingIn(
   { shownCalls, shownAnswers }: Pick<ReadPrompt, 'shownCalls' | 'shownAnswers'>,
   { events }: Pick<AgentThread, 'events'>,
@@ -292,7 +318,7 @@ function isAskingIn(
   return asked > shownAnswers.filter((id) => ids.read(id).requestId === requestId).length;
 }
 
-/** Whether `error` refuses a message because requests are open, and the prompt shows one of them as answered. */
+/** Checks whether `error` refuses a message because requests are open, and the prompt shows one of them as answered. */
 function isStillAsked(
   error: unknown,
   { events, activeRequests }: Pick<AgentThread, 'events' | 'activeRequests'>,
@@ -302,86 +328,4 @@ function isStillAsked(
   const ids = new ApprovalIds(events);
   const answered = new Set(answeredIds.map((id) => ids.read(id).requestId));
   return activeRequests.some(({ requestId }) => answered.has(requestId));
-}
-
-/** How a run is streamed. */
-interface RunStreamOptions {
-  partsOf: (event: AgentStreamEvent) => ProviderPart[];
-  /** How long a part may wait for a reader, in milliseconds. */
-  unreadTimeoutMs: number;
-  /** Called when a part has waited longer than that. */
-  onUnread: () => void;
-  /** The run that takes the place of one that was refused before it began, if any. */
-  insteadOf: (error: unknown) => AgentStream | undefined;
-}
-
-/** A run as a provider's stream. The run advances only as fast as the stream is read. */
-class ProviderRunStream {
-  #events: AsyncIterator<AgentStreamEvent, undefined>;
-  readonly #options: RunStreamOptions;
-  readonly #parts: ProviderPart[] = [{ type: 'stream-start', warnings: [] }];
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #isOver = false;
-
-  constructor(run: AgentStream, options: RunStreamOptions) {
-    this.#events = run[Symbol.asyncIterator]();
-    this.#options = options;
-  }
-
-  /** Runs until the first part. Throws an error that ended the run before it, as a provider's `doStream` rejects. */
-  async begin(): Promise<void> {
-    while (this.#parts.length < 2 && (await this.#nextEvent()));
-    const [, first] = this.#parts;
-    if (first?.type === 'error') throw first.error;
-  }
-
-  /** The stream. Reading it advances the run; cancelling it ends the run like an aborted signal, and waits for the end. */
-  read(): ReadableStream<ProviderPart> {
-    return new ReadableStream(
-      {
-        start: () => this.#startTimer(),
-        pull: async (controller) => {
-          clearTimeout(this.#timer);
-          try {
-            while (this.#parts.length === 0 && (await this.#nextEvent()));
-            const part = this.#parts.shift();
-            if (part === undefined) return controller.close();
-            controller.enqueue(part);
-            this.#startTimer();
-          } catch (error) {
-            await this.#cancel();
-            throw error;
-          }
-        },
-        cancel: async () => this.#cancel(),
-      },
-      { highWaterMark: 0 },
-    );
-  }
-
-  /** Takes the next event of the run; `false` at its end. */
-  async #nextEvent(): Promise<boolean> {
-    const { done, value } = await this.#events.next();
-    if (done === true) return false;
-    const instead = value.type === 'error' ? this.#options.insteadOf(value.error) : undefined;
-    if (instead !== undefined) {
-      this.#events = instead[Symbol.asyncIterator]();
-      return true;
-    }
-    this.#isOver = value.type === 'finish' || value.type === 'error';
-    this.#parts.push(...this.#options.partsOf(value));
-    return true;
-  }
-
-  /* A reader that stops reading without cancelling would hold the thread's lease forever. */
-  #startTimer(): void {
-    if (this.#isOver) return;
-    const { onUnread, unreadTimeoutMs } = this.#options;
-    this.#timer = setTimeout(onUnread, unreadTimeoutMs);
-  }
-
-  async #cancel(): Promise<void> {
-    clearTimeout(this.#timer);
-    await this.#events.return?.();
-  }
 }

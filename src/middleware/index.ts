@@ -1,7 +1,9 @@
 export { type GuardOptions, guardTools } from './guard-tools.ts';
+export { heldCall } from './held-call.ts';
 export { holdPoint, type HoldPointOptions } from './hold-point.ts';
 export { inertTools } from './inert-tools.ts';
-export { listOpenRequests, type OpenRequestsOptions } from './list-open-requests.ts';
+export { plainMessages } from './plain-messages.ts';
+export { listOpenRequests } from './list-open-requests.ts';
 export {
   answerMessage,
   approvalRequestsOf,

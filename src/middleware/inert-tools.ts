@@ -8,9 +8,9 @@ type ModelTool = NonNullable<ModelCallOptions['tools']>[number];
 const inertMark = Symbol.for('holdpoint.inert');
 
 /**
- * The same tools without `execute` and without approval rules, for the `tools` of a call whose model is wrapped with `holdPoint`, which
+ * Copies tools without `execute` and without approval rules, for the `tools` of a call whose model is wrapped with `holdPoint`, which
  * accepts no others. They give types to the call and its messages, and say which tools the model may use in this call. The AI SDK can't
- * execute them, whatever history a client sends.
+ * execute them, with any history that a client sends.
  *
  * @example
  * const agent = new ToolLoopAgent({ model: held, tools: inertTools(tools) });
@@ -27,7 +27,10 @@ function markInert(tool: ToolSet[string]): ToolSet[string] {
   return { ...tool, providerOptions: Object.assign({}, { [inertMark]: true }) };
 }
 
-/** A tool's description without its code. The JSON Schema replaces a schema that could transform the input a second time. */
+/**
+ * Makes a tool's description without its code. The JSON Schema replaces a schema that could change the input a second time, and is not
+ * compared with the value which that schema made.
+ */
 export function makeInertTool({
   title,
   metadata,
@@ -35,12 +38,13 @@ export function makeInertTool({
   inputSchema,
   ...tool
 }: Tool): ToolSet[string] {
+  const { validate } = asSchema(inputSchema);
   const schema = async (): Promise<unknown> => asSchema(inputSchema).jsonSchema;
   const described = {
     title,
     metadata,
     description: typeof description === 'string' ? description : undefined,
-    inputSchema: jsonSchema(schema),
+    inputSchema: jsonSchema(schema, validate && { validate: accept }),
   };
   return tool.type === 'dynamic' ? { ...described, type: 'dynamic' } : described;
 }
@@ -71,4 +75,8 @@ function refuse(tools: readonly ModelTool[], why: string): void {
     'not-allowed',
     `The model call can't use tools ${names}: ${why}. In a call of a model with holdPoint, pass inertTools(tools) or no tools.`,
   );
+}
+
+function accept(value: unknown): { success: true; value: unknown } {
+  return { success: true, value };
 }

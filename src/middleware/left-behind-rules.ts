@@ -1,15 +1,16 @@
 import type { ToolSet } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
+import type { ProviderResponse } from '../agent/model.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { ApprovalIds } from '../view/approval-ids.ts';
 
-/* A middleware can't see the settings of the call that it is part of: rules left there would be missed without a word. */
+/* A middleware can't see the settings of the call that it is part of: rules left there would be missed silently. */
 
 const elsewhere = 'generateText, streamText or ToolLoopAgent';
 const maximumNames = 5;
 
-/** Throws a `TypeError` where nothing says whether a tool's calls ask: the app may have left its rules in the call of the model. */
+/** Throws a `TypeError` if nothing declares whether a tool's calls ask: the app may have left its rules in the call of the model. */
 export function refuseUnruledTools(tools: ToolSet, toolApproval: unknown): void {
   if (toolApproval !== undefined && toolApproval !== null) return;
   const names = Object.entries(tools)
@@ -24,6 +25,21 @@ export function refuseUnruledTools(tools: ToolSet, toolApproval: unknown): void 
     `holdPoint has no toolApproval, so nobody would be asked before ${shown} ${names.length === 1 ? 'runs' : 'run'}. Move toolApproval here from ` +
       `${elsewhere}, where it can't hold the calls of a model behind holdPoint. To let all calls run, say so: toolApproval: () => 'approved'.`,
   );
+}
+
+/** Makes a warning if a prompt has, anywhere, answers to requests that the thread has never had: the AI SDK asks, or decides, by itself. */
+export function warnOfForeignAnswers(
+  { id, events }: Pick<AgentThread, 'id' | 'events'>,
+  answeredIds: readonly string[],
+): ProviderResponse['warnings'] {
+  if (answeredIds.length === 0) return [];
+  const ids = new ApprovalIds(events);
+  const foreign = answeredIds.find((answeredId) => !ids.isKnown(answeredId));
+  if (foreign === undefined) return [];
+  const message =
+    `The messages answer ${foreign}, which is no approval request of thread ${id}. If toolApproval is in the call, it decides nothing: the tools ` +
+    `run behind the model. Move it from ${elsewhere} to holdPoint.`;
+  return [{ type: 'other', message }];
 }
 
 /** Throws `not-found` for an answer in a prompt to a request that the thread has never had, such as one of the AI SDK's own. */

@@ -4,20 +4,21 @@ import type { UserInputRequestContent } from '../content/user-input.ts';
 import type { Agent } from '../agent/agent.ts';
 
 /** Options of `listOpenRequests`. The first three are those of `holdPoint`: pass the same object. */
-export interface OpenRequestsOptions extends Pick<AgentOptions, 'name' | 'now'> {
-  /** Where `holdPoint` keeps the threads. */
+interface OpenRequestsOptions extends Pick<AgentOptions, 'name' | 'now'> {
+  /** The store in which `holdPoint` keeps the threads. */
   store: NonNullable<AgentOptions['store']>;
   /** Only the requests of this thread. Without it, those of all threads: pass nothing, as `undefined` is refused. */
   threadId?: string;
 }
 
 /**
- * The open requests of a thread, or of all threads, approvals and questions: for a loop that has no result to read them from, because its
- * process died or another one asked. Writes nothing. Each names its `threadId`; answer it with `answerMessage` in a call for that thread.
+ * Lists the open requests of a thread, or of all threads, approvals and questions: for a loop that has no result to read them from, because
+ * its process died or another process asked. Writes nothing. Each names its `threadId`; answer it with `answerMessage` in a call for that
+ * thread.
  *
- * Those of one thread are read from its log, in the order in which they were made; a thread that does not exist has none. Those of all threads
- * are all that the store keeps as open for `name`, the oldest first: for pages, and for one person's requests, use `agent.requests`. Whoever
- * lists is not checked, and every answer is.
+ * Those of one thread are read from its log, in the order in which they were made; a thread that does not exist has none. Those of all
+ * threads are all that the store keeps as open for `name`, the oldest first: for pages, and for one person's requests, use
+ * `agent.requests`. The caller is not checked; every answer is.
  *
  * Rejects with a `TypeError` for a `threadId` that is not a non-empty string, and without one if the store keeps no requests.
  *
@@ -31,8 +32,8 @@ export async function listOpenRequests(
   const agent = createAgent({
     model: 'none',
     store,
-    ...(name === undefined ? {} : { name }),
-    ...(now === undefined ? {} : { now }),
+    name,
+    now,
   });
   if (!('threadId' in options)) return listAll(agent);
   const thread = await agent.thread(checkThreadId(options.threadId));
@@ -50,7 +51,7 @@ function checkThreadId(threadId: unknown): string {
 async function listAll(agent: Agent): Promise<UserInputRequestContent[]> {
   const found: UserInputRequestContent[] = [];
   for (let after; ;) {
-    const page = await agent.requests({ include: 'all', ...(after && { after }) });
+    const page = await agent.requests({ include: 'all', after });
     found.push(...page.requests.flatMap(({ request }) => request ?? []));
     if (page.next === undefined) return found;
     after = page.next;

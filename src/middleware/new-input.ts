@@ -13,22 +13,23 @@ import { toJson } from '../json/tagged-json.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { endsTurn } from '../thread/thread-head.ts';
 import { isFromOutside, type OutsideMessage, type ReadPrompt } from './read-prompt.ts';
-import type { FinishedStepEvent } from '../view/items.ts';
+import type { FinishedStepEvent } from '../view/thread-items.ts';
 
-/** The input of a model call that is the sender's own, whatever the history in its prompt says. */
+/** The input of a model call that is the sender's own, independent of the history in its prompt. */
 interface SideInput {
   /** The answers in `providerOptions.holdpoint`, and at the very end of the prompt. */
   answers: readonly UserInputResponseContent[];
   /** The caller's id for the last message of the prompt. */
   messageId: string | undefined;
-  /** Whether the sender is this principal. */
+  /** Checks whether the sender is this principal. */
   isSender: (principal: unknown) => boolean;
 }
 
 /**
- * The input of a model call that is new to its thread. A message that equals the one of the thread's open turn (the run failed, people are
- * being asked, or the reply was lost) counts as sent again, unless the caller's ids differ; so does one before the last that the thread has
- * from an earlier turn. After a stop, the same words are a new message of whoever has said them, and of nobody else. An answer that is sent with a message that the thread already has counts only while its request is open.
+ * Lists the input of a model call that is new to its thread. A message that equals the one of the thread's open turn (the run failed,
+ * people are being asked, or the reply was lost) counts as sent again, unless the caller's ids differ; so does one before the last that the
+ * thread has from an earlier turn. After a stop, the same words are a new message, if their author sends them. An answer that is sent with
+ * a message that the thread already has counts only while its request is open.
  */
 export function listNewInput(
   prompt: ReadPrompt,
@@ -63,19 +64,19 @@ function listNewPromptMessages(
   });
   if (messageId !== undefined || (answers.length === 0 && !isShared(thread, isSender))) return own;
   const authors = listAuthorsOfLast([...earlier, ...messages], own, thread);
-  /* Whoever answers sends the history as they have it. */
+  /* Everybody who answers sends the history as they have it. */
   if (answers.length > 0) return authors.length > 0 ? own.slice(0, -1) : own;
   if (authors.every((author) => author === undefined || isSender(author))) return own;
   throw new HoldpointError(
     'invalid-input',
-    `Thread ${thread.id} already has the prompt’s last message, from somebody else. Send providerOptions.holdpoint.messageId: the id of that message if it is sent again, an id of its own if it is a new message.`,
+    `Thread ${thread.id} already has the prompt’s last message, from another person. Send providerOptions.holdpoint.messageId: the id of that message if it is sent again, an id of its own if it is a new message.`,
   );
 }
 
 /**
- * Who has said the prompt's last message in the thread, where the thread has it as often as the prompt, or more often. The reply may have
- * come on another channel, and the message may have been retracted: only an id tells a prompt that is sent again from a person who says
- * the same as somebody before.
+ * Lists the authors of the prompt's last message in the thread, if the thread has it at least as often as the prompt. The reply may have
+ * come on another channel, and the message may have been retracted: only an id distinguishes a prompt that is sent again from a person who
+ * repeats another's words.
  */
 function listAuthorsOfLast(
   prompt: readonly ModelMessage[],
@@ -93,14 +94,17 @@ function listAuthorsOfLast(
   return authors.slice(prompt.filter(isSame).length - 1);
 }
 
-/** Whether somebody else than the sender has said something in the thread. Comparing messages takes long, and most threads are one person's. */
+/**
+ * Checks whether another person than the sender has written in the thread. Comparing messages takes long, and most threads are one
+ * person's.
+ */
 function isShared({ events }: AgentThread, isSender: SideInput['isSender']): boolean {
   return events.some(
     (event) => isAppMessage(event) && event.principal !== undefined && !isSender(event.principal),
   );
 }
 
-/** What others than the sender have said in the open turn, also in one that was stopped. */
+/** Lists the messages of others than the sender in the open turn, also in one that was stopped. */
 function listUnansweredOfOthers(
   thread: AgentThread,
   isSender: SideInput['isSender'],
@@ -112,7 +116,7 @@ function listUnansweredOfOthers(
   return unanswered.filter((message) => !isSender(findSender(events, retracted, message)));
 }
 
-/** Who has said something, and said it last. */
+/** Finds the last person who sent this message. */
 function findSender(
   events: readonly ThreadEvent[],
   retracted: ReadonlySet<ThreadEvent>,
@@ -127,7 +131,10 @@ function findSender(
   return said?.type === 'message-added' ? said.principal : undefined;
 }
 
-/** Whether these are somebody else's words that wait for a reply, with others said since on another channel: the prompt has them no more often. */
+/**
+ * Checks whether these are another person's words that wait for a reply, with others said since on another channel: the prompt has them no
+ * more often.
+ */
 function isAmong(
   ofOthers: readonly ModelMessage[],
   message: OutsideMessage,
@@ -140,8 +147,8 @@ function isAmong(
 }
 
 /**
- * The messages without those before the last that the thread already has, as often as the prompt does. Somebody else may have sent them, and
- * the reply came elsewhere: they must not become the words of whoever sends this prompt.
+ * Omits the messages before the last that the thread already has, as often as the prompt does. Another person may have sent them, and the
+ * reply came elsewhere: they must not become the words of this prompt's sender.
  */
 function omitRecorded(
   messages: readonly OutsideMessage[],
@@ -161,17 +168,17 @@ function omitRecorded(
   });
 }
 
-/** How the reply to a model call is found in a thread that may already have it. */
+/** The key of the reply to a model call, in a thread that may already have it. */
 export interface ReplyKey {
   /** The caller's id for the last message of the prompt. */
   messageId: string | undefined;
-  /** Whether the content of that message equals the message of the thread's open turn, or the call resumes the thread without one. */
+  /** True if the content of that message equals the message of the thread's open turn, or the call resumes the thread without one. */
   isRepeated: boolean;
   /** The requests that the model call answers. */
   answered: ReadonlySet<string>;
 }
 
-/** How to find the reply if the thread already has the input of the model call. */
+/** Makes the key of the reply if the thread already has the input of the model call. */
 export function makeReplyKey(
   { messages, isResumed }: ReadPrompt,
   thread: AgentThread,
@@ -234,7 +241,10 @@ function listOpenTurnMessages(
   return messages.slice(begin, end);
 }
 
-/** Whether the model has replied or a person has ended the turn. One that was stopped before its reply is over for its sender alone. */
+/**
+ * Checks whether the model has replied or a person has ended the turn. A turn that was stopped before its reply is over only for its
+ * sender.
+ */
 function isTurnOver(
   { status, events, calls, messages }: AgentThread,
   isSender: SideInput['isSender'],
@@ -260,7 +270,7 @@ function isOfTurn(event: ThreadEvent): boolean {
   return type === 'message-added' || type === 'step-finished' || type === 'call-ended';
 }
 
-/** How many messages at the start of `messages` equal the last recorded ones. */
+/** Counts the messages at the start of `messages` that equal the last recorded ones. */
 function countOverlap(
   recorded: readonly ModelMessage[],
   messages: readonly OutsideMessage[],

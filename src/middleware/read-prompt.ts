@@ -16,20 +16,22 @@ import type { Agent } from '../agent/agent.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { isForHoldPoint } from '../thread/app-messages.ts';
 import type { ModelCallOptions } from './model-call.ts';
+import { splitHeldMessages } from './plain-messages.ts';
 import { answersInMessage, isResumeMessage } from './requests-and-answers.ts';
 
 type PromptMessage = ModelCallOptions['prompt'][number];
 /** A message that neither a model nor a tool wrote. */
 export type OutsideMessage = UserModelMessage | SystemModelMessage;
 
-/** What the middleware reads of a prompt. The rest is history, for which the thread is the authority. */
+/** The parts of a prompt that the middleware reads. The rest is history, for which the thread is the authority. */
 export interface ReadPrompt {
   /** The system messages at the start. */
   instructions: SystemModelMessage[];
   /** The messages before `messages`, without the instructions: history, which counts only for a thread without events. */
   earlier: ModelCallOptions['prompt'];
-  /** Whether the call resumes its thread without a message: `messages` and all answers are empty then. */
+  /** True if the call resumes its thread without a message: `messages` and all answers are empty then. */
   isResumed: boolean;
   /** The messages after the last one of a model or a tool, without those of `answerMessage` and `resumeMessage`. */
   messages: OutsideMessage[];
@@ -37,7 +39,7 @@ export interface ReadPrompt {
   answersInMessages: unknown[];
   /** The answers in the tool message at the very end, by approval id, unvalidated. */
   answers: UserInputResponseContent[];
-  /** The ids under which any message answers a request. Those before the end are history, from whoever wrote it. */
+  /** The ids under which any message answers a request. Those before the end are history, which anybody may have written. */
   answeredIds: readonly string[];
   /** The ids of the calls in the prompt's last turn. The caller already has these calls; they prove nothing. */
   shownCalls: readonly string[];
@@ -60,9 +62,7 @@ export function readPrompt(prompt: ModelCallOptions['prompt']): ReadPrompt {
     isResumed,
     instructions: instructions.filter((message) => message.role === 'system'),
     earlier: rest.slice(0, last + 1),
-    messages: isResumed
-      ? []
-      : newest.filter((message) => !isOfAnswers(message) && !isResumeMessage(message)),
+    messages: isResumed ? [] : newest.filter((message) => !isForHoldPoint(message)),
     answersInMessages: isResumed ? [] : given.flatMap((message) => answersInMessage(message) ?? []),
     answers: answersIn(rest.at(-1)),
     answeredIds: rest.flatMap(listAnsweredIds),
@@ -85,7 +85,7 @@ function listAnsweredIds(message: PromptMessage): string[] {
   });
 }
 
-/** Whether neither a model nor a tool wrote the message. */
+/** Checks whether neither a model nor a tool wrote the message. */
 export function isFromOutside<MESSAGE extends { role: string }>(
   message: MESSAGE,
 ): message is MESSAGE & OutsideMessage {
@@ -94,15 +94,32 @@ export function isFromOutside<MESSAGE extends { role: string }>(
 
 function answersIn(message: PromptMessage | undefined): UserInputResponseContent[] {
   if (message?.role !== 'tool') return [];
-  return message.content
-    .filter((part) => part.type === 'tool-approval-response')
-    .map(({ approvalId: requestId, approved, reason }) => ({
-      type: 'approval-response',
-      requestId,
-      /* May be any value at run time: the agent rejects what is not a boolean. */
-      approved,
-      ...(reason === undefined ? {} : { reason }),
-    }));
+  const responses = message.content.filter((part) => part.type === 'tool-approval-response');
+  const responded = new Set(responses.map(({ approvalId }) => approvalId));
+  const denials = message.content.flatMap(readDenial);
+  const others = denials.filter(({ approvalId }) => !responded.has(approvalId));
+  return [...responses, ...others].map(({ approvalId: requestId, approved, reason }) => ({
+    type: 'approval-response',
+    requestId,
+    /* May be any value at run time: the agent rejects what is not a boolean. */
+    approved,
+    reason,
+  }));
+}
+
+type ToolPart = Extract<PromptMessage, { role: 'tool' }>['content'][number];
+
+/**
+ * Reads a rejection as `generateText` passes it on: it drops a response without `providerExecuted`, and adds this result if the response
+ * was no.
+ */
+function readDenial(
+  part: ToolPart,
+): { approvalId: string; approved: false; reason: string | undefined }[] {
+  if (part.type !== 'tool-result' || part.output.type !== 'execution-denied') return [];
+  const { providerOptions, reason } = part.output;
+  const approvalId = providerOptions?.['openai']?.['approvalId'];
+  return typeof approvalId === 'string' ? [{ approvalId, approved: false, reason }] : [];
 }
 
 function callIdsIn(message: PromptMessage): string[] {
@@ -136,8 +153,12 @@ export async function withPromptHistory(
     );
   }
   const first = prompt.instructions.length;
-  const sent = earlier.flatMap((message, index) =>
+  const kept = earlier.flatMap((message, index) =>
     omitApprovals(message, `prompt[${first + index}]`),
+  );
+  const split = splitHeldMessages(kept.map(({ message }) => message));
+  const sent = kept.flatMap(({ position, places }, index) =>
+    (split[index] ?? []).map((message) => ({ position, places, message })),
   );
   const imported = await importFromClient(
     agent,

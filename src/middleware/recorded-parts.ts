@@ -1,3 +1,4 @@
+import type { ToolCallPart } from 'ai';
 import { z } from 'zod';
 import type { ProviderPart, ProviderResponse } from '../agent/model.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
@@ -14,11 +15,11 @@ import {
   type EndWithResult,
   readResult,
   type FinishedStepEvent,
-} from '../view/items.ts';
+} from '../view/thread-items.ts';
 
 type ToolResult = Extract<ProviderPart, { type: 'tool-result' }>;
 
-/** What the caller of the wrapped model already has. */
+/** The parts that the caller of the wrapped model already has. */
 export interface CallerView {
   /** The names of the tools that the caller passed with the model call. */
   callerTools: ReadonlySet<string>;
@@ -26,9 +27,20 @@ export interface CallerView {
   rejected: ReadonlySet<string>;
   /** The calls in the prompt's last turn: their results can be sent without the call. */
   shownCalls: ReadonlySet<string>;
-  /** Whether the prompt's last turn asks about a call and has no answer to it. */
+  /** Checks whether the prompt's last turn asks about a call and has no answer to it. */
   isAsking: (toolCallId: string, requestId: string) => boolean;
-  thread: Pick<AgentThread, 'events'>;
+  thread: Pick<AgentThread, 'events' | 'calls'>;
+}
+
+/** A call as it is shown: one that the provider runs has the provider's id of its request. */
+type ShownCall = ToolCall & Pick<ToolCallRecord, 'providerApprovalId'>;
+
+/** The provider metadata of a call that runs here. The AI SDK's messages keep it, and `plainMessages` reads it. */
+const heldCallMetadata = { holdpoint: { held: true } };
+
+/** Checks whether a part of a message is a call that ran behind `holdPoint`, and not at the provider. */
+export function isHeldCall({ providerOptions }: Pick<ToolCallPart, 'providerOptions'>): boolean {
+  return providerOptions?.['holdpoint']?.['held'] === true;
 }
 
 /** Writes tool calls, requests and results as stream parts of tools that ran at the provider; each at most once. */
@@ -42,7 +54,7 @@ export class CallParts {
     this.#view = view;
   }
 
-  /** Whether the caller passed no tool of this name: the AI SDK then treats its calls as dynamic. */
+  /** Checks whether the caller passed no tool of this name: the AI SDK then treats its calls as dynamic. */
   isDynamic(toolName: string): boolean {
     return !this.#view.callerTools.has(toolName);
   }
@@ -58,7 +70,7 @@ export class CallParts {
 
   /** The call, unless the caller already has it. */
   ofCall(
-    { toolCallId, toolName, input }: ToolCall,
+    { toolCallId, toolName, input, providerApprovalId }: ShownCall,
     isShown = this.#view.shownCalls.has(toolCallId),
   ): ProviderPart[] {
     if (isShown || this.#calls.has(toolCallId)) return [];
@@ -66,12 +78,20 @@ export class CallParts {
     const dynamic = this.isDynamic(toolName);
     const text = JSON.stringify(input);
     return [
-      { type: 'tool-call', toolCallId, toolName, input: text, providerExecuted: true, dynamic },
+      {
+        type: 'tool-call',
+        toolCallId,
+        toolName,
+        input: text,
+        providerExecuted: true,
+        dynamic,
+        ...(providerApprovalId === undefined && { providerMetadata: heldCallMetadata }),
+      },
     ];
   }
 
   /** The request, after its call: the AI SDK requires both in the same response. */
-  ofRequest({ requestId }: ApprovalRequest, call: ToolCall): ProviderPart[] {
+  ofRequest({ requestId }: ApprovalRequest, call: ShownCall): ProviderPart[] {
     const { toolCallId } = call;
     this.#requests.add(requestId);
     const approvalId = new ApprovalIds(this.#view.thread.events).of(requestId);
@@ -79,15 +99,18 @@ export class CallParts {
   }
 
   /**
-   * A request that is still open from an earlier run, unless the caller already asks about it. What the caller shows as answered is asked
-   * again, with its call, so that it is in the last step. A sub-agent's request is only in the result's metadata: a part would name a call
-   * that the caller does not have, or another call with the same id.
+   * A request that is still open from an earlier run, unless the caller already asks about it. A request that the caller shows as answered
+   * is asked again, with its call, so that it is in the last step. A sub-agent's request is only in the result's metadata: a part would
+   * name a call that the caller does not have, or another call with the same id.
    */
   ofOpenRequest(request: ApprovalRequest): ProviderPart[] {
     const { requestId, toolCall, path } = request;
     if (toolCall === undefined || path !== undefined || this.#requests.has(requestId)) return [];
     const isAsking = this.#view.isAsking(toolCall.toolCallId, requestId);
-    return isAsking ? [] : this.ofRequest(request, toolCall);
+    if (isAsking) return [];
+    const { calls } = this.#view.thread;
+    const { providerApprovalId } = calls.find((call) => call.requestId === requestId) ?? {};
+    return this.ofRequest(request, { ...toolCall, providerApprovalId });
   }
 
   /** The result of a call, after the call itself. */
@@ -118,7 +141,7 @@ function toProviderResult(end: EndWithResult): Pick<ToolResult, 'result' | 'isEr
   }
 }
 
-/** How a response of the model ended, and the provider's metadata. */
+/** The end of a response of the model, and the provider's metadata. */
 export type ResponseEnd = Pick<ProviderResponse, 'finishReason' | 'providerMetadata' | 'response'>;
 
 type RecordedFile = Extract<AssistantPart, { type: 'file' | 'reasoning-file' }>;
@@ -198,7 +221,7 @@ function toFileData(data: RecordedFile['data']): FileData | undefined {
   return undefined;
 }
 
-/** Whether a request belongs to a call of these steps, and not to one of a later turn. */
+/** Checks whether a request belongs to a call of these steps, and not to one of a later turn. */
 export function belongsToSteps(
   { toolCall }: ApprovalRequest,
   steps: readonly Pick<FinishedStepEvent, 'message'>[],
@@ -219,7 +242,7 @@ const finishReasonSchema = z
   .enum(['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'])
   .catch('other');
 
-/** How the response of a recorded step ended. */
+/** The end of the response of a recorded step. */
 export function endOfStep({ finishReason, metadata }: FinishedStepEvent): ResponseEnd {
   return {
     finishReason: { unified: finishReasonSchema.parse(finishReason), raw: undefined },

@@ -12,7 +12,7 @@ import type { ModelCallOptions, ProviderModel } from './model-call.ts';
 interface RecordingOptions {
   params: Pick<ModelCallOptions, 'responseFormat' | 'toolChoice'>;
   isStreamed: boolean;
-  /** Whether the caller has received any part of the run. */
+  /** Checks whether the caller has received any part of the run. */
   hasParts: () => boolean;
 }
 
@@ -63,14 +63,14 @@ export class RecordingModel {
 
   /**
    * Converts an error of the run to the one that the caller gets. If the caller has no part of the run yet, the error of a model request
-   * stays retryable, so that the AI SDK retries as the call's `maxRetries` says; otherwise the run has already retried.
+   * stays retryable, so that the AI SDK retries up to the call's `maxRetries`; otherwise the run has already retried.
    */
   failureOf(error: unknown): unknown {
     const failed = this.#failed;
     return failed !== undefined && failed.thrown === error ? failed.error : markNotRetryable(error);
   }
 
-  /* The run must not retry what the caller retries. */
+  /* The run must not retry requests that the caller retries. */
   #leaveToCaller(error: unknown): unknown {
     if (!isRetryable(error)) return error;
     const thrown: unknown = Object.create(error, { isRetryable: { value: false } });
@@ -104,7 +104,7 @@ export class RecordingModel {
   }
 }
 
-/** Whether the model must make a tool call. */
+/** Checks whether the model must make a tool call. */
 function isForced(choice: ModelCallOptions['toolChoice']): boolean {
   return choice?.type === 'required' || choice?.type === 'tool';
 }
@@ -113,7 +113,10 @@ function isRetryable(error: unknown): error is Error {
   return error instanceof Error && Reflect.get(error, 'isRetryable') === true;
 }
 
-/** Marks a provider's error so that the AI SDK does not retry the call. An error that can't be changed becomes the prototype of a marked one. */
+/**
+ * Marks a provider's error so that the AI SDK does not retry the call. An error that can't be changed becomes the prototype of a marked
+ * one.
+ */
 function markNotRetryable(error: unknown): unknown {
   if (!isRetryable(error)) return error;
   const mark = { value: false, enumerable: true };

@@ -9,7 +9,10 @@ import {
 } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 
-/** The result of a call of a model with `holdPoint`: that of `generateText`, or `{ providerMetadata: await result.providerMetadata }` of `streamText`. */
+/**
+ * The result of a call of a model with `holdPoint`: that of `generateText`, or `{ providerMetadata: await result.providerMetadata }` of
+ * `streamText`.
+ */
 interface HeldResult {
   /** The AI SDK's: `holdPoint` adds the requests to it. */
   readonly providerMetadata: ProviderMetadata | undefined;
@@ -49,31 +52,40 @@ export function userInputRequestsOf({ providerMetadata }: HeldResult): UserInput
 }
 
 /**
- * A user message that answers requests of a model with `holdPoint`. Put it at the very end of the call's messages; before another message it
- * is history, and counts for nobody. Earlier messages are not needed, and a call with answers alone may have several of these messages.
+ * Makes a user message that answers requests of a model with `holdPoint`. Put it at the very end of the call's messages; before another
+ * message it is history, and does not count. Earlier messages are not needed, and a call with only answers may have several of these
+ * messages. The answers are in its `providerOptions.holdpoint`. Its text answers nothing: it is there for `pruneMessages`, which removes
+ * empty messages, and for models without `holdPoint`.
  */
 export function answerMessage(...answers: UserInputResponseContent[]): UserModelMessage {
   const json = answersSchema.parse(JSON.parse(JSON.stringify(answers)));
-  /* The AI SDK allows no custom content in a user message. */
-  return { role: 'user', content: [], providerOptions: { holdpoint: { answers: json } } };
+  return makeMessage('I have answered what you asked for.', { answers: json });
+}
+
+/* The AI SDK allows no custom content in a user message. */
+function makeMessage(
+  content: string,
+  holdpoint: NonNullable<UserModelMessage['providerOptions']>[string],
+): UserModelMessage {
+  return { role: 'user', content, providerOptions: { holdpoint } };
 }
 
 /**
- * A user message that says nothing, with which a call resumes its thread: after a restart, or after an answer that was given elsewhere. Put
- * it at the very end of the call's messages. It records no message and gives no answer, and no other message of the call is read, except for
- * the system messages at its start. The result is the reply to the thread's last message, recorded or new, with the requests that are open.
+ * Makes a user message with which a call resumes its thread: after a restart, or after an answer that was given elsewhere. Put it at the
+ * very end of the call's messages. It records no message and gives no answer, and no other message of the call is read, except for the
+ * system messages at its start. The result is the reply to the thread's last message, recorded or new, with the requests that are open.
  *
- * A call with it is refused with `not-found` if the thread does not exist, and with `invalid-input` if it has `answers` as well. A turn that
- * a person stopped stays stopped.
+ * A call with it is refused with `not-found` if the thread does not exist, and with `invalid-input` if it has `answers` as well. A turn
+ * that a person stopped stays stopped.
  *
  * @example
  * const result = await generateText({ model: held, messages: [resumeMessage()], providerOptions: { holdpoint: { threadId } } });
  */
 export function resumeMessage(): UserModelMessage {
-  return { role: 'user', content: [], providerOptions: { holdpoint: { resume: true } } };
+  return makeMessage('Please continue.', { resume: true });
 }
 
-/** Whether `resumeMessage` made the message. */
+/** Checks whether `resumeMessage` made the message. */
 export function isResumeMessage({
   providerOptions,
 }: Pick<UserModelMessage, 'providerOptions'>): boolean {

@@ -6,7 +6,7 @@ import type { AgentStreamEvent } from '../agent/agent-stream.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { CallsByPlace } from '../thread/calls-by-place.ts';
-import { readItem, type FinishedStepEvent } from '../view/items.ts';
+import { readItem, type FinishedStepEvent } from '../view/thread-items.ts';
 import type { TextDelta } from '../view/streamed-step.ts';
 import { findReplySteps, type ReplyKey } from './new-input.ts';
 import {
@@ -26,7 +26,7 @@ type InputStart = Extract<AgentStreamEvent, { type: 'tool-input-start' }>;
 /** The run whose events are converted, and the caller who gets the parts. */
 interface RunPartsOptions extends ReplyKey, CallerView {
   thread: AgentThread;
-  /** Whether the caller accepts `raw` parts. */
+  /** True if the caller accepts `raw` parts. */
   includeRaw: boolean;
   /** The model's latest response. */
   response: () => ProviderResponse | undefined;
@@ -49,9 +49,9 @@ export class RunParts {
   readonly #blocks = new BlockParts();
   #steps = 0;
   #sentResponse: ProviderResponse | undefined;
-  /** Whether there have been any parts yet. */
+  /** True if there have been any parts yet. */
   hasParts = false;
-  /** Whether the reply is that requests are still open, in place of a reply to the prompt's last message. */
+  /** True if the reply only reports the open requests, instead of replying to the prompt's last message. */
   isUnsaid = false;
   /** The text of the recorded reply, if the run itself took no step. */
   recordedText: string | undefined;
@@ -69,7 +69,7 @@ export class RunParts {
     this.#unsentSteps = findReplySteps(options.thread, options) ?? [];
   }
 
-  /** The parts for an event. */
+  /** Converts an event to parts. */
   of(event: AgentStreamEvent): ProviderPart[] {
     const recorded = this.#unsentSteps ? this.#recordedReply(this.#unsentSteps) : [];
     this.#unsentSteps = undefined;
@@ -146,7 +146,9 @@ export class RunParts {
     return [{ ...event, providerExecuted: true, dynamic: this.#calls.isDynamic(toolName) }];
   }
 
-  /** The response's content besides text, sources and our calls. Sent once the step is recorded, because a step may be retried. */
+  /**
+   * Lists the response's content without text, sources and our calls. It is sent once the step is recorded, because a step may be retried.
+   */
   #restOfResponse(): ProviderPart[] {
     const response = this.#options.response();
     /* A step that was stopped has no response; the latest one is that of the step before. */

@@ -1,14 +1,16 @@
 import { type Attributes, type Link, type SpanContext, SpanKind } from '@opentelemetry/api';
+import { isQuiet } from '../thread/quiet-events.ts';
+import { findDecisionStatus, isRequestEvent } from '../thread/request-events.ts';
 import type {
-  CallFacts,
-  RequestFacts,
+  AppendedMessage,
   InvokedMessage,
   ModelName,
   PromptedMessage,
   TraceMessage,
+  TraceSubject,
 } from '../thread/tracing.ts';
 
-/** Which content is recorded. */
+/** The content that is recorded. */
 export interface Recording {
   recordInputs: boolean;
   recordOutputs: boolean;
@@ -23,10 +25,13 @@ export interface SpanStart {
   links: Link[];
 }
 
+/** Work that may contain more work: its span is the active one. */
+export type WorkMessage = Exclude<TraceMessage, { type: 'appended' | 'setting-failed' }>;
+
 type MessageOf<TYPE extends TraceMessage['type']> = Extract<TraceMessage, { type: TYPE }>;
 
-/** The span for a message; none for `finished`, which takes no time. Content is recorded only if `recording` says so. */
-export function describeSpan(message: TraceMessage, recording: Recording): SpanStart | undefined {
+/** The span of some work. Content is recorded only if `recording` says so. */
+export function describeWorkSpan(message: WorkMessage, recording: Recording): SpanStart {
   switch (message.type) {
     case 'invoked':
       return describeRunSpan(message);
@@ -34,36 +39,61 @@ export function describeSpan(message: TraceMessage, recording: Recording): SpanS
       return describeModelSpan(message);
     case 'stepped':
       return describeStepSpan(message);
-    case 'requested':
-      return describeRequestSpan(message, recording);
-    case 'answered':
-      return describeAnswerSpan(message, recording);
-    case 'closed':
-      return makeSpanAbout(isApproval(message) ? 'approval_closed' : 'question_closed', message, {
-        'holdpoint.outcome': message.cause,
-        'holdpoint.wait': message.waitedMs / 1000,
-        'holdpoint.channel': message.channel,
-        'holdpoint.principal': recording.recordPrincipals
-          ? stringifyOrNothing(message.principal)
-          : undefined,
-      });
     case 'started':
       return describeToolSpan(message, recording);
     case 'delivered':
       return makeSpanAbout('answer_delivery', message, {});
-    case 'indeterminate':
+  }
+}
+
+/** The span of an event, if it has one. Content is recorded only if `recording` says so. */
+export function describeEventSpan(
+  message: AppendedMessage,
+  recording: Recording,
+): SpanStart | undefined {
+  const { event } = message;
+  if (isQuiet(event)) return undefined;
+  switch (event.type) {
+    case 'request-opened':
+      return makeSpanAbout(pickKind(message, 'approval_request', 'question_request'), message, {
+        'gen_ai.tool.call.arguments': recording.recordInputs
+          ? stringifyOrNothing(message.input)
+          : undefined,
+      });
+    case 'request-answered':
+      return makeSpanAbout(pickKind(message, 'approval_decision', 'question_answer'), message, {
+        'holdpoint.decision': findDecisionStatus(event),
+        'holdpoint.wait': computeWaitMs(message) / 1000,
+        ...listPerson(event, recording),
+      });
+    case 'request-closed':
+      return makeSpanAbout(pickKind(message, 'approval_closed', 'question_closed'), message, {
+        'holdpoint.outcome': event.cause,
+        'holdpoint.wait': computeWaitMs(message) / 1000,
+        ...listPerson(event, recording),
+      });
+    case 'call-lost':
       return makeSpanAbout('indeterminate_call', message, {
         'error.type': 'indeterminate',
         'holdpoint.attempt': message.attempt,
       });
-    case 'setting-failed':
-      return describeFaultSpan(message);
-    case 'finished':
+    case 'message-added':
+    case 'message-retracted':
+    case 'step-finished':
+    case 'request-voted':
+    case 'vote-withdrawn':
+    case 'request-reassigned':
+    case 'grant-used':
+    case 'input-remade':
+    case 'call-started':
+    case 'call-deferred':
+    case 'call-ended':
       return undefined;
   }
 }
 
-function describeFaultSpan(message: MessageOf<'setting-failed'>): SpanStart {
+/** The span of a mistake in a setting. */
+export function describeFaultSpan(message: MessageOf<'setting-failed'>): SpanStart {
   const { threadId, conversationId, agentName, setting, kind, toolName, toolCallId } = message;
   return makeSpan('setting_failed', setting, {
     'gen_ai.conversation.id': conversationId ?? threadId,
@@ -112,7 +142,10 @@ function listModelAttributes({
   };
 }
 
-/* Prefixes of the AI SDK's provider names, longest first, and their names in the semantic conventions. Must match `@ai-sdk/otel`, whose spans may be in the same trace. */
+/*
+ * Prefixes of the AI SDK's provider names, longest first, and their names in the semantic conventions. Must match `@ai-sdk/otel`, whose
+ * spans may be in the same trace.
+ */
 const conventionNames: readonly (readonly [string, string])[] = [
   ['google.vertex', 'gcp.vertex_ai'],
   ['google-vertex', 'gcp.vertex_ai'],
@@ -134,28 +167,6 @@ function toProviderName(provider: string): string {
   return found?.[1] ?? provider.split('.')[0] ?? provider;
 }
 
-function describeRequestSpan(
-  message: MessageOf<'requested'>,
-  { recordInputs }: Recording,
-): SpanStart {
-  const input = recordInputs ? message.request.toolCall?.input : undefined;
-  return makeSpanAbout(isApproval(message) ? 'approval_request' : 'question_request', message, {
-    'gen_ai.tool.call.arguments': stringifyOrNothing(input),
-  });
-}
-
-function describeAnswerSpan(
-  message: MessageOf<'answered'>,
-  { recordPrincipals }: Recording,
-): SpanStart {
-  return makeSpanAbout(isApproval(message) ? 'approval_decision' : 'question_answer', message, {
-    'holdpoint.decision': message.decision,
-    'holdpoint.wait': message.waitedMs / 1000,
-    'holdpoint.channel': message.channel,
-    'holdpoint.principal': recordPrincipals ? stringifyOrNothing(message.principal) : undefined,
-  });
-}
-
 /* In the semantic conventions, a tool that runs in this process is a `function`; an `extension` runs at the provider. */
 function describeToolSpan(message: MessageOf<'started'>, { recordInputs }: Recording): SpanStart {
   return makeSpanAbout('execute_tool', message, {
@@ -167,33 +178,74 @@ function describeToolSpan(message: MessageOf<'started'>, { recordInputs }: Recor
   });
 }
 
-/** The end of a request: answered, or closed without an answer. */
-export type EndOfRequest = Extract<TraceMessage, { type: 'answered' | 'closed' }>;
-
-/** The span of the time in which a request was open. */
-export function waitSpan(
-  message: EndOfRequest,
-  { recordPrincipals }: Recording,
-): Pick<SpanStart, 'name' | 'attributes'> {
-  const kind = isApproval(message) ? 'approval_wait' : 'question_wait';
-  return makeSpanAbout(kind, message, {
-    'holdpoint.outcome': message.type === 'closed' ? message.cause : message.decision,
-    'holdpoint.channel': message.channel,
-    'holdpoint.principal': recordPrincipals ? stringifyOrNothing(message.principal) : undefined,
-  });
+/** The span of the time in which a request was open. It starts in the past, possibly in another process. */
+interface WaitSpan extends Pick<SpanStart, 'name' | 'attributes'> {
+  startTime: Date;
+  endTime: Date;
+  /** The span of the request. */
+  parent: SpanContext | undefined;
 }
 
-/** The attributes that are known only at the end of the operation. */
-export function listEndAttributes(
-  message: TraceMessage,
-  { recordOutputs, recordPrincipals }: Recording,
+/** Describes the wait that an event ends, if it ends one. */
+export function describeWaitSpan(
+  message: AppendedMessage,
+  recording: Recording,
+): WaitSpan | undefined {
+  const { event, request, follows, wasAnswered } = message;
+  if (request === undefined || wasAnswered || !isRequestEvent(event, 'ends')) return undefined;
+  const { name, attributes } = makeSpanAbout(
+    pickKind(message, 'approval_wait', 'question_wait'),
+    message,
+    { 'holdpoint.outcome': findDecisionStatus(event), ...listPerson(event, recording) },
+  );
+  return {
+    name,
+    attributes,
+    /* Dates, because OpenTelemetry takes a number from before the process started for milliseconds since that start. */
+    startTime: new Date(request.createdAt),
+    endTime: new Date(request.createdAt + computeWaitMs(message)),
+    parent: follows === undefined ? undefined : parseTraceparent(follows),
+  };
+}
+
+/** The time to a person's decision about an approval, in seconds, and its attributes; `undefined` for all else. */
+export function measureDecision(
+  message: AppendedMessage,
+): { seconds: number; attributes: Attributes } | undefined {
+  const { event, request, toolName } = message;
+  if (event.type !== 'request-answered' || request?.type !== 'approval-request') return undefined;
+  /* A sub-agent's request is measured in the child thread. */
+  if (request.path !== undefined) return undefined;
+  const attributes = {
+    'holdpoint.decision': findDecisionStatus(event),
+    'gen_ai.tool.name': toolName,
+  };
+  return { seconds: computeWaitMs(message) / 1000, attributes: pickKnown(attributes) };
+}
+
+/** The time from the request to an event about it. Clocks differ. */
+function computeWaitMs({ event, request }: AppendedMessage): number {
+  return request === undefined ? 0 : Math.max(0, event.at - request.createdAt);
+}
+
+/** The person who did something, and the channel. */
+function listPerson(
+  { channel, principal }: { channel?: string | undefined; principal?: unknown },
+  { recordPrincipals }: Recording,
 ): Attributes {
+  return {
+    'holdpoint.channel': channel,
+    'holdpoint.principal': recordPrincipals ? stringifyOrNothing(principal) : undefined,
+  };
+}
+
+/** The attributes that are known only at the end of the work. */
+export function listEndAttributes(message: WorkMessage, recording: Recording): Attributes {
   switch (message.type) {
     case 'invoked':
       return pickKnown({
         'holdpoint.run.id': message.runId,
-        'holdpoint.channel': message.channel,
-        'holdpoint.principal': recordPrincipals ? stringifyOrNothing(message.principal) : undefined,
+        ...listPerson(message, recording),
         'holdpoint.status': message.status,
         ...listResponseAttributes(message),
       });
@@ -205,15 +257,11 @@ export function listEndAttributes(
       });
     case 'started':
       return pickKnown({
-        'gen_ai.tool.call.result': recordOutputs ? stringifyOrNothing(message.result) : undefined,
+        'gen_ai.tool.call.result': recording.recordOutputs
+          ? stringifyOrNothing(message.result)
+          : undefined,
       });
-    case 'answered':
-    case 'closed':
     case 'delivered':
-    case 'finished':
-    case 'indeterminate':
-    case 'requested':
-    case 'setting-failed':
     case 'stepped':
       return {};
   }
@@ -230,27 +278,20 @@ function listResponseAttributes({
   };
 }
 
-type Facts = (RequestFacts | CallFacts) & { follows?: string | undefined };
-
 /** The span of a request or a call, linked to the span that it follows. */
-function makeSpanAbout(kind: string, facts: Facts, attributes: Attributes): SpanStart {
-  const { threadId, conversationId, toolName, toolCallId, requestId, follows } = facts;
+function makeSpanAbout(kind: string, subject: TraceSubject, attributes: Attributes): SpanStart {
+  const { threadId, conversationId, toolName, toolCallId, requestId, request, follows } = subject;
   const start = makeSpan(kind, toolName, {
     'gen_ai.conversation.id': conversationId ?? threadId,
     'holdpoint.thread.id': conversationId === undefined ? undefined : threadId,
     'gen_ai.tool.name': toolName,
     'gen_ai.tool.call.id': toolCallId,
     'holdpoint.request.id': requestId,
-    'holdpoint.path': readAgentPath(facts),
+    /* The names of the agents below the thread's own that lead to the one that asks. */
+    'holdpoint.path': request?.path?.map(({ agent }) => agent).join(' > '),
     ...attributes,
   });
   return { ...start, links: follows === undefined ? [] : [{ context: parseTraceparent(follows) }] };
-}
-
-/** The names of the agents below the thread's own that lead to the one that asks; `undefined` if the thread's own asks. */
-function readAgentPath(facts: Facts): string | undefined {
-  if (!('request' in facts)) return undefined;
-  return facts.request.path?.map(({ agent }) => agent).join(' > ');
 }
 
 /** A span named `{kind} {target}`, with those attributes that have a value. */
@@ -268,9 +309,9 @@ function pickKnown(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
-/** Whether a message is about an approval; otherwise it is about a question. */
-export function isApproval({ requestType }: RequestFacts): boolean {
-  return requestType === 'approval-request';
+/** The kind of a span about a request. */
+function pickKind({ request }: TraceSubject, ofApproval: string, ofQuestion: string): string {
+  return request?.type === 'approval-request' ? ofApproval : ofQuestion;
 }
 
 /** The JSON of a value; `undefined` if it has none. */
@@ -283,7 +324,7 @@ function stringifyOrNothing(value: unknown): string | undefined {
 }
 
 /** The span context of a `traceparent`, which must be valid: the log checks it. */
-export function parseTraceparent(traceparent: string): SpanContext {
+function parseTraceparent(traceparent: string): SpanContext {
   const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
 }

@@ -1,12 +1,15 @@
 import type { InferToolInput, Tool, ToolSet } from 'ai';
+import type { DeadlineActionName } from '../content/deadline-action.ts';
 import type { FieldOf, UserApproval } from './user-approval.ts';
 
-/* TypeScript looks for unknown names in an object literal, but not in what a function returns. */
+/* TypeScript checks an object literal for unknown names, but not the result of a function. */
 
 /**
- * The `toolApproval` of an agent with these `TOOLS`, as the compiler has inferred it (`RULES`): a rule that names an unknown tool, setting or
- * field of the input is a type error, also in what a function returns, and so is a function that returns nothing. What has no literal type, such as a `string[]`, is left to the check
- * when the agent is created.
+ * Must be the first part of the type of the options: the compiler quotes the first one that does not fit, and the others are long.
+ *
+ * The `toolApproval` of an agent with these `TOOLS`, as the compiler has inferred it (`RULES`): a rule that names an unknown tool, setting
+ * or field of the input is a type error, also in what a function returns, and so is a function that returns nothing. A value without a
+ * literal type, such as a `string[]`, is left to the check when the agent is created.
  */
 export type CheckedRules<TOOLS extends ToolSet, RULES> = { toolApproval?: RULES } & (RULES extends (
   ...input: never
@@ -16,7 +19,7 @@ export type CheckedRules<TOOLS extends ToolSet, RULES> = { toolApproval?: RULES 
     ? RefuseAll<RULES>
     : RefuseEach<{ [NAME in keyof RULES]-?: MistakesOfRule<TOOLS, RULES, NAME> }>);
 
-/** What the rule has instead of a type where it is mistaken: the error of the compiler quotes it. */
+/** The type of a mistaken rule: the compiler's error quotes it. */
 interface Mistaken<NAMES> {
   'The rule is wrong about': NAMES;
 }
@@ -39,12 +42,12 @@ type MistakesOfRule<TOOLS extends ToolSet, RULES, NAME extends keyof RULES> = st
     ? MistakesOf<StatusOf<RULES[NAME]>, FieldOf<InputOf<TOOLS[NAME]>>>
     : NAME;
 
-/** What a rule returns, or is; of each member of a union. */
+/** The status that a rule returns, or is; of each member of a union. */
 type StatusOf<RULE> = RULE extends (...input: never) => infer STATUS ? Awaited<STATUS> : RULE;
 
 type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
 
-/** What is wrong with what a rule returns, or is; nothing is known of `any`. A function that only throws returns `never`. */
+/** The mistakes in a rule, or in its result; nothing is known of `any`. A function that only throws returns `never`. */
 type MistakesOf<STATUS, FIELD> = 0 extends 1 & STATUS
   ? never
   : [STATUS] extends [undefined]
@@ -53,20 +56,28 @@ type MistakesOf<STATUS, FIELD> = 0 extends 1 & STATUS
       ? 'what it returns: a `return` is missing'
       : MistakesOfStatus<STATUS, FIELD>;
 
+/* TypeScript has made a text of the literal type of a rule in a `const`. */
+type Widened =
+  'its type, which may be any text: write `satisfies ToolApprovalStatus` after the rule';
+
 /** The settings that a status does not have, and the fields that it names and the input does not have. */
-type MistakesOfStatus<STATUS, FIELD> = STATUS extends { type: infer TYPE }
-  ? 'user-approval' extends TYPE
-    ?
-        | Exclude<GivenName<STATUS>, keyof UserApproval>
-        | WrongValues<STATUS>
-        | UnknownNames<STATUS, 'remember', 'scope' | 'match' | 'expiresAfterMs' | 'uses'>
-        | UnknownNames<STATUS, 'onExpiry', 'type' | 'reason' | 'approvers' | 'expiresAfterMs'>
-        | UnknownFields<STATUS, 'editable', FIELD>
-        | (STATUS extends { remember: infer REMEMBER }
-            ? UnknownFields<REMEMBER, 'match', FIELD>
-            : never)
-    : Exclude<GivenName<STATUS>, 'type' | 'reason'>
-  : never;
+type MistakesOfStatus<STATUS, FIELD> = string extends STATUS
+  ? Widened
+  : STATUS extends { type: infer TYPE }
+    ? string extends TYPE
+      ? Widened
+      : 'user-approval' extends TYPE
+        ?
+            | Exclude<GivenName<STATUS>, keyof UserApproval>
+            | WrongValues<STATUS>
+            | UnknownNames<STATUS, 'remember', 'scope' | 'match' | 'expiresAfterMs' | 'uses'>
+            | UnknownNames<STATUS, 'onExpiry', DeadlineActionName>
+            | UnknownFields<STATUS, 'editable', FIELD>
+            | (STATUS extends { remember: infer REMEMBER }
+                ? UnknownFields<REMEMBER, 'match', FIELD>
+                : never)
+        : Exclude<GivenName<STATUS>, 'type' | 'reason'>
+    : never;
 
 /* Where a function returns several literals, TypeScript gives each the names of the others, with the type `undefined`. */
 type GivenName<VALUE> = {

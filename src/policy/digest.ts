@@ -4,16 +4,15 @@ import { type ApprovalTerms, noTerms, pickTerms } from '../content/approval-term
 import { copyPlain } from '../json/json-value.ts';
 import { hashText } from '../content/crypto.ts';
 import type { CallPlace } from '../content/tool-call.ts';
-import { continueWith } from '../content/waiting.ts';
 
-/** What the model, and a person who approves a call, see of a tool. It does not cover the code of `execute`. */
+/** The part of a tool that the model, and a person who approves a call, see. It does not cover the code of `execute`. */
 interface ToolIdentity {
   name: string;
   description: string | undefined;
   title: string | undefined;
   /** The tool's `metadata.version`. Apps change it when they change what `execute` does. */
   version: unknown;
-  /** The tool's `metadata.annotations`: what the server of an MCP tool says that it does. Absent in the digest of a tool without them. */
+  /** The tool's `metadata.annotations`: the claims of an MCP server about its tool. Absent in the digest of a tool without them. */
   annotations?: unknown;
 }
 
@@ -66,19 +65,18 @@ export function editDigest(
 }
 
 /** The digest of a request as it is shown: as it was asked, or edited. */
-export function digestShown(
+export async function digestShown(
   request: ApprovalRequest,
   place: CallPlace | undefined,
   runnerDigest: string,
-): string | Promise<string> {
+): Promise<string> {
   const { edit, toolCall, text } = request;
   if (edit === undefined) return requestDigest(request, place, runnerDigest);
-  return continueWith(requestDigest(undoEdit(request), place, runnerDigest), (requested) =>
-    editDigest(requested, { input: toolCall?.input, text }),
-  );
+  const requested = await requestDigest(undoEdit(request), place, runnerDigest);
+  return editDigest(requested, { input: toolCall?.input, text });
 }
 
-/** The digest of what a request demands of the people who answer it, and allows them: SHA-256, as base64url. */
+/** Computes the digest of a request's terms for the people who answer it: SHA-256, as base64url. */
 export function digestTerms(request: ApprovalTerms): string | Promise<string> {
   return hashText(`holdpoint/approval-terms/v1\0${canonicalize(pickTerms(request))}`);
 }
@@ -106,14 +104,14 @@ export function digestProviderApproval(approvalId: string): string | Promise<str
   return hashText(`holdpoint/provider-approval/v1\0${approvalId}`);
 }
 
-/** The canonical text of a JSON value (RFC 8785): equal for equal values, whatever the order of their keys. */
+/** Writes the canonical text of a JSON value (RFC 8785): equal for equal values, in any order of their keys. */
 export function toCanonicalText(value: unknown): string {
   return canonicalize(value) ?? 'null';
 }
 
-/** Whether two JSON values are equal, whatever the order of their keys. Values without a canonical text must be equal as JSON text. */
+/** Checks whether two JSON values are equal, in any order of their keys. Values without a canonical text must be equal as JSON text. */
 export function isEqualJson(one: unknown, other: unknown): boolean {
-  /* The fast comparisons first: a request has the input of its call, and an answer mostly repeats exactly what it was shown. */
+  /* The fast comparisons first: a request has the input of its call, and an answer usually repeats exactly what it was shown. */
   const isSame = one === other || JSON.stringify(one) === JSON.stringify(other);
   return isSame || hasEqualForms(one, other);
 }

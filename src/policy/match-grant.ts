@@ -2,7 +2,7 @@ import { type Remember, grantScopes } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
 import { isEqualJson } from './digest.ts';
 
-/** Whether a standing approval covers an input. */
+/** Checks whether a standing approval covers an input. See ADR 35. */
 export function coversInput({ match }: Pick<Grant, 'match'>, input: unknown): boolean {
   switch (match.type) {
     case 'any':
@@ -28,7 +28,7 @@ export function matchFor(match: Remember['match'], input: unknown): Grant['match
   return { type: 'fields', fields: Object.fromEntries(entries) };
 }
 
-/** Why an answer may not ask for a standing approval as wide as this; `undefined` if it may. */
+/** Finds the reason why an answer may not ask for a standing approval as wide as this; `undefined` if it may. */
 export function whyTooWide(asked: Remember, allowed: Remember | undefined): string | undefined {
   if (allowed === undefined) return "its rule doesn't allow it";
   if (grantScopes.indexOf(asked.scope) > grantScopes.indexOf(allowed.scope)) {

@@ -1,11 +1,11 @@
 import { type Requested, listRequesters } from '../content/requesters.ts';
 import { isSamePrincipal, type PrincipalId } from './same-person.ts';
 
-/** Who caused a run. */
+/** The cause of a run. */
 export interface RunCause {
-  /** Without a principal where nobody is known, as in a worker. */
+  /** The person and channel; no principal if the person is unknown, as in a worker. */
   by: { principal?: unknown; channel?: string };
-  /** For a sub-agent's run: whether its parent's run has its context, of which the app has made that of this run. */
+  /** Set for a sub-agent's run: whether the parent's run has its context, from which the app has made this run's. */
   parentHasContext?: boolean;
 }
 
@@ -19,14 +19,14 @@ export interface CausedRun {
 export interface RunContext {
   /** `undefined` if the run has none. */
   given: unknown;
-  /** Whether it belongs to everybody for whom the run works. If not, nothing may run because of what it lacks. */
+  /** True if it belongs to everybody for whom the run works. If not, missing values must not let anything run. */
   isWhole: boolean;
 }
 
 /** The context of a run that has none, as in a worker. */
 export const noContext: RunContext = { given: undefined, isWhole: false };
 
-/** Whether somebody caused a run who is, strictly, everybody for whom it works; or nobody is named at all. */
+/** Checks whether the person who caused a run is, strictly, the only one for whom it works; true too if nobody is named at all. */
 export function isCausedByRequesters(
   { by: { principal = null } }: RunCause,
   requested: Requested,
@@ -35,7 +35,7 @@ export function isCausedByRequesters(
   return listRequesters(requested).every((each) => isSamePrincipal(each, principal, principalId));
 }
 
-/** The context of a run: none if somebody else continues the turn, whose role is not that of the requesters. */
+/** Chooses the context of a run: none if another person continues the turn, as their role is not that of the requesters. */
 export function chooseRunContext(
   { cause, options: { runtimeContext: given } }: CausedRun,
   requested: Requested,

@@ -5,14 +5,15 @@ import type { ClosedBy } from '../content/user-input.ts';
 import { type Requested, listRequesters } from '../content/requesters.ts';
 import { toCanonicalText, isEqualJson } from './digest.ts';
 
-/* Who is the same person is two questions. What a person gets is found strictly, what they must not get twice loosely. */
+/* People are compared in two ways: strictly for what a person gets, loosely for what they must not get twice. See ADR 44. */
 
 /** The agent's option of this name; absent without one. */
 export type PrincipalId = ((principal: unknown) => string) | undefined;
 
 /**
- * Who a principal is where something is to be given to this person alone, such as a standing approval: the text of the app's `principalId`,
- * or a string as it is. `undefined` for nobody, and for an object without `principalId`, as two people may have the same `id` or `sub`.
+ * Identifies a principal where something is given to this person alone, such as a standing approval: by the text of the app's
+ * `principalId`, or a string as it is. `undefined` for nobody, and for an object without `principalId`, as two people may have the same
+ * `id` or `sub`.
  */
 export function identifyStrictly(principal: unknown, principalId: PrincipalId): string | undefined {
   if (principalId === undefined && typeof principal !== 'string') return undefined;
@@ -20,7 +21,7 @@ export function identifyStrictly(principal: unknown, principalId: PrincipalId): 
 }
 
 /**
- * Who a principal is where a person must not count twice, or not count: what `findPrincipalName` gives, as `normalizeName` compares it.
+ * Identifies a principal where a person must not count twice, or not count: by `findPrincipalName`, as `normalizeName` compares it.
  * `undefined` for nobody.
  */
 export function identifyLoosely(principal: unknown, principalId: PrincipalId): string | undefined {
@@ -29,9 +30,9 @@ export function identifyLoosely(principal: unknown, principalId: PrincipalId): s
 }
 
 /**
- * Who a principal is, as text to record and to show: what `principalId` gives; without it a string as it is, an object's `id`, `subject`,
- * `sub` or `email`, and otherwise the whole JSON. `undefined` for nobody: `null`, without `principalId` a boolean or a number, and where
- * `principalId` throws or gives no text that can be seen.
+ * Finds the name of a principal, as text to record and to show: the result of `principalId`; without it a string as it is, an object's
+ * `id`, `subject`, `sub` or `email`, and otherwise the whole JSON. `undefined` for nobody: `null`, without `principalId` a boolean or a
+ * number, and where `principalId` throws or gives no text that can be seen.
  */
 export function findPrincipalName(
   principal: unknown,
@@ -62,7 +63,7 @@ function readPrincipalId(principal: unknown): string | undefined {
     : undefined;
 }
 
-/** What the first of these fields that says something has, as text; `undefined` if a principal has none. */
+/** The first of these fields with a value, as text; `undefined` if a principal has none. */
 export function readIdField(principal: unknown): string | undefined {
   if (typeof principal !== 'object' || principal === null) return undefined;
   const fields = new Map<string, unknown>(Object.entries(principal));
@@ -74,20 +75,20 @@ export function readIdField(principal: unknown): string | undefined {
   return undefined;
 }
 
-/** Whether two principals are the same person, strictly: they are equal as JSON, or `identifyStrictly` gives the same text. */
+/** Checks whether two principals are the same person, strictly: they are equal as JSON, or `identifyStrictly` gives the same text. */
 export function isSamePrincipal(one: unknown, other: unknown, principalId: PrincipalId): boolean {
   if (isEqualJson(one, other)) return true;
   const person = identifyStrictly(one, principalId);
   return person !== undefined && person === identifyStrictly(other, principalId);
 }
 
-/** A person who answers or for whom somebody answers: as today's `principalId` names them, or else as they are recorded. */
+/** A person who answers, or in whose right another person answers: as today's `principalId` names them, or else as they are recorded. */
 export interface Person {
   name: string;
   principal?: unknown;
 }
 
-/** Whether two people count as one, loosely: they must not count twice, or not count. */
+/** Checks whether two people count as one, loosely: they must not count twice, or not count. */
 export function isSamePerson(one: Person, other: Person): boolean {
   return normalizeName(one.name) === normalizeName(other.name);
 }
@@ -100,7 +101,7 @@ export function explainSamePerson(one: Person, other: Person): string {
   );
 }
 
-/** The one person for whom something was asked, as `identifyStrictly` finds them; `undefined` unless every requester is that person. */
+/** Finds the one person for whom something was asked, by `identifyStrictly`; `undefined` unless every requester is that person. */
 export function findSoleRequester(
   requested: Requested,
   principalId: PrincipalId,
@@ -109,7 +110,7 @@ export function findSoleRequester(
   return people.every((person) => person === people[0]) ? people[0] : undefined;
 }
 
-/** A person who ends a request, as it is recorded: with what people may be shown of them. */
+/** Describes the person who ends a request, for the log: with the name that people may be shown. */
 export function describeClosedBy(
   { principal, channel }: Pick<ClosedBy, 'principal' | 'channel'>,
   principalId: PrincipalId,
@@ -122,15 +123,15 @@ export function describeClosedBy(
   };
 }
 
-/** Whether a principal can be told from others: it is not `null`, and not a blank text. */
+/** Checks whether a principal can be distinguished from others: it is not `null`, and not a blank text. */
 export function isSomebody(principal: unknown): boolean {
   const isBlank = typeof principal === 'string' && normalizeName(principal) === '';
   return principal !== undefined && principal !== null && !isBlank;
 }
 
 /**
- * Why a principal that a channel authenticated names nobody: it is neither a text that is not blank, nor an object that `principalId`, or
- * without it an id field, names. Otherwise `undefined`. Quotes no values.
+ * Finds the reason why a principal that a channel authenticated names nobody: it is no text or a blank one, and no object that
+ * `principalId`, or without it an id field, names. Otherwise `undefined`. Quotes no values.
  */
 export function whyNobody(principal: unknown, principalId: PrincipalId): string | undefined {
   if (typeof principal === 'string' && normalizeName(principal) === '') return 'it is a blank text';

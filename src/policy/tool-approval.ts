@@ -6,10 +6,8 @@ import type {
   ToolSet,
 } from 'ai';
 import { z } from 'zod';
-import { renderSchemaError } from '../json/field-fault.ts';
-import type { SettingFault } from '../content/check-settings.ts';
+import { adviseNearest, describeKind, type SettingFault } from '../content/check-settings.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import { continueWith } from '../content/waiting.ts';
 import { type InputReads, describeLacked, describeUndeclared } from './input-reads.ts';
 import {
   type Asked,
@@ -34,12 +32,12 @@ const statusSchema = z.preprocess(
   ]),
 );
 
-/** What a rule may return for a call: a status of the AI SDK, or `user-approval` with holdpoint's additional fields. */
+/** A rule's result for a call: a status of the AI SDK, or `user-approval` with holdpoint's additional fields. */
 export type ToolApprovalStatus<INPUT = never> = AiToolApprovalStatus | UserApproval<INPUT>;
 
 type Rule = (...input: never) => unknown;
 
-/** What rules receive besides the AI SDK's options. */
+/** Options that rules receive in addition to the AI SDK's. */
 export interface RuleHistory {
   /**
    * The thread's calls so far, oldest first, with their outcomes; then the earlier calls of the same step, as `proposed`. A budget that
@@ -47,8 +45,8 @@ export interface RuleHistory {
    */
   calls: readonly ToolCallRecord[];
   /**
-   * Everybody for whom the agent works: whose unanswered messages led to the call, in order, each once; `null` stands for somebody unknown.
-   * It is the same whoever continues the turn, and in a worker.
+   * Everybody for whom the agent works: the senders of the unanswered messages that led to the call, in order, each once; `null` stands for
+   * an unknown person. They are the same for everybody who continues the turn, and in a worker.
    */
   requesters: readonly unknown[];
 }
@@ -68,7 +66,7 @@ type WithOurStatus<RULE, TOOL_INPUT = never> = RULE extends (...input: infer INP
   : never;
 
 /*
- * With `undefined`, TypeScript takes a function without a `return` for one that returns it. With `void`, it tells them apart, and
+ * With `undefined`, TypeScript takes a function without a `return` for one that returns it. With `void`, it distinguishes them, and
  * `CheckedRules` refuses the former.
  */
 type Returned<STATUS> = Exclude<STATUS, undefined> | void;
@@ -93,11 +91,11 @@ type RulesOf<TOOLS extends ToolSet, RUNTIME_CONTEXT> = Exclude<
   Rule
 > & { [NAME in keyof TOOLS]?: unknown };
 
-/** What to do with a call. */
+/** The decision on a call. */
 export type Decision =
   | { type: 'run' }
   | { type: 'deny'; reason?: string | undefined }
-  /** A mistake in the rule: the call can't run, and nobody decided that. */
+  /** The rule has a mistake: the call can't run, although nobody has denied it. */
   | { type: 'fail'; error: string }
   | ({ type: 'ask' } & Asked);
 
@@ -107,11 +105,11 @@ export type Setting = {
   report: (fault: SettingFault) => void;
 } & (
   | { value: unknown; ask?: never }
-  /** A function that says it, and what it has read of the tool's input, of the run's context, and of its parameters. */
+  /** The function that decides, and its reads of the tool's input, of the run's context, and of its parameters. */
   | { ask: () => unknown; reads: InputReads; parameters: ParameterReads; toolName: string }
 );
 
-/** What a decision is based on: the app's rule, and the tool's `needsApproval`. */
+/** The settings that a decision is based on: the app's rule, and the tool's `needsApproval`. */
 interface Settings {
   rule: Setting;
   mark: Setting;
@@ -119,34 +117,33 @@ interface Settings {
 
 /**
  * Decides about a call, and asks a person when in doubt. A rule that returns `denied` denies the call. With one that returns an invalid
- * `user-approval` object, which may have meant to ask only some people, the call fails. One that returns `user-approval` or another invalid status, or that
- * throws, asks a person. One that returns `approved` runs the call, whatever the tool's `needsApproval` says. In all other cases
- * `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, a name that it doesn't get, or a field of the `runtimeContext` in a run without
- * it, a call that would run is asked about, and no standing approval decides.
+ * `user-approval` object, which may have meant to ask only some people, the call fails. One that returns `user-approval` or another invalid
+ * status, or that throws, asks a person. One that returns `approved` runs the call, even if the tool's `needsApproval` would ask. In all
+ * other cases `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, a name that it doesn't get, or a
+ * field of the `runtimeContext` in a run without it, a call that would run is asked about, and no standing approval decides.
  */
-export function decide({ rule, mark }: Settings): Decision | Promise<Decision> {
-  return continueWith(readStatus(rule), (status): Decision | Promise<Decision> => {
-    const doubtOfRule = rule.ask && findDoubt(rule);
-    switch (status.type) {
-      case 'denied':
-        return { type: 'deny', reason: status.reason };
-      case 'invalid':
-        return { type: 'fail', error: `Not run. ${status.error}` };
-      case 'user-approval':
-        return { type: 'ask', ...omitRemember(parseDemands(status), doubtOfRule) };
-      case 'approved':
-        return askIfDoubtful(doubtOfRule);
-      case undefined:
-      case 'not-applicable':
-        return continueWith(readMark(mark), (isAsked): Decision => {
-          const doubtOfMark = mark.ask && findDoubt(mark);
-          return isAsked ? { type: 'ask' } : askIfDoubtful(doubtOfRule ?? doubtOfMark);
-        });
+export async function decide({ rule, mark }: Settings): Promise<Decision> {
+  const status = await readStatus(rule);
+  const doubtOfRule = rule.ask && findDoubt(rule);
+  switch (status.type) {
+    case 'denied':
+      return { type: 'deny', reason: status.reason };
+    case 'invalid':
+      return { type: 'fail', error: `Not run. ${status.error}` };
+    case 'user-approval':
+      return { type: 'ask', ...omitRemember(parseDemands(status), doubtOfRule) };
+    case 'approved':
+      return askIfDoubtful(doubtOfRule);
+    case undefined:
+    case 'not-applicable': {
+      if (await readMark(mark)) return { type: 'ask' };
+      const doubtOfMark = mark.ask && findDoubt(mark);
+      return askIfDoubtful(doubtOfRule ?? doubtOfMark);
     }
-  });
+  }
 }
 
-/** Why what a function says can't be relied on. A mistake is reported; a run without its context is none. */
+/** Finds the reason why a function's result can't be relied on. A mistake is reported; a run without its context is not a mistake. */
 function findDoubt({
   reads,
   parameters,
@@ -164,7 +161,7 @@ function askIfDoubtful(doubt: string | undefined): Decision {
   return doubt === undefined ? { type: 'run' } : { type: 'ask', reason: doubt };
 }
 
-/** What a rule demands; if it can't be relied on, without standing approvals, which would run what it should have asked about. */
+/** Omits standing approvals from the demands of a rule that can't be relied on: they would run calls that it should have asked about. */
 function omitRemember(asked: Asked, doubt: string | undefined): Asked {
   if (doubt === undefined) return asked;
   const { remember: _remember, ...terms } = asked.terms ?? {};
@@ -173,10 +170,35 @@ function omitRemember(asked: Asked, doubt: string | undefined): Asked {
 
 type Status = z.output<typeof statusSchema> | { type: 'invalid'; error: string };
 
-/** What a rule says; one that is no function says it at once. */
+/** Reads the status of a rule; one that is no function has it at once. */
 function readStatus(rule: Setting): Status | Promise<Status> {
   if (rule.ask !== undefined || !isPlainStatus(rule.value)) return runRule(rule);
   return { type: rule.value };
+}
+
+/** Finds the reason why a rule of the agent's options can't be used; `undefined` if it can. */
+export function whyNotRule(rule: unknown): string | undefined {
+  if (typeof rule === 'function' || isPlainStatus(rule)) return undefined;
+  const isStatus = !(rule instanceof Promise) && statusSchema.safeParse(rule).success;
+  return isStatus ? undefined : (whyNotStatus(rule) ?? describeStatus(rule));
+}
+
+const statuses = {
+  approved: true,
+  denied: true,
+  'not-applicable': true,
+  'user-approval': true,
+} satisfies Record<NonNullable<Extract<AiToolApprovalStatus, string>>, true>;
+
+/** Describes an invalid status that is not of the type `user-approval`. */
+function describeStatus(status: unknown): string {
+  const type: unknown = typeof status === 'string' ? status : Reflect.get(Object(status), 'type');
+  if (typeof type !== 'string')
+    return `A status is a text or an object with a type; got ${describeKind(status)}.`;
+  if (Object.hasOwn(statuses, type))
+    return `The status '${type}' takes no setting but a reason, which is a text.`;
+  const known = Object.keys(statuses).join(', ');
+  return `'${type.slice(0, 100)}' is none of the statuses ${known}${adviseNearest(type, statuses)}`;
 }
 
 function isPlainStatus(status: unknown): status is 'user-approval' | undefined {
@@ -190,10 +212,7 @@ async function runRule(rule: Setting): Promise<Status> {
     const parsed = statusSchema.safeParse(status);
     if (parsed.success) return parsed.data;
     const why = whyNotStatus(status);
-    rule.report({
-      kind: 'invalid',
-      problem: why ?? `${invalidStatus} ${renderSchemaError(parsed.error)}`,
-    });
+    rule.report({ kind: 'invalid', problem: why ?? `${invalidStatus} ${describeStatus(status)}` });
     if (why !== undefined) return { type: 'invalid', error: why };
     return { type: 'user-approval', reason: invalidStatus };
   } catch (error) {
@@ -223,7 +242,9 @@ async function isMarked(mark: Setting): Promise<boolean> {
 
 const invalidMark = 'needsApproval gave neither true nor false.';
 
-/** The rule of a tool. Own properties only: a tool may be called `constructor`. Including getters: bundlers make them of a module's exports. */
+/**
+ * The rule of a tool. Own properties only: a tool may be called `constructor`. Including getters: bundlers make them of a module's exports.
+ */
 export function findOwnRule(rules: unknown, name: string): unknown {
   if (typeof rules !== 'object' || rules === null || !Object.hasOwn(rules, name)) return undefined;
   return Reflect.get(rules, name);

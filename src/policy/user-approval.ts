@@ -12,11 +12,14 @@ import {
 } from '../content/approval-terms.ts';
 import { adviseNearest } from '../content/check-settings.ts';
 import {
-  type DeadlineAction,
   deadlineActionSchema,
-  shortDeadlineActions,
+  type DeadlineDemand,
+  type DeadlineSetting,
+  readDeadlineDemand,
+  shortDemands,
 } from '../content/deadline-action.ts';
-import { whyNotStrictJson } from '../json/strict-json.ts';
+import { readStrictJson } from '../json/json-form.ts';
+import { copyAsLogged } from '../json/tagged-json.ts';
 
 const yes = z.boolean().optional();
 
@@ -26,7 +29,7 @@ export const userApprovalSchema = z.strictObject({
   reason: z.string().optional(),
   text: z.union([z.string(), z.custom<(input: never) => string>(isFunction)]).optional(),
   expiresAfterMs: milliseconds.optional(),
-  onExpiry: z.union([z.enum([...shortDeadlineActions, 'wait']), deadlineActionSchema]).optional(),
+  onExpiry: z.union([z.enum(shortDemands), deadlineActionSchema]).optional(),
   remindBeforeMs: milliseconds.optional(),
   startWithinMs: approvalTermsSchema.shape.startWithinMs,
   approvers: approvalTermsSchema.shape.approvers,
@@ -46,7 +49,7 @@ export const userApprovalSchema = z.strictObject({
   risk: approvalTermsSchema.shape.risk,
   metadata: z
     .record(z.string(), z.unknown())
-    .refine((metadata) => whyNotStrictJson(metadata) === undefined, 'must be JSON')
+    .refine((metadata) => 'json' in readStrictJson(metadata), 'must be JSON')
     .optional(),
 } satisfies Record<keyof UserApproval, z.ZodType>);
 
@@ -67,18 +70,18 @@ export type FieldOf<INPUT> = unknown extends INPUT
 /* Takes any name, as `CheckedRules` says which are wrong. With a template among them, the compiler infers the names and not `string[]`. */
 type FieldNames<INPUT> = readonly (FieldOf<INPUT> | AnyName | `${bigint}`)[];
 
-/** How widely an answer may decide later calls too, at most. */
+/** The widest way in which an answer may decide later calls too. */
 interface RememberLimits<INPUT> {
   /**
-   * Whose calls it decides: those of the same `thread` (default), those for the same `principal`, or those of `everyone`. A scope wider
-   * than `thread` needs an agent with a name.
+   * Its scope: the calls of the same `thread` (default), those for the same `principal`, or those of `everyone`. A scope wider than
+   * `thread` needs an agent with a name.
    */
   scope?: Remember['scope'] | undefined;
-  /** Which inputs it covers: the same input (`exact`, default), the same values in the named fields, or `any`. */
+  /** The inputs that it covers: the same input (`exact`, default), the same values in the named fields, or `any`. */
   match?: 'exact' | 'any' | FieldNames<INPUT> | undefined;
-  /** How long it lasts, in milliseconds. Default: without limit. */
+  /** Its lifetime, in milliseconds. Default: no limit. */
   expiresAfterMs?: number | undefined;
-  /** How many calls it decides. Default: without limit. */
+  /** The number of calls that it decides. Default: no limit. */
   uses?: number | undefined;
 }
 
@@ -86,71 +89,67 @@ interface RememberLimits<INPUT> {
 export interface UserApproval<INPUT = never> {
   /** The AI SDK's status: a person must approve the call. */
   type: 'user-approval';
-  /** Why a person is asked; shown with the request. */
+  /** The reason why a person is asked; shown with the request. */
   reason?: string | undefined;
   /** The question for the person, or a function of the input that makes it. Shown beside the arguments. Default: the name of the tool. */
   text?: string | ((input: INPUT) => string) | undefined;
-  /** How long the request can be answered, in milliseconds. A call that was approved in time may start later: see `startWithinMs`. Default: no limit. */
-  expiresAfterMs?: number | undefined;
   /**
-   * What happens when that time is over. `reject` (default): the call is denied, and the model receives the reason. `ask-again`: a new
-   * request is opened. `escalate`: a new request for other `approvers`. `wait`: the request stays open.
+   * The time in which the request can be answered, in milliseconds. A call that was approved in time may start later: see `startWithinMs`.
+   * Default: no limit.
    */
-  onExpiry?:
-    | 'reject'
-    | 'ask-again'
-    | 'wait'
-    | { type: 'reject'; reason?: string | undefined }
-    | { type: 'ask-again' }
-    | { type: 'escalate'; approvers: readonly string[]; expiresAfterMs?: number | undefined }
-    | undefined;
-  /** How long before that time `request-reminded` is recorded, in milliseconds. Default: never. */
+  expiresAfterMs?: number | undefined;
+  /** The action when that time is over. Default `reject`: the call is denied. With `wait` there is only a reminder. */
+  onExpiry?: DeadlineSetting | undefined;
+  /** The time before the deadline at which `request-reminded` is recorded, in milliseconds. Default: never. */
   remindBeforeMs?: number | undefined;
   /**
-   * How long after it is approved the call may start, in milliseconds, also if it is started again. Later it is asked about again, and earlier
-   * approvals don't count. Default: `expiresAfterMs`, but at least a day.
+   * The time in which the call may start after approval, in milliseconds, also if it is started again. Later it is asked about again, and
+   * earlier approvals don't count. Default: `expiresAfterMs`, but at least a day.
    */
   startWithinMs?: number | undefined;
   /** Names, roles or teams, one of which must answer. The agent's `mayAnswer` resolves them. Default: everybody. */
   approvers?: readonly string[] | undefined;
-  /** Whether the people for whom the agent works (`requesters`) may not answer. Default false. */
+  /** True if the people for whom the agent works (`requesters`) may not answer. Default false. */
   notRequester?: boolean | undefined;
-  /** How many different people must approve. One rejection rejects. Default 1. */
+  /** The number of different people who must approve. One rejection rejects. Default 1. */
   quorum?: number | undefined;
-  /** Whether an approval must have a reason. Default false. */
+  /** True if an approval must have a reason. Default false. */
   requireReason?: boolean | undefined;
-  /** Whether an approval may change the input, or the names of the fields that it may change. Default false. */
+  /** True if an approval may change the input, or the names of the fields that it may change. Default false. */
   editable?: boolean | FieldNames<INPUT> | undefined;
-  /** Whether an answer may decide later calls too, and how widely at most: by default the same input, in the same thread. */
+  /** True if an answer may decide later calls too, and how widely at most: by default the same input, in the same thread. */
   remember?: boolean | RememberLimits<INPUT> | undefined;
-  /** How risky the call is. Open requests are shown with the riskiest first. */
+  /** The risk of the call. Open requests are shown with the riskiest first. */
   risk?: Risk | undefined;
   /** JSON for the app's own use, kept and shown with the request. */
   metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Why an agent without a name can't ask on these terms: agents without one share a store's standing approvals. `undefined` if it can. */
+/**
+ * Finds the reason why an agent without a name can't ask on these terms: such agents share a store's standing approvals. `undefined` if it
+ * can.
+ */
 export function whyNotNameless({ remember }: ApprovalTerms = {}): string | undefined {
   if (remember === undefined || !isKeptByStore(remember.scope)) return undefined;
   return `The approval rule lets answers be remembered with the scope '${remember.scope}', which needs an agent with a name: give the agent a name, or use the scope 'thread'.`;
 }
 
-/** What a request is made from, besides its call. */
+/** The parts, in addition to its call, from which a request is made. */
 export interface Asked {
   /** The app's key of the request; checked. */
   key?: string | undefined;
   text?: string | ((input: never) => string) | undefined;
   reason?: string | undefined;
-  /** In milliseconds from now. */
+  /** The time until it expires, in milliseconds from now. */
   expiresAfterMs?: number | undefined;
-  onExpiry?: DeadlineAction | 'wait' | undefined;
+  onExpiry?: DeadlineDemand | undefined;
   remindBeforeMs?: number | undefined;
   terms?: ApprovalTerms | undefined;
   /** The id of the expired request that it follows. */
   follows?: string | undefined;
 }
 
-/** What a rule demands, with its defaults. */
+/** Parses the demands of a rule, with their defaults. */
 export function parseDemands({
   type: _type,
   text,
@@ -180,14 +179,13 @@ export function parseDemands({
       : { remember: { scope, match, ...limits } }),
     ...(startWithinMs === undefined ? {} : { startWithinMs }),
     ...(risk === undefined ? {} : { risk }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...(metadata === undefined ? {} : { metadata: copyAsLogged(metadata) }),
   };
-  const action =
-    typeof onExpiry === 'string' && onExpiry !== 'wait' ? { type: onExpiry } : onExpiry;
-  return { text, reason, expiresAfterMs, onExpiry: action, remindBeforeMs, terms };
+  const demand = onExpiry && readDeadlineDemand(onExpiry);
+  return { text, reason, expiresAfterMs, onExpiry: demand, remindBeforeMs, terms };
 }
 
-/** Why an object of the type `user-approval` is not a valid one; `undefined` for anything else. */
+/** Finds the reason why an object of the type `user-approval` is not valid; `undefined` for anything else. */
 export function whyNotStatus(status: unknown): string | undefined {
   if (typeof status !== 'object' || status === null) return undefined;
   if (Reflect.get(status, 'type') !== 'user-approval') return undefined;

@@ -4,7 +4,7 @@ import { adviseNearest } from '../content/check-settings.ts';
 const readByLanguage = new Set(['then', 'toJSON']);
 const maximumFields = 5;
 
-/** A view of a value that notes which fields are read of it. */
+/** Makes a view of a value that records which of its fields are read. */
 export function watchReads<VALUE extends object>(
   value: VALUE,
   note: (field: string, value: VALUE) => void,
@@ -40,7 +40,7 @@ export function quoteFieldNames(fields: readonly string[]): string {
 /** All names that a value of a union may have. */
 export type NamesOf<VALUE> = VALUE extends unknown ? keyof VALUE : never;
 
-/** By what other names authors of rules look for the parts of a call. */
+/** Other names under which authors of rules look for the parts of a call. */
 export const callNames = {
   args: 'input',
   arguments: 'input',
@@ -50,27 +50,27 @@ export const callNames = {
 
 /** The names that a part of a function's parameters has. */
 export interface PassedNames {
-  /** What the app calls the part, such as `toolCall`. */
+  /** The app's name for the part, such as `toolCall`. */
   part: string;
   /** Its names, whether they have a value or not. */
   names: object;
-  /** Where to find what other names mean, by these. */
+  /** Advice on where to find the meaning of other names, by name. */
   others?: Readonly<Record<string, string>>;
 }
 
 /**
- * Passes parameters to a function of the app, and notes which names it reads of them that nobody passes: `undefined`, the value of a wrong
- * name, must not decide.
+ * Passes parameters to a function of the app, and records which names it reads that are not passed: `undefined`, the value of a wrong name,
+ * must not decide.
  */
 export class ParameterReads {
   readonly #problems = new Map<string, string>();
 
-  /** What is wrong with the names that were read so far; `undefined` if nothing is. */
+  /** The problem with the names that were read so far; `undefined` if there is none. */
   get problem(): string | undefined {
     return this.#problems.size === 0 ? undefined : [...this.#problems.values()].join(' ');
   }
 
-  /** A view of a part of the parameters whose reads are noted. */
+  /** Makes a view of a part of the parameters whose reads are recorded. */
   watch<PART extends object>(part: PART, passed: PassedNames): PART {
     return watchReads(part, (name, target) => {
       if (!(name in target) && !Object.hasOwn(passed.names, name)) this.#note(name, passed);

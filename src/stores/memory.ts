@@ -1,4 +1,5 @@
 import TinyQueue from 'tinyqueue';
+import { checkFilter } from '../content/check-settings.ts';
 import { HoldpointError } from '../errors.ts';
 import { readParentHash } from '../thread/child-threads.ts';
 import { readEntryMark, sealEntry } from '../thread/log-entry.ts';
@@ -8,13 +9,24 @@ import type {
   LogEntry,
   StoredGrant,
   ThreadEnd,
-  ThreadFilter,
   ThreadStore,
   ThreadStoreGrants,
   ThreadSummary,
 } from '../thread/thread-store.ts';
 import { MemoryRequests } from './memory/requests.ts';
-import { takePage } from './memory/take-page.ts';
+import type { ColumnValue, RowCondition, RowPage } from './rows/row-query.ts';
+import { findReader } from './rows/table.ts';
+import {
+  changeGrant,
+  grantOrder,
+  grants as grantTable,
+  listGrantConditions,
+  listThreadConditions,
+  makeThreadPage,
+  selectGrants,
+  threads as threadTable,
+} from './rows/tables.ts';
+import { countMet, takePage } from './rows/take-rows.ts';
 import { makeNotice, Notices } from './sql/notices.ts';
 
 /** The log and the summary of a thread. A summary is replaced, never changed. */
@@ -23,9 +35,9 @@ interface KeptThread {
   summary: Readonly<ThreadSummary>;
 }
 
-/** What a store in memory keeps. */
+/** Options of a store in memory. */
 export interface MemoryStoreOptions {
-  /** Whether open and decided requests are kept as rows, with a feed of their changes. Default true. */
+  /** True if open and decided requests are kept as rows, with a feed of their changes. Default true. */
   requests?: boolean;
 }
 
@@ -41,10 +53,6 @@ export function memoryStore({
   const requests = keepsRequests ? new MemoryRequests() : undefined;
   const notices = new Notices();
   const deadlines = new Deadlines((summary) => threads.get(summary.threadId)?.summary === summary);
-
-  function* select(filter: ThreadFilter): Generator<ThreadSummary> {
-    for (const { summary } of threads.values()) if (isMeant(summary, filter)) yield summary;
-  }
 
   const refuseOther = (threadId: string, expected: LogEnd): void => {
     const { revision, hash } = threads.get(threadId)?.summary ?? { revision: 0, hash: '' };
@@ -75,10 +83,7 @@ export function memoryStore({
 
     async append(threadId, expected, entries, given, beside = {}) {
       refuseOther(threadId, expected);
-      if (beside.grants !== undefined) {
-        grants.check(beside.grants);
-        grants.apply(beside.grants);
-      }
+      if (beside.grants !== undefined) grants.apply(beside.grants);
       if (beside.requests !== undefined) requests?.apply(beside.requests);
       const summary = { ...given };
       const thread = threads.get(threadId) ?? { entries: [], summary };
@@ -96,13 +101,19 @@ export function memoryStore({
       return thread === undefined ? undefined : { ...thread.summary };
     },
 
-    async list({ order = 'id', after, limit = 100, ...filter }) {
-      const page = takePage(select(filter), { compare: orders[order], after, limit });
-      return page.map((summary) => ({ ...summary }));
+    async list(query) {
+      const where = listThreadConditions(query);
+      const page = { where, ...makeThreadPage(query) };
+      return takePage(threads.values(), page, findThreadReader).map(({ summary }) => ({
+        ...summary,
+      }));
     },
 
     async count(filter, { atMost = Infinity } = {}) {
-      return Math.min([...select(filter)].length, atMost);
+      return Math.min(
+        countMet(threads.values(), listThreadConditions(filter), findThreadReader),
+        atMost,
+      );
     },
 
     async delete(threadId, expected) {
@@ -132,10 +143,11 @@ export function memoryStore({
     },
 
     async claim({ agent, dueBefore, until, limit, threadId }) {
+      checkFilter({ agent });
       const due =
         threadId === undefined
           ? deadlines.takeDue(agent, dueBefore, limit)
-          : pickDue(threads.get(threadId), { agent, dueBefore }).slice(0, limit);
+          : pickDue(threads.get(threadId)?.summary, agent, dueBefore).slice(0, limit);
       return due.map((summary) => {
         const claimed = { ...summary, nextDeadline: until };
         const thread = threads.get(summary.threadId);
@@ -152,32 +164,11 @@ export function memoryStore({
   };
 }
 
-function pickDue(thread: KeptThread | undefined, filter: ThreadFilter): ThreadSummary[] {
-  return thread !== undefined && isMeant(thread.summary, filter) ? [thread.summary] : [];
+/** Finds the function that reads a column of a thread. */
+function findThreadReader(column: string): (thread: KeptThread) => ColumnValue {
+  const read = findReader(threadTable, column);
+  return ({ summary }) => read(summary);
 }
-
-function isMeant(
-  summary: ThreadSummary,
-  { status, agent, dueBefore, updatedBefore }: ThreadFilter,
-): boolean {
-  return (
-    (status === undefined || summary.status === status) &&
-    (agent === undefined || (summary.agent ?? null) === agent) &&
-    (dueBefore === undefined || (summary.nextDeadline ?? Infinity) < dueBefore) &&
-    (updatedBefore === undefined || summary.updatedAt < updatedBefore)
-  );
-}
-
-type Place = Pick<ThreadSummary, 'threadId' | 'updatedAt'>;
-
-const byId = (one: Place, other: Place): number =>
-  one.threadId < other.threadId ? -1 : Number(one.threadId > other.threadId);
-
-const orders = {
-  id: byId,
-  oldest: (one: Place, other: Place): number => one.updatedAt - other.updatedAt || byId(one, other),
-  newest: (one: Place, other: Place): number => other.updatedAt - one.updatedAt || byId(other, one),
-};
 
 type Due = ThreadSummary & { nextDeadline: number };
 type IsCurrent = (summary: ThreadSummary) => boolean;
@@ -191,12 +182,12 @@ interface AgentDeadlines {
 
 const smallLength = 64;
 
-/** The deadlines of threads, by agent: what is due is found without scanning the others. */
+/** The deadlines of threads, by agent: due threads are found without scanning the others. */
 class Deadlines {
   readonly #ofAgents = new Map<string | null, AgentDeadlines>();
   readonly #isCurrent: IsCurrent;
 
-  /** `isCurrent` says whether a summary is still the one of its thread. */
+  /** Makes the index. `isCurrent` tells whether a summary is still its thread's. */
   constructor(isCurrent: IsCurrent) {
     this.#isCurrent = isCurrent;
   }
@@ -231,92 +222,54 @@ function hasDeadline(summary: ThreadSummary): summary is Due {
   return summary.nextDeadline !== undefined;
 }
 
+function pickDue(
+  summary: ThreadSummary | undefined,
+  agent: string | null,
+  before: number,
+): ThreadSummary[] {
+  const { agent: own = null, nextDeadline = Infinity } = summary ?? {};
+  return summary !== undefined && own === agent && nextDeadline < before ? [summary] : [];
+}
+
 function compareDeadlines(one: Due, other: Due): number {
   return one.nextDeadline - other.nextDeadline;
 }
+
+const findGrantReader = (column: string) => findReader(grantTable, column);
 
 /** The standing approvals of a store in memory. */
 class MemoryGrants implements ThreadStoreGrants {
   readonly #grants = new Map<string, StoredGrant>();
 
-  /** Throws `grant-ended` if one of the changes can't be made. Changes nothing. */
-  check(changes: readonly GrantChange[]): void {
-    const used = new Map<string, number>();
-    for (const change of changes) {
-      if (change.type === 'create') continue;
-      const { grantId } = change;
-      const before = used.get(grantId) ?? 0;
-      const grant = this.#grants.get(grantId);
-      const isUsable = change.type === 'revoke' || (grant && isActive(grant, change.at, before));
-      if (grant === undefined || isUsable !== true) {
-        throw new HoldpointError(
-          'grant-ended',
-          `Standing approval ${grantId} was revoked, has expired or has no use left.`,
-        );
-      }
-      used.set(grantId, before + 1);
-    }
-  }
-
-  /** Makes changes that were checked. */
+  /** Makes the changes of an append. Changes nothing if it throws. */
   apply(changes: readonly GrantChange[]): void {
+    const changed = new Map<string, StoredGrant | undefined>();
     for (const change of changes) {
-      if (change.type === 'create') this.#grants.set(change.grant.grantId, { ...change.grant });
-      else if (change.type === 'use') this.#use(change.grantId);
-      else this.#grants.delete(change.grantId);
+      const grantId = change.type === 'create' ? change.grant.grantId : change.grantId;
+      const grant = changed.has(grantId) ? changed.get(grantId) : this.#grants.get(grantId);
+      changed.set(grantId, changeGrant(grant, change));
+    }
+    for (const [grantId, grant] of changed) {
+      if (grant === undefined) this.#grants.delete(grantId);
+      else this.#grants.set(grantId, grant);
     }
   }
 
-  #use(grantId: string): void {
-    const grant = this.#grants.get(grantId);
-    if (grant?.usesLeft === undefined) return;
-    grant.usesLeft -= 1;
-    if (grant.usesLeft === 0) this.#grants.delete(grantId);
+  async find(query: Parameters<ThreadStoreGrants['find']>[0]): Promise<StoredGrant[]> {
+    return this.#take(listGrantConditions(query), { order: grantOrder, limit: Infinity });
   }
 
-  async find({
-    agent,
-    toolName,
-    person,
-    at,
-  }: Parameters<ThreadStoreGrants['find']>[0]): Promise<StoredGrant[]> {
-    return [...this.#grants.values()]
-      .filter(
-        (grant) =>
-          grant.agent === agent &&
-          grant.toolName === toolName &&
-          (grant.person === null || grant.person === person) &&
-          isActive(grant, at),
-      )
-      .toSorted(compareAge)
-      .map((grant) => ({ ...grant }));
-  }
-
-  async list({
-    agent,
-    after = '',
-    limit = 100,
-  }: Parameters<ThreadStoreGrants['list']>[0]): Promise<StoredGrant[]> {
-    return [...this.#grants.values()]
-      .filter((grant) => (agent === undefined || grant.agent === agent) && grant.grantId > after)
-      .toSorted((one, other) => (one.grantId < other.grantId ? -1 : 1))
-      .slice(0, limit)
-      .map((grant) => ({ ...grant }));
+  async list(query: Parameters<ThreadStoreGrants['list']>[0]): Promise<StoredGrant[]> {
+    const { where, ...page } = selectGrants(query);
+    return this.#take(where, page);
   }
 
   async revoke(grantId: string): Promise<boolean> {
     return this.#grants.delete(grantId);
   }
-}
 
-function isActive(
-  { expiresAt = Infinity, usesLeft = Infinity }: StoredGrant,
-  at: number,
-  used = 0,
-): boolean {
-  return at < expiresAt && used < usesLeft;
-}
-
-function compareAge(one: StoredGrant, other: StoredGrant): number {
-  return one.createdAt - other.createdAt || (one.grantId < other.grantId ? -1 : 1);
+  #take(where: readonly RowCondition[], page: RowPage): StoredGrant[] {
+    const rows = this.#grants.values();
+    return takePage(rows, { where, ...page }, findGrantReader).map((grant) => ({ ...grant }));
+  }
 }

@@ -14,6 +14,7 @@ import {
   makePageQuery,
   runOnce,
   threadIndexes,
+  threadTable,
 } from './sql/thread-rows.ts';
 import { callHooks, type SqliteHooks } from './sqlite-on/hooks.ts';
 import { makeSqliteDeletion } from './sqlite-on/deletion.ts';
@@ -22,13 +23,10 @@ import type { SqliteDriver } from './sqlite-on/sqlite-driver.ts';
 import {
   appendEntries,
   claimDueThreads,
-  nameGrantColumns,
   parseSqliteEntry,
-  parseThreadRow,
   schemaStatements,
   snapshotRevision,
   selectThread,
-  threadColumns,
 } from './sqlite-on/statements.ts';
 
 export {
@@ -44,15 +42,15 @@ export type { SqliteHooks, SqliteTransaction } from './sqlite-on/hooks.ts';
 export { sqliteSchema } from './sqlite-on/statements.ts';
 
 /** Options of `sqliteStoreOn`. */
-export interface SqliteStoreOnOptions extends SqliteHooks {
-  /** Whether the first use creates missing tables. Default true. To create them in a migration, see `sqliteSchema`. */
+interface SqliteStoreOnOptions extends SqliteHooks {
+  /** True if the first use creates missing tables. Default true. To create them in a migration, see `sqliteSchema`. */
   createSchema?: boolean;
   /**
-   * Whether snapshots are kept, from which long threads open faster. A snapshot is one row that is about as large as the whole thread, and
+   * True if snapshots are kept, from which long threads open faster. A snapshot is one row that is about as large as the whole thread, and
    * some databases limit the size of a row: D1 and Durable Objects to 2 MB. Default false.
    */
   snapshots?: boolean;
-  /** Whether open and decided requests are kept as rows, with a feed of their changes. Default true. The tables are needed all the same. */
+  /** True if open and decided requests are kept as rows, with a feed of their changes. Default true. The tables are needed in any case. */
   requests?: boolean;
 }
 
@@ -83,7 +81,7 @@ export function sqliteStoreOn(
   const deletion = makeSqliteDeletion(ready);
   const head = async (threadId: string): Promise<ThreadSummary | undefined> => {
     const [row] = await ready.query({ text: selectThread, values: [threadId] });
-    return row && parseThreadRow(row);
+    return row && threadTable.parse(row);
   };
   return {
     async read(threadId, afterRevision = 0) {
@@ -107,8 +105,8 @@ export function sqliteStoreOn(
 
     async list(query) {
       const { text, values } = makePageQuery(query);
-      const select = `select ${threadColumns} from holdpoint_threads ${chooseIndex(query)} ${text}`;
-      return (await ready.query({ text: select, values })).map(parseThreadRow);
+      const select = `select ${threadTable.columns} from holdpoint_threads ${chooseIndex(query)} ${text}`;
+      return (await ready.query({ text: select, values })).map(threadTable.parse);
     },
 
     async count(filter, { atMost } = {}) {
@@ -140,7 +138,7 @@ function makeSnapshots(driver: SqliteDriver): ThreadStoreSnapshots {
 
 function makeGrants(driver: SqliteDriver): ThreadStoreGrants {
   return makeSqlGrants(
-    async ({ text, values }) => (await driver.query({ text, values })).map(nameGrantColumns),
+    async ({ text, values }) => driver.query({ text, values }),
     async ({ text, values }) => (await driver.batch([{ text, values }]))[0] ?? [],
   );
 }

@@ -1,4 +1,4 @@
-import type { LogEnd, ThreadNotice, ThreadStore } from '../thread/thread-store.ts';
+import type { LogEnd, StoreNotice, ThreadStore } from '../thread/thread-store.ts';
 import { type SqliteHooks, sqliteSchema, sqliteStoreOn } from './sqlite-on.ts';
 import { SqliteFile } from './sqlite/sqlite-file.ts';
 import { makeNotice, Notices } from './sql/notices.ts';
@@ -9,7 +9,7 @@ export interface SqliteStore extends ThreadStore, Disposable {
    * Reports appends of other processes within about 50 ms. One timer serves all subscribers, and keeps the process alive until the last
    * subscription ends or the store is closed. The listener must not throw.
    */
-  subscribe(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
+  subscribe(listener: (notice?: StoreNotice) => void): () => Promise<void>;
   /**
    * Deletes the thread, overwrites its entries in the file, and empties the write-ahead log; if another process is reading or writing,
    * the log is emptied by the next append or `close`. Because SQLite moves rows, fragments or the thread's id may remain in unused parts
@@ -21,11 +21,11 @@ export interface SqliteStore extends ThreadStore, Disposable {
   close(): void;
 }
 
-/** How a SQLite file is opened. */
-export interface SqliteStoreOptions extends SqliteHooks {
-  /** How long to wait while another process writes, in milliseconds. Default 10,000. */
+/** Options for opening a SQLite file. */
+interface SqliteStoreOptions extends SqliteHooks {
+  /** The time to wait while another process writes, in milliseconds. Default 10,000. */
   busyTimeoutMs?: number;
-  /** Whether open and decided requests are kept as rows, with a feed of their changes. Default true. */
+  /** True if open and decided requests are kept as rows, with a feed of their changes. Default true. */
   requests?: boolean;
 }
 
@@ -102,10 +102,10 @@ export function sqliteStore(
   };
 }
 
-/** How often to check for writes of other processes, in milliseconds. */
+/** The interval between checks for writes of other processes, in milliseconds. */
 const intervalMs = 50;
 
-type Listener = (notice?: ThreadNotice) => void;
+type Listener = (notice?: StoreNotice) => void;
 
 /**
  * The subscribers of a store. They receive notices of its own appends at once, and are called without a notice when another connection has
@@ -138,7 +138,7 @@ class Subscribers {
   }
 
   /** Notifies every subscriber of an append. */
-  notify(notice?: ThreadNotice): void {
+  notify(notice?: StoreNotice): void {
     this.#notices.notify(notice);
   }
 

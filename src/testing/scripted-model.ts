@@ -49,7 +49,7 @@ const usage: Generated['usage'] = {
 };
 
 /** Makes the response to one request: it gets the prompt, oldest message first, and may be async. */
-export type ScriptedReply = (messages: Prompt) => ScriptedStep | PromiseLike<ScriptedStep>;
+type ScriptedReply = (messages: Prompt) => ScriptedStep | PromiseLike<ScriptedStep>;
 
 /**
  * A model for tests that responds with the steps of a script, one per request, with or without streaming (word by word). After the last

@@ -12,12 +12,12 @@ import {
   type EndedRequest,
   computeNextDeadline,
   computeThreadStatus,
-  findDecisionStatus,
 } from './thread-head.ts';
 import { type ThreadJson, convertThreadToJson } from './thread-json.ts';
 import type { ThreadLog } from './thread-log.ts';
 import { listCalls, type ThreadState } from './thread-state.ts';
 import type { ThreadStatus } from './thread-store.ts';
+import { findDecisionStatus, isRequestEvent, readRequestId } from './request-events.ts';
 
 /**
  * A handle on a conversation in the agent's store. A run brings it up to date. Everything that it returns is derived from `events`, and
@@ -38,7 +38,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
     this.#opener = opener;
   }
 
-  /** The log of a handle, for whoever opened it. */
+  /** Reads the log of a handle, for its opener only. */
   static readLog(thread: AgentThread, opener: object): ThreadLog | undefined {
     return #opener in thread && thread.#opener === opener ? thread.#log : undefined;
   }
@@ -48,12 +48,12 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
     return this.#log.state.threadId;
   }
 
-  /** How many events the thread has. */
+  /** The number of events of the thread. */
   get revision(): number {
     return this.#log.revision;
   }
 
-  /** What the thread waits for, as far as this handle has read it. */
+  /** The status of the thread, as far as this handle has read it. */
   get status(): ThreadStatus {
     return computeThreadStatus(this.#log.state.head, this.#now());
   }
@@ -64,19 +64,19 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
   }
 
   /**
-   * When the thread needs a run, in milliseconds since 1970; 0 means now, and `undefined` that it waits for people or the app alone. All
-   * that a scheduler has to do is call `agent.run([], thread, { onlyWhenDue: true })` at this time.
+   * The time when the thread needs a run, in milliseconds since 1970; 0 means now, and `undefined` that it waits only for people or the
+   * app. A scheduler only has to call `agent.run([], thread, { onlyWhenDue: true })` at this time.
    */
   get nextDeadline(): number | undefined {
     return computeNextDeadline(this.#log.state.head);
   }
 
-  /** Why the latest runs failed, and when the run is retried. `undefined` after an input has arrived or a run has succeeded. */
+  /** The failure of the latest runs, with the time of the retry. `undefined` after an input has arrived or a run has succeeded. */
   get failure(): Readonly<RunFailure> | undefined {
     return freezeDeep(this.#log.state.head.failure);
   }
 
-  /** Who called from outside and waits for the outcome, if a gate made the thread; as far as this handle has read it. */
+  /** The caller from outside that waits for the outcome, if a gate made the thread; as far as this handle has read it. */
   get caller(): Readonly<ThreadCaller> | undefined {
     return freezeDeep(this.#log.state.head.caller);
   }
@@ -113,7 +113,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
     );
   }
 
-  /** How the requests that are no longer open were decided, in the order in which they ended. */
+  /** The decisions of the requests that are no longer open, in the order in which they ended. */
   get decisions(): readonly RequestDecision[] {
     return [...this.#log.state.endedRequests.values()].map(describeDecision);
   }
@@ -128,7 +128,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
     return assumeCallType(freezeDeep(listCalls(this.#log.state, this.#now())));
   }
 
-  /** The log, oldest first: who was asked what, who answered, what ran, and how it ended. */
+  /** The events of the log, oldest first: questions, answers, calls and outcomes. */
   get events(): readonly ThreadEvent[] {
     const { events } = this.#log.state;
     if (this.#read?.from !== events || this.#read.events.length !== events.length) {
@@ -138,8 +138,8 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
   }
 
   /**
-   * Reads the log from its beginning and verifies all of it. Opening a long thread verifies only what follows its latest snapshot: the
-   * `events` before that are as the store has them. In a store that keeps requests, those of the thread are compared with the log. Rejects with
+   * Reads the log from its beginning and verifies all of it. Opening a long thread verifies only the events after its latest snapshot:
+   * earlier `events` are as the store has them. In a store that keeps requests, those of the thread are compared with the log. Rejects with
    * `log-tampered` if anything was changed.
    */
   verify(): Promise<void> {
@@ -160,7 +160,7 @@ function assumeCallType(calls: readonly ToolCallRecord[]): readonly ToolCallReco
   return calls;
 }
 
-/** How a request that is no longer open was decided. */
+/** Describes the decision of a request that is no longer open. */
 export function describeDecision(ended: EndedRequest): RequestDecision {
   const { request, response, principal, channel, closedBy } = ended;
   return freezeDeep({
@@ -173,15 +173,12 @@ export function describeDecision(ended: EndedRequest): RequestDecision {
   });
 }
 
-/** How the requests that ended in these events were decided, oldest first. */
+/** Lists the decisions of the requests that ended in these events, oldest first. */
 export function listDecisions(
   { endedRequests }: Readonly<ThreadState>,
   events: readonly ThreadEvent[],
 ): RequestDecision[] {
-  const ids = events.flatMap((event) => {
-    if (event.type === 'request-answered') return event.response.requestId;
-    return event.type === 'request-closed' ? event.requestId : [];
-  });
+  const ids = events.filter((event) => isRequestEvent(event, 'ends')).map(readRequestId);
   return [...new Set(ids)].flatMap((id) => {
     const ended = endedRequests.get(id);
     return ended === undefined ? [] : describeDecision(ended);

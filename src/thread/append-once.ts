@@ -9,11 +9,11 @@ import type {
   ThreadSummary,
 } from './thread-store.ts';
 
-/** What an append writes beside the log; most appends write nothing. */
+/** The writes of an append beside the log; most appends have none. */
 interface Beside {
   /** The changes of the store's standing approvals. */
   grants?: GrantChange[] | undefined;
-  /** The text of the snapshot that the entry tells of. */
+  /** The text of the snapshot that the entry names. */
   snapshot?: string | undefined;
   /** The changes of the rows of requests. */
   requests?: RequestChange[] | undefined;
@@ -26,7 +26,7 @@ interface Append extends Beside {
   summary: ThreadSummary;
 }
 
-/** The last argument of a store's `append`. A store gets none that it does not need. */
+/** Makes the last argument of a store's `append`. A store gets none that it does not need. */
 export function listBeside({ grants, snapshot, requests }: Beside): AppendedBeside[] {
   if (grants === undefined && snapshot === undefined && requests === undefined) return [];
   return [
@@ -39,7 +39,7 @@ export function listBeside({ grants, snapshot, requests }: Beside): AppendedBesi
 }
 
 /**
- * Appends an entry, even if the store's reply is lost. Returns false if somebody else appended first, in which case nothing was written.
+ * Appends an entry, even if the store's reply is lost. Returns false if another process appended first, in which case nothing was written.
  * Throws the store's error if nothing was written, or if that can't be determined.
  */
 export async function appendOnce(
@@ -62,8 +62,8 @@ export async function appendOnce(
 }
 
 /**
- * Whether the entry of a write that failed is stored. The entry is written again, which waits for the first write if that is still in
- * progress: one of the two then fails with a conflict, and the entry that is stored shows which write succeeded.
+ * Checks whether the entry of a write that failed is stored. The entry is written again, which waits for the first write if that is still
+ * in progress: one of the two then fails with a conflict, and the entry that is stored shows which write succeeded.
  */
 async function isStored(
   write: () => Promise<void>,
@@ -88,7 +88,7 @@ function isGrantEnded(error: unknown): boolean {
   return HoldpointError.isInstance(error) && error.code === 'grant-ended';
 }
 
-/** Whether an error means that the log does not end where a store was asked to append or delete. */
+/** Checks whether an error means that the log does not end where a store was asked to append or delete. */
 export function isConflict(error: unknown): boolean {
   return HoldpointError.isInstance(error) && error.code === 'revision-conflict';
 }

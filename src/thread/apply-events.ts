@@ -6,6 +6,7 @@ import { makeEmptyThread, measureThread, type ThreadState } from './thread-state
 import { applyRequestAnswered, applyAnswerDelivered } from './events/answers.ts';
 import { applyCallerChanged } from './events/callers.ts';
 import {
+  applyInputRemade,
   applyCallStarted,
   applyCallDeferred,
   applyCallLost,
@@ -32,8 +33,8 @@ import { applyVoted, applyVoteWithdrawn, applyReassigned } from './events/votes.
 import { HeadDraft, makeTamperedError } from './events/head-draft.ts';
 
 /*
- * How each event changes the head; nothing else changes it. Bundles that never apply events drop this table, as long as nothing here runs
- * when it is loaded.
+ * The change of the head by each event; nothing else changes it. Bundles that never apply events drop this table, as long as nothing here
+ * runs when it is loaded.
  */
 const effects: PerEvent<HeadDraft, void> = {
   'thread-created': applyThreadCreated,
@@ -58,6 +59,7 @@ const effects: PerEvent<HeadDraft, void> = {
   'grant-created': applyGrantCreated,
   'grant-used': applyGrantUsed,
   'grant-revoked': applyGrantRevoked,
+  'input-remade': applyInputRemade,
   'call-started': applyCallStarted,
   'call-deferred': applyCallDeferred,
   'call-lost': applyCallLost,
@@ -119,7 +121,7 @@ export function applyEntry(
   adopt(state, content, head);
 }
 
-/** The head to which the events of a thread, from the first one, add up; none of its messages and calls is past. */
+/** Computes the head from all events of a thread; none of its messages and calls is past. */
 export function replayEvents(events: readonly ThreadEvent[]): ThreadHead {
   const draft = new HeadDraft(makeEmptyThread('').head, new Map());
   applyEvents(draft, events);

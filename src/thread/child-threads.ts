@@ -4,8 +4,8 @@ export function makeChildThreadId(idempotencyKey: string): string {
 }
 
 /**
- * The hash of the entry that proposed the call of a child thread: the key of a call begins with it. `undefined` for the id of a thread that is
- * no child thread.
+ * The hash of the entry that proposed the call of a child thread: the key of a call begins with it. `undefined` for the id of a thread that
+ * is not a child thread.
  */
 export function readParentHash(threadId: string): string | undefined {
   return /^call-([\w-]{43})\.\d+\.\d+$/.exec(threadId)?.[1];

@@ -8,7 +8,7 @@ import type { StepMetadata, SentPart } from './events/steps.ts';
 import type { ThreadEventOf } from './thread-event.ts';
 import type { ThreadState, EventSearch } from './thread-state.ts';
 
-/* The steps of a thread that have finished, derived from its log: what each returned, and what it was sent. */
+/* The finished steps of a thread, derived from its log: the response of each, and the messages that it was sent. */
 
 /**
  * A step of the current turn, derived from the log: the fields of the AI SDK's `StepResult` that the log has. The tokens are those of the
@@ -86,13 +86,13 @@ export function sentMessages(
   return replayEvents(events.slice(0, events.indexOf(event))).newlyPast.messages;
 }
 
-/** A message that a step sent, and where it is recorded. */
+/** A message that a step sent, and the place where it is recorded. */
 export interface SentMessage {
   message: ModelMessage;
   part: SentPart;
 }
 
-/** The messages that the next step sends by default: those that the previous step sent, and what was added to the thread since. */
+/** Lists the messages that the next step sends by default: those of the previous step, and those added to the thread since. */
 export function listNextMessages(log: Log): SentMessage[] {
   const last = log.events.findLast((event) => event.type === 'step-finished');
   const kept = last && listPreparedMessages(log, last);
@@ -100,7 +100,7 @@ export function listNextMessages(log: Log): SentMessage[] {
   return kept ? [...kept, ...history.slice(last?.prepared?.messageCount)] : history;
 }
 
-/** The part of a thread that is needed to derive what was sent. */
+/** The part of a thread from which sent messages are derived. */
 interface Log {
   readonly events: EventSearch;
   readonly messages: readonly ModelMessage[];

@@ -7,7 +7,7 @@ import { parseTaggedJson, toJson } from '../json/tagged-json.ts';
 import { refuseUnreadable, type ThreadEvent, threadEventSchema } from './thread-event.ts';
 import type { LogEnd, LogEntry } from './thread-store.ts';
 
-/** The version of the entries that are written. An entry keeps the version with which it was written. */
+/** The version of the entries that are written. An entry keeps the version with which it was written. See ADR 19. */
 export const entryVersion = 1;
 
 /**
@@ -24,7 +24,7 @@ const entrySchema = z.strictObject({
   hash: z.string(),
 });
 
-/** Where an entry of the log ends, its hash, and the digest of the snapshot of the thread before it. */
+/** The end of an entry of the log, its hash, and the digest of the snapshot of the thread before it. */
 export interface EntryMark {
   revision: number;
   hash: string;
@@ -50,7 +50,7 @@ const endingLength = hashKey.length + hashLength + '"}'.length;
 const snapshotKey = ',"snapshot":"';
 const snapshotLength = snapshotKey.length + hashLength + '"'.length;
 
-/** Where an entry ends, its hash and its snapshot, read from its last characters. What they say is right only if the chain is. */
+/** Reads the end of an entry, its hash and its snapshot from its last characters. They are right only if the chain is. */
 export function readEntryMark({ revision, text }: LogEntry): EntryMark {
   const hash = text.slice(-hashLength - '"}'.length, -'"}'.length);
   const at = text.length - endingLength - snapshotLength;
@@ -59,14 +59,17 @@ export function readEntryMark({ revision, text }: LogEntry): EntryMark {
   return { revision, hash, snapshot };
 }
 
-/** What this process has found out about an entry. */
+/** The facts that this process has found out about an entry. */
 interface EntryFacts {
   content?: EntryContent;
   /** The hash of the entry before it, once it is verified. */
   previous?: string;
 }
 
-/** An entry that can't be changed. What is known of it stays with it, out of others' reach: `memoryStore` returns the same objects again. */
+/**
+ * An entry that can't be changed. Known facts about it are kept with it, out of others' reach: `memoryStore` returns the same objects
+ * again.
+ */
 class SealedEntry implements LogEntry {
   readonly revision: number;
   readonly text: string;
@@ -79,7 +82,7 @@ class SealedEntry implements LogEntry {
     Object.freeze(this);
   }
 
-  /** Where to keep what is known of an entry; nowhere for one that is not sealed. */
+  /** Finds the place for the known facts of an entry; none for an entry that is not sealed. */
   static factsOf(entry: LogEntry): EntryFacts | undefined {
     return #facts in entry ? entry.#facts : undefined;
   }
@@ -110,7 +113,7 @@ export function writeEntry(
   return typeof hash === 'string' ? seal(hash) : hash.then(seal);
 }
 
-/** The entry, sealed. One that is sealed is not copied, so that what was parsed and verified once is not parsed again. */
+/** Seals an entry. A sealed one is not copied, so that it is parsed and verified only once. */
 export function sealEntry(entry: LogEntry): LogEntry {
   return SealedEntry.factsOf(entry) === undefined ? new SealedEntry(entry) : entry;
 }
@@ -149,7 +152,9 @@ function freezeContent(content: EntryContent): EntryContent {
   }
 }
 
-/** Decodes the events of an entry, for tools that read a store. Throws `unsupported-version` and `log-tampered`, as opening a thread does. */
+/**
+ * Decodes the events of an entry, for tools that read a store. Throws `unsupported-version` and `log-tampered`, as opening a thread does.
+ */
 export function eventsOf(entry: LogEntry): readonly ThreadEvent[] {
   return readEntry(entry).events;
 }

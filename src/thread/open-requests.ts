@@ -4,7 +4,7 @@ import type { OpenRequest, ThreadHead } from './thread-head.ts';
 
 type WithRequests = Pick<ThreadHead, 'openRequests'>;
 
-/** The open requests of a head, by what they are looked up by. */
+/** The open requests of a head, by the keys under which they are looked up. */
 interface RequestIndex {
   byId: ReadonlyMap<string, OpenRequest>;
   during: ReadonlyMap<string | undefined, readonly OpenRequest[]>;

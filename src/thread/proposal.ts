@@ -4,7 +4,7 @@ import type { ThreadEvent, ThreadEventOf } from './thread-event.ts';
 import type { ThreadHead } from './thread-head.ts';
 import type { ThreadState } from './thread-state.ts';
 
-/** Whose a thread is: the name of its agent, and the call that the agent works on in it. */
+/** The origin of a thread: the name of its agent, and the call that the agent works on in it. */
 export type ThreadOrigin = Pick<ThreadEventOf<'thread-created'>, 'agent' | 'parent'>;
 
 /** Proposes events, or throws. */
@@ -20,7 +20,7 @@ export class Proposal {
   /** Set while events have been added that `#head` does not have. */
   #draft: HeadDraft | undefined;
 
-  /** A new thread will have this origin. */
+  /** Makes a proposal. A new thread will have this origin. */
   constructor(state: ThreadState, origin: ThreadOrigin = {}) {
     this.state = state;
     this.#origin = origin;
@@ -39,8 +39,8 @@ export class Proposal {
   }
 
   /**
-   * Adds events; a new thread begins with a `thread-created`. None is earlier than the one before it: clocks differ and are set back, and an
-   * event may be older than others of its append. Throws `log-tampered` for an event that can't follow.
+   * Adds events; a new thread begins with a `thread-created`. None is earlier than the one before it: clocks differ and are set back, and
+   * an event may be older than others of its append. Throws `log-tampered` for an event that can't follow.
    */
   add(...added: ThreadEvent[]): void {
     const [first] = added;

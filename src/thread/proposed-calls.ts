@@ -1,4 +1,5 @@
 import type { AssistantModelMessage, ModelMessage } from 'ai';
+import type { JsonTypes } from '../json/json-form.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 
 /** A part of an assistant message. */
@@ -13,11 +14,27 @@ interface CallMarks {
   providerExecuted?: boolean | undefined;
 }
 
+/** A reply of the model, and the original inputs of the calls whose schemas changed them. */
+interface FinishedStep {
+  step: number;
+  message?: ModelMessage | undefined;
+  inputs?: readonly { index: number; given?: unknown; types?: JsonTypes | undefined }[] | undefined;
+}
+
 /**
- * The calls of an assistant message that end here, in order: those that run here, and those that the provider requests approval for.
- * Calls that the provider ran without asking are only part of the message.
+ * The calls of a step that end here, in order: those that run here, and those that the provider requests approval for. Calls that the
+ * provider ran without asking are only part of the message.
  */
-export function listProposedCalls(message: ModelMessage, step: number): ToolCallRecord[] {
+export function listProposedCalls({ step, message, inputs = [] }: FinishedStep): ToolCallRecord[] {
+  const calls = listCallsOf(message, step);
+  for (const { index, given, types } of inputs) {
+    const call = calls[index];
+    if (call !== undefined) Object.assign(call, { given }, types && { inputTypes: types });
+  }
+  return calls;
+}
+
+function listCallsOf(message: ModelMessage | undefined, step: number): ToolCallRecord[] {
   const parts = listAssistantParts(message);
   const proposed = parts.filter((part) => part.type === 'tool-call');
   if (proposed.length === 0) return [];
@@ -54,7 +71,7 @@ export function requestsByCall(
   return new Map(requests.map((request) => [request.toolCallId, request]));
 }
 
-/** Whether a call ends here: because it runs here, or because the provider requests approval for it. */
+/** Checks whether a call ends here: because it runs here, or because the provider requests approval for it. */
 export function endsHere(
   { toolCallId, providerExecuted }: CallMarks,
   requests: ReadonlyMap<string, ProviderRequest>,

@@ -1,8 +1,8 @@
 import type { ThreadEventType } from './thread-event.ts';
 
 /*
- * Events of which only listeners, the log and its audit tell: they change nothing that a person is shown, a span reports, or a replay
- * decides by. A new event that is not listed here has to be handled by each of these.
+ * Events that only listeners, the log and its audit report: they have nothing that a person is shown, and no span, and a replay doesn't use
+ * them. A new event that is not listed here has to be handled by each of these.
  */
 const quietTypes = {
   'thread-created': true,
@@ -23,10 +23,10 @@ const quietTypes = {
   'caller-changed': true,
 } as const satisfies { readonly [TYPE in ThreadEventType]?: true };
 
-/** The type of an event that tells people or traces something. */
+/** The type of an event that people are shown or traces report. */
 export type LoudEventType = Exclude<ThreadEventType, keyof typeof quietTypes>;
 
-/** Whether an event tells people and traces nothing. */
+/** Checks whether an event has nothing for people and traces. */
 export function isQuiet<EVENT extends { type: string }>(
   event: EVENT,
 ): event is EVENT & { type: keyof typeof quietTypes } {

@@ -1,6 +1,6 @@
 import type { ThreadStore } from './thread-store.ts';
 
-/* How long a reading of the store's clock is used, in milliseconds. In that time clocks drift by far less than a lease. */
+/* The time for which a reading of the store's clock is used, in milliseconds. In that time clocks drift by far less than a lease. */
 const readingLastsMs = 60_000;
 
 const clocks = new WeakMap<object, StoreClock>();

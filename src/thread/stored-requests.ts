@@ -8,7 +8,6 @@ import { type Appended, applyEntry } from './apply-events.ts';
 import type { ThreadEvent } from './thread-event.ts';
 import {
   type EndedRequest,
-  findDecisionStatus,
   isSamePlace,
   isStuck,
   needsSettling,
@@ -22,12 +21,16 @@ import type {
   StoredRequest,
   ThreadStoreRequests,
 } from './thread-store-requests.ts';
+import { findDecisionStatus, isRequestEvent, readRequestId } from './request-events.ts';
 
-/* What needs a person, as rows for the store. They are derived from the log alone, so that they can be compared with it and rebuilt from it. */
+/*
+ * Rows of requests, lost calls and stuck threads, for the store. They are derived only from the log, so that they can be compared with it
+ * and rebuilt from it.
+ */
 
 /**
- * What events change in the rows of a thread; `undefined` if nothing. A sub-agent's requests are rows of the outermost thread, which repeats
- * them. Its lost calls are rows of its own thread, in which they are settled.
+ * Lists the changes that events make in the rows of a thread; `undefined` if there are none. A sub-agent's requests are rows of the
+ * outermost thread, which repeats them. Its lost calls are rows of its own thread, in which they are settled.
  */
 export function listRequestChanges(appended: Appended): RequestChange[] | undefined {
   const requests = appended.head.parent === undefined ? compareRequests(appended) : [];
@@ -35,7 +38,7 @@ export function listRequestChanges(appended: Appended): RequestChange[] | undefi
   return changes.length === 0 ? undefined : changes;
 }
 
-/** Adds to `changes` what each append changes that is applied. */
+/** Adds the changes of each applied append to `changes`. */
 export function collectChanges(changes: RequestChange[]): (appended: Appended) => void {
   return (appended) => {
     const changed = listRequestChanges(appended);
@@ -46,7 +49,7 @@ export function collectChanges(changes: RequestChange[]): (appended: Appended) =
 /** A thread's log. */
 type Log = Pick<ThreadState, 'threadId' | 'entries' | 'events'>;
 
-/** What the appends of a log have changed in the rows of its thread, oldest first. */
+/** Lists the changes that the appends of a log have made in the rows of its thread, oldest first. */
 export function replayChanges({ threadId, entries, events }: Log): RequestChange[] {
   const changes: RequestChange[] = [];
   const state = makeEmptyThread(threadId);
@@ -66,7 +69,10 @@ function mapById(changes: readonly RequestChange[]): Map<string, StoredRequest> 
   return new Map(changes.map(({ request }) => [request.requestId, request]));
 }
 
-/** The changes of all appends of a thread, for a store that gets it as a whole: as those of one append; `undefined` if there are none. */
+/**
+ * Joins the changes of all appends of a thread to those of one append, for a store that gets the thread as a whole; `undefined` if there
+ * are none.
+ */
 export function joinChanges(changes: readonly RequestChange[]): RequestChange[] | undefined {
   if (changes.length === 0) return undefined;
   return [...mapById(changes).values()].map((request) => ({
@@ -76,8 +82,8 @@ export function joinChanges(changes: readonly RequestChange[]): RequestChange[] 
 }
 
 /**
- * Compares the rows that a store has of a thread with its log. Resolves with a `log-tampered` that names the first row that is missing, differs,
- * or is not in the log. The text of a decided one may have been erased.
+ * Compares the rows that a store has of a thread with its log. Resolves with a `log-tampered` that names the first row that is missing,
+ * differs, or is not in the log. The text of a decided one may have been erased.
  */
 export async function findRowFault(
   log: Log,
@@ -99,7 +105,7 @@ export async function findRowFault(
   return new HoldpointError('log-tampered', message, { requestId });
 }
 
-/* How many rows are read at a time. */
+/* The number of rows that are read at a time. */
 const pageSize = 500;
 
 async function listStoredRows(
@@ -129,9 +135,12 @@ function compareRequests({ state, events, head }: Appended): RequestChange[] {
     return [];
   }
   const known = new Map(before.openRequests.map((open) => [open.request.requestId, open]));
-  const times = mapEndTimes(newlyPast.requests.size === 0 ? [] : events);
+  /* For a request that was answered and closed, the time when it was closed. */
+  const endTimes = new Map<string, number>();
+  for (const event of events)
+    if (isRequestEvent(event, 'ends')) endTimes.set(readRequestId(event), event.at);
   const closed = [...newlyPast.requests.values()].map((each): RequestChange => {
-    const decision = describeEnd(each, times.get(each.request.requestId));
+    const decision = describeEnd(each, endTimes.get(each.request.requestId));
     return { type: 'closed', request: makeRequestRow(threadId, agent, each, decision) };
   });
   const open = openRequests.flatMap((each): RequestChange[] => {
@@ -146,16 +155,6 @@ function compareRequests({ state, events, head }: Appended): RequestChange[] {
 type Decision = Pick<StoredRequest, 'state' | 'decidedBy' | 'decidedAt'>;
 
 const undecided: Decision = { state: 'open', decidedBy: null };
-
-/** When requests ended, by their ids: of one that was answered and closed, when it was closed. */
-function mapEndTimes(events: readonly ThreadEvent[]): Map<string, number> {
-  const times = new Map<string, number>();
-  for (const event of events) {
-    if (event.type === 'request-closed') times.set(event.requestId, event.at);
-    if (event.type === 'request-answered') times.set(event.response.requestId, event.at);
-  }
-  return times;
-}
 
 function describeEnd(ended: EndedRequest, endedAt = 0): Decision {
   const { cause, principal, closedBy } = ended;
@@ -199,7 +198,7 @@ function makeRequestRow(
   };
 }
 
-/** A lost call or a stuck thread: its row, and whether an event is what ends it. */
+/** A lost call or a stuck thread: its row, and the check for the event that ends it. */
 interface Trouble {
   row: StoredRequest;
   mayEnd: (event: ThreadEvent) => boolean;
@@ -230,7 +229,10 @@ function isTroubled(head: ThreadHead): boolean {
   return head.failure !== undefined || head.calls.some(needsSettling);
 }
 
-/** The lost calls of a thread, and the thread itself if it is stuck, by the ids of their rows. The thread above reports a sub-agent that is stuck. */
+/**
+ * The lost calls of a thread, and the thread itself if it is stuck, by the ids of their rows. The thread above reports a sub-agent that is
+ * stuck.
+ */
 function listTroubles(appended: Appended): Map<string, Trouble> {
   const { head } = appended;
   const lost = head.calls.filter(needsSettling).map((call) => makeLostCall(appended, call));
@@ -265,7 +267,7 @@ function makeTroubleRow(
   trouble: {
     kind: RequestKind;
     toolName: string | null;
-    /** Whether it begins with an event, of which the last one counts: a call can be lost, and a thread be stuck, several times. */
+    /** Checks whether it begins with an event. The last such event counts: a call can be lost, and a thread be stuck, several times. */
     begins: (event: ThreadEvent) => boolean;
     content: object;
   },
@@ -321,10 +323,10 @@ export function toStoredName(name: string): string {
   return makeStorable(name.slice(0, longestName));
 }
 
-/* What databases can have an index for, in characters. */
+/* The longest text that databases can index, in characters. */
 const longestName = 256;
 
-/* What no database takes as text would make the thread impossible to append to. */
+/* Text that no database takes would make the thread impossible to append to. */
 function makeStorable(text: string): string;
 function makeStorable(text: string | undefined): string | null;
 function makeStorable(text: string | undefined): string | null {

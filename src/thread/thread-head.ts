@@ -10,13 +10,13 @@ import type {
 import type { ParentCall } from './events/fields.ts';
 import type { LogEnd, ThreadStatus, ThreadSummary } from './thread-store.ts';
 
-/** Why the latest runs failed. */
+/** The failure of the latest runs. */
 export interface RunFailure {
-  /** How many runs in a row have failed. */
+  /** The number of runs in a row that have failed. */
   failures: number;
   /** The message of the latest failure. */
   error: string;
-  /** When the run is retried, in milliseconds since 1970. Absent: only when the app runs it. */
+  /** The time when the run is retried, in milliseconds since 1970. Absent: only when the app runs it. */
   retryAt?: number | undefined;
 }
 
@@ -31,26 +31,26 @@ export interface OpenRequest {
   step?: number | undefined;
   /** The address at which the tool or sub-agent receives the answer. */
   replyTo?: unknown;
-  /** Whether its reminder is recorded. */
+  /** True if its reminder is recorded. */
   isReminded?: true;
 }
 
 /** A standing approval of the thread that has not ended. */
 interface ThreadGrant {
   grant: Grant;
-  /** How many more calls it decides. Absent: any number, as a snapshot can't express `Infinity`. */
+  /** The number of further calls that it decides. Absent: no limit, as a snapshot can't express `Infinity`. */
   usesLeft?: number | undefined;
 }
 
 /** A request that was answered or closed. */
 export interface EndedRequest extends OpenRequest, Omit<RequestDecision, 'status' | 'request'> {
   response?: UserInputResponseContent;
-  /** Until when an approval can start something, in milliseconds since 1970; afterwards it is asked again. */
+  /** The time until which an approval can start something, in milliseconds since 1970; afterwards it is asked again. */
   startBy?: number;
   cause?: 'expired' | 'cancelled' | 'invalidated';
-  /** The person in whose right it was answered, if somebody else answered it. */
+  /** The person in whose right it was answered, if another person answered it. */
   onBehalfOf?: string | undefined;
-  /** Among those of a custom agent's latest step: a stop holds this approval, and the next step waits until somebody releases it. */
+  /** Among those of a custom agent's latest step: a stop holds this approval, and the next step waits until a person releases it. */
   held?: true | undefined;
 }
 
@@ -71,10 +71,10 @@ type WhoAsked = 'requestedBy' | 'requesters' | 'isAnswered';
 /** The messages, calls and requests that one append made past, and that can't change any more. */
 interface NewlyPast {
   messages: ModelMessage[];
-  /** How many of the thread's earlier messages were retracted. */
+  /** The number of the thread's earlier messages that were retracted. */
   retracted: number;
   calls: ToolCallRecord[];
-  /** By request id. One that was answered and then closed is there as it was closed. */
+  /** The requests, by id. One that was answered and then closed is there as it was closed. */
   requests: Map<string, EndedRequest>;
   toolCallIds: string[];
 }
@@ -88,21 +88,21 @@ export interface ThreadHead {
   parent: ParentCall | undefined;
   /** The principal of the latest message. */
   requestedBy: unknown;
-  /** Who sent the messages that are unanswered, or else were answered last, each once. `null` stands for somebody unknown. */
+  /** The senders of the messages that are unanswered, or else were answered last, each once. `null` stands for an unknown person. */
   requesters: readonly unknown[];
-  /** Whether the model has answered the messages of `requesters`: a later message is not theirs. */
+  /** True if the model has answered the messages of `requesters`: a later message is not theirs. */
   isAnswered: boolean;
-  /** How many steps have finished. */
+  /** The number of finished steps. */
   steps: number;
   /** The progress that a custom agent's latest step returned. */
   progress: unknown;
   /** The requests of a custom agent's latest step that are no longer open, in the order in which they ended. */
   decided: EndedRequest[];
-  /** The run that holds the thread. With `isStopping`, somebody asked it to stop. */
+  /** The run that holds the thread. With `isStopping`, it was asked to stop. */
   run: { runId: string; leaseUntil: number; isStopping?: true } | undefined;
   /** Set if the latest run failed, until an input arrives or a run succeeds. */
   failure: RunFailure | undefined;
-  /** Who called from outside and waits for the outcome. */
+  /** The caller from outside that waits for the outcome. */
   caller: ThreadCaller | undefined;
   /** All calls of the latest step, in the model's order, while one of them is open; otherwise none. */
   calls: ToolCallRecord[];
@@ -113,13 +113,13 @@ export interface ThreadHead {
   unsentAnswers: UnsentAnswer[];
   /** Messages that arrived while calls were open. */
   queuedMessages: ModelMessage[];
-  /** What to restore if messages are retracted: one for each message from the app that has no reply. */
+  /** The states to restore if messages are retracted: one for each message from the app that has no reply. */
   unanswered: readonly BeforeMessage[];
-  /** Whether the model is called next. */
+  /** True if the model is called next. */
   modelIsNext: boolean;
-  /** Whether a person stopped the turn: later results don't make the model next. */
+  /** True if a person stopped the turn: later results don't make the model next. */
   isStopped: boolean;
-  /** Whether the latest run reached its step limit; the app decides whether the turn resumes. */
+  /** True if the latest run reached its step limit; the app decides whether the turn resumes. */
   isOutOfSteps: boolean;
   /** The requests and calls that ended in events which are proposed and not yet appended; empty afterwards. */
   newlyPast: NewlyPast;
@@ -130,17 +130,17 @@ export function makeNewlyPast(): NewlyPast {
   return { messages: [], retracted: 0, calls: [], requests: new Map(), toolCallIds: [] };
 }
 
-/** Whether a run holds the thread. */
+/** Checks whether a run holds the thread. */
 export function isRunning(head: ThreadHead, now: number): boolean {
   return head.run !== undefined && now < head.run.leaseUntil;
 }
 
-/** Whether a call was started and its outcome is unknown. */
+/** Checks whether a call was started and its outcome is unknown. */
 export function isUnfinished({ status }: Pick<ToolCallRecord, 'status'>): boolean {
   return awaitedBy[status] === 'attempt';
 }
 
-/** Whether a lost call waits for a person: it is not recovered by itself. */
+/** Checks whether a lost call waits for a person: it is not recovered by itself. */
 export function needsSettling({
   status,
   recoverAt,
@@ -148,18 +148,18 @@ export function needsSettling({
   return status === 'indeterminate' && recoverAt === undefined;
 }
 
-/** Whether too many runs in a row have failed, and none is in progress: a person or the app has to retry. */
+/** Checks whether too many runs in a row have failed, and none is in progress: a person or the app has to retry. */
 export function isStuck({ run, calls, failure }: ThreadHead): boolean {
   const isFailed = failure !== undefined && failure.retryAt === undefined;
   return isFailed && run === undefined && !calls.some(isUnfinished);
 }
 
-/** Whether a run has not ended but its lease has expired: its process has died or stalled. */
+/** Checks whether a run has not ended but its lease has expired: its process has died or stalled. */
 export function isAbandoned({ run }: ThreadHead, now: number): boolean {
   return run !== undefined && now >= run.leaseUntil;
 }
 
-/** Whether two places are the same call. */
+/** Checks whether two places are the same call. */
 export function isSamePlace(one: CallPlace | undefined, { step, index }: CallPlace): boolean {
   return one?.step === step && one.index === index;
 }
@@ -183,7 +183,7 @@ export function findAwaitedCall(
   return isAwaited && call.attempts === attempted.attempt ? call : undefined;
 }
 
-/** Whether a request or a deferred call has expired; without `expiresAt` it never does. */
+/** Checks whether a request or a deferred call has expired; without `expiresAt` it never does. */
 export function isExpired(
   { expiresAt = Infinity }: { expiresAt?: number | undefined },
   now: number,
@@ -191,23 +191,12 @@ export function isExpired(
   return expiresAt <= now;
 }
 
-/** How a request that is no longer open was decided. */
-export function findDecisionStatus({
-  response,
-  cause,
-}: Pick<EndedRequest, 'response' | 'cause'>): RequestDecision['status'] {
-  /* A closed request may have an answer, which no longer counts. */
-  if (response === undefined || cause !== undefined) return cause ?? 'cancelled';
-  if (response.type === 'question-response') return response.status;
-  return response.approved ? 'approved' : 'rejected';
-}
-
-/** Whether a request of a custom agent's latest step is approved, which the next step would use. */
+/** Checks whether a request of a custom agent's latest step is approved, which the next step would use. */
 export function isUnusedApproval({ response, cause }: EndedRequest): boolean {
   return cause === undefined && response?.type === 'approval-response' && response.approved;
 }
 
-/** Whether a request, or the call during which it is asked, has expired. */
+/** Checks whether a request, or the call during which it is asked, has expired. */
 export function isOverdue(
   head: Pick<ThreadHead, 'calls'>,
   { request, beside }: OpenRequest,
@@ -217,13 +206,13 @@ export function isOverdue(
   return isExpired(request, now) || (call !== undefined && isExpired(call, now));
 }
 
-/** When a reminder of an open request is due; `undefined` for never. A sub-agent reminds of its own requests. */
+/** Computes when a reminder of an open request is due; `undefined` for never. A sub-agent reminds of its own requests. */
 export function computeRemindAt({ request, isReminded, beside }: OpenRequest): number | undefined {
   const isDue = request.type === 'approval-request' && isReminded !== true && beside === undefined;
   return isDue ? request.remindAt : undefined;
 }
 
-/** Whether the outcome of a call ends the turn: the model is not called before the next message. */
+/** Checks whether the outcome of a call ends the turn: the model is not called before the next message. */
 export function endsTurn({ outcome }: Pick<ToolCallRecord, 'outcome'>): boolean {
   return outcome?.status === 'failed' && outcome.endsTurn === true;
 }
@@ -239,8 +228,8 @@ export function computeThreadStatus(head: ThreadHead, now: number): ThreadStatus
 }
 
 /**
- * When the thread needs a run, in milliseconds since 1970; 0 means now, and `undefined` that it waits for people or the app alone. The time
- * is derived from the log, so that it doesn't depend on which worker polls, or how often.
+ * Computes when the thread needs a run, in milliseconds since 1970; 0 means now, and `undefined` that it waits only for people or the app.
+ * The time is derived from the log, so that it doesn't depend on which worker polls, or how often.
  */
 export function computeNextDeadline(head: ThreadHead): number | undefined {
   let next = Infinity;
@@ -288,15 +277,15 @@ export function summarizeThread(
   return summary;
 }
 
-/* What a run of a thread would do next. */
+/* The next act of a thread's run. */
 
-/** Whether the model can be called now: it is next, no call is open, and no request of the latest step, and no approval is held. */
+/** Checks whether the model can be called now: it is next, no call is open, and no request of the latest step, and no approval is held. */
 export function isModelDue({ modelIsNext, calls, openRequests, decided }: ThreadHead): boolean {
   const isWaiting = openRequests.some(({ step }) => step !== undefined) || decided.some(isHeld);
   return modelIsNext && calls.length === 0 && !isWaiting;
 }
 
-/** Whether a person stopped the turn before its reply began, so that it can be resumed: no message of it is lost. */
+/** Checks whether a person stopped the turn before its reply began, so that it can be resumed: no message of it is lost. */
 export function isStoppedBeforeReply({ isStopped, unanswered }: ThreadHead): boolean {
   return isStopped && unanswered.length > 0;
 }
@@ -318,22 +307,22 @@ export function listDueCalls({ calls }: ThreadHead, limit = Infinity): ToolCallR
   return own.slice(0, countFreeSlots({ calls }, limit));
 }
 
-/** How many more calls may start if `limit` may run at once. */
+/** Counts how many more calls may start if `limit` may run at once. */
 export function countFreeSlots({ calls }: Pick<ThreadHead, 'calls'>, limit: number): number {
   return Math.max(0, limit - calls.filter(isUnfinished).length);
 }
 
-/** Whether a call may start and has not: it is approved and not held, or needs no approval and waits for its turn. */
+/** Checks whether a call may start and has not: it is approved and not held, or needs no approval and waits for its turn. */
 export function isUnstarted(call: Pick<ToolCallRecord, 'status' | 'held'>): boolean {
   return awaitedBy[call.status] === 'start' && !isHeld(call);
 }
 
-/** Whether a stop holds what people have approved. */
+/** Checks whether a stop holds what people have approved. */
 export function isHeld({ held }: { held?: true | undefined }): boolean {
   return held === true;
 }
 
-/** Whether all that was decided for a custom agent's next step still is: nothing of it was taken back or held since. */
+/** Checks whether all that was decided for a custom agent's next step still is: nothing of it was taken back or held since. */
 export function keepsDecisions(
   { decided }: Pick<ThreadHead, 'decided'>,
   before: Pick<ThreadHead, 'decided'>,
@@ -341,17 +330,17 @@ export function keepsDecisions(
   return before.decided.every((ended) => decided.includes(ended));
 }
 
-/** Whether a delegated call is due to be resumed at `now`. */
+/** Checks whether a delegated call is due to be resumed at `now`. */
 export function isResumable({ status, resumeAt = Infinity }: ToolCallRecord, now: number): boolean {
   return status === 'deferred' && resumeAt <= now;
 }
 
-/** Whether a call can start, or be resumed at `now`. */
+/** Checks whether a call can start, or be resumed at `now`. */
 export function hasDueCalls(head: ThreadHead, now: number): boolean {
   return listDueCalls(head).length > 0 || head.calls.some((call) => isResumable(call, now));
 }
 
-/** Whether a run would have work: a call to start, one to resume by `now` (default: immediately), an answer to send, or a step. */
+/** Checks whether a run would have work: a call to start, one to resume by `now` (default: immediately), an answer to send, or a step. */
 export function needsRun(head: ThreadHead, now = 0): boolean {
   return isModelDue(head) || head.unsentAnswers.length > 0 || hasDueCalls(head, now);
 }

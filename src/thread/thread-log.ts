@@ -28,7 +28,7 @@ import type { GrantChange, LogEnd, LogEntry, ThreadStore } from './thread-store.
 import { appendTraced } from './tracing/trace-append.ts';
 import { isTraced } from './tracing/trace-operations.ts';
 
-/** How a log reaches its store, and who is notified. */
+/** The store of a log, and the functions that are notified. */
 export interface ThreadLogOptions {
   store: ThreadStore;
   now: () => number;
@@ -36,7 +36,7 @@ export interface ThreadLogOptions {
   origin: ThreadOrigin;
   /** Throws for a thread that belongs to another agent. */
   refuse: (state: Readonly<ThreadState>) => void;
-  /** Whether the log is read from its beginning even if there is a snapshot. */
+  /** True if the log is read from its beginning even if there is a snapshot. */
   ignoresSnapshots?: true;
   /** Called once events are durable and applied. */
   onAppended: (events: readonly ThreadEvent[]) => void;
@@ -45,8 +45,8 @@ export interface ThreadLogOptions {
 }
 
 /**
- * A thread as one process sees it: its state, read from the store, and the only way to append to it. After a concurrent append,
- * what to append is decided again from the newest state.
+ * A thread as one process sees it: its state, read from the store, and the only way to append to it. After a concurrent append, the events
+ * to append are decided again from the newest state. See ADR 2.
  */
 export class ThreadLog {
   readonly state: ThreadState;
@@ -74,8 +74,8 @@ export class ThreadLog {
   }
 
   /**
-   * Reads the log from its beginning, and verifies every entry, the snapshot, and the rows of requests. Throws `log-tampered` if any of it was
-   * changed, `thread-deleted` if it is not the log of this handle.
+   * Reads the log from its beginning, and verifies every entry, the snapshot, and the rows of requests. Throws `log-tampered` if any of it
+   * was changed, `thread-deleted` if it is not the log of this handle.
    */
   async verify(): Promise<void> {
     const { threadId } = this.state;
@@ -91,7 +91,7 @@ export class ThreadLog {
       const compared = whole.revision;
       fault = await findRowFault(whole.state, requests);
       if (fault === undefined) return;
-      /* Somebody may have appended while the rows were read. */
+      /* Another process may have appended while the rows were read. */
       await whole.#checkEnd();
       if (whole.revision === compared) throw fault;
     }
@@ -103,8 +103,8 @@ export class ThreadLog {
   }
 
   /**
-   * Appends what `decide` proposes for the newest state, and returns its events once they are durable. `decide` is called again
-   * after a concurrent append. When it throws, or proposes nothing, nothing is written. A fact is recorded even if the thread now belongs to
+   * Appends the proposal of `decide` for the newest state, and returns its events once they are durable. `decide` is called again after a
+   * concurrent append. When it throws, or proposes nothing, nothing is written. A fact is recorded even if the thread now belongs to
    * another agent.
    */
   async commit(decide: Decide, { isFact = false } = {}): Promise<readonly ThreadEvent[]> {
@@ -133,7 +133,7 @@ export class ThreadLog {
   }
 
   /**
-   * Writes a whole thread that the store does not have, with the snapshot of which its log tells. If this fails, this log must not be used any
+   * Writes a whole thread that the store does not have, with the snapshot that its log names. If this fails, this log must not be used any
    * more.
    */
   async writeWhole(entries: readonly LogEntry[]): Promise<void> {
@@ -228,7 +228,7 @@ export class ThreadLog {
     const known = await readSnapshotState(this.#options.store, this.state.threadId, entries);
     Object.assign(this.state, known);
     await this.#apply(entries.slice(this.state.entries.length));
-    /* The snapshot of which the log tells is not in the store: the next append takes another one. */
+    /* The snapshot that the log names is not in the store: the next append takes another one. */
     if (known === undefined) this.state.snapshotSize = 0;
   }
 
@@ -243,7 +243,7 @@ export class ThreadLog {
     }
   }
 
-  /** Where the next entry goes. */
+  /** The place of the next entry. */
   #end(): LogEnd {
     const { revision, hash } = this.state.entries.at(-1) ?? { revision: 0, hash: '' };
     return { revision, hash };
@@ -265,7 +265,7 @@ export class ThreadLog {
     if (this.#endsAt(stored)) return;
     if (stored.revision > revision) await this.#readNew();
     else if (stored.revision === 0 || (await this.#isReplaced())) throw this.#deleted();
-    /* Somebody may have appended after the summary was read. */
+    /* Another process may have appended after the summary was read. */
     if (stored.revision > revision && stored.revision <= this.revision) return;
     /* Or deleted the thread. */
     if ((await this.#options.store.head(threadId))?.hash !== stored.hash) {
@@ -278,7 +278,7 @@ export class ThreadLog {
     );
   }
 
-  /** Whether the thread was deleted and another one was created with its id. */
+  /** Checks whether the thread was deleted and another one was created with its id. */
   async #isReplaced(): Promise<boolean> {
     const [mark] = this.state.entries;
     const [first] = await this.#options.store.read(this.state.threadId);
@@ -294,7 +294,7 @@ export class ThreadLog {
   }
 }
 
-/** What events change in the store's standing approvals, which are wider than one thread; `undefined` if nothing. */
+/** Lists the changes that events make in the store's standing approvals, which are wider than one thread; `undefined` if there are none. */
 function listGrantChanges(events: readonly ThreadEvent[]): GrantChange[] | undefined {
   const changes: GrantChange[] = [];
   for (const event of events) {

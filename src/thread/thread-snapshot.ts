@@ -9,15 +9,15 @@ import type { EndedRequest, ThreadHead } from './thread-head.ts';
 import { makeEmptyThread, EventList, measureThread, type ThreadState } from './thread-state.ts';
 import type { LogEntry, ThreadStore } from './thread-store.ts';
 
-/* A snapshot is the state of a thread as text. The entry after it records its digest, so the chain of hashes vouches for it. */
+/* A snapshot is the state of a thread as text. The entry after it records its digest, so the chain of hashes vouches for it. See ADR 39. */
 
 /*
- * A snapshot costs as much as the thread is long, so it is written when the thread has grown by an eighth: what an append pays on average
+ * The cost of a snapshot grows with the thread, so it is written when the thread has grown by an eighth: the average cost of an append
  * doesn't depend on the length. Short threads open as fast without one.
  */
 const growth = 1 / 8;
 
-/** Whether a snapshot is to be written with the next append to a thread. */
+/** Checks whether a snapshot is to be written with the next append to a thread. */
 export function isSnapshotDue(
   snapshots: NonNullable<ThreadStore['snapshots']>,
   state: Readonly<ThreadState>,
@@ -28,10 +28,10 @@ export function isSnapshotDue(
 }
 
 /**
- * The version of the snapshots that are written. Raise it with every change of what a snapshot contains, `ThreadHead` above all: a snapshot
- * of another version is not read, and the thread is read whole.
+ * The version of the snapshots that are written. Raise it with every change of a snapshot's content, `ThreadHead` above all: a snapshot of
+ * another version is not read, and the thread is read whole.
  */
-const snapshotVersion = 7;
+const snapshotVersion = 8;
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const isText = (value: unknown): boolean => typeof value === 'string';
@@ -75,10 +75,10 @@ const snapshotSchema = z.strictObject({
   toolCallIds: listOf<string>(isText),
 });
 
-/** What a snapshot contains. */
+/** The content of a snapshot. */
 interface SnapshotContent {
   threadId: string;
-  /** Where the log ends that adds up to it. */
+  /** The end of the log that adds up to it. */
   revision: number;
   hash: string;
   head: Omit<ThreadHead, 'newlyPast'>;
@@ -106,7 +106,7 @@ export async function takeSnapshot(state: Readonly<ThreadState>): Promise<Snapsh
   return { text, digest: await digestSnapshot(text) };
 }
 
-/** How many entries of a log are before the one that tells of the latest snapshot; 0 if none does. */
+/** Counts the entries of a log before the one that names the latest snapshot; 0 if none does. */
 export function countBeforeSnapshot(entries: readonly LogEntry[]): number {
   return Math.max(
     0,
@@ -115,8 +115,8 @@ export function countBeforeSnapshot(entries: readonly LogEntry[]): number {
 }
 
 /**
- * The snapshot of which the next entry of the log tells, made again: of a thread that comes from another store, where it was left behind.
- * `undefined` if the entry tells of none, or if another holdpoint wrote that one in another way.
+ * Makes again the snapshot that the next entry of the log names, for a thread that comes from another store, where it was left behind.
+ * `undefined` if the entry names none, or if another holdpoint wrote that one in another way.
  */
 export async function retakeSnapshot(
   state: Readonly<ThreadState>,
@@ -152,9 +152,9 @@ function makeSnapshotContent({
 }
 
 /**
- * The thread at its snapshot; `undefined` if the store has none, if it is not the one of which the last of these entries tells, or has
- * another version. `entries` are all of the log; the one that tells of the snapshot remains to be verified and applied. Throws
- * `log-tampered` for a snapshot that is vouched for and invalid, or another thread's.
+ * Reads the thread at its snapshot; `undefined` if the store has none, if it is not the one that the last of these entries names, or has
+ * another version. `entries` are all of the log; the one that names the snapshot remains to be verified and applied. Throws `log-tampered`
+ * for a snapshot that is vouched for and invalid, or another thread's.
  */
 export async function readSnapshotState(
   { snapshots }: Pick<ThreadStore, 'snapshots'>,
@@ -211,8 +211,8 @@ function makeSnapshotError(threadId: string): HoldpointError {
 }
 
 /**
- * Compares the latest snapshot of a log with the state that the entries before it add up to. The thread was read without its snapshot. Throws
- * `log-tampered` if they differ.
+ * Compares the latest snapshot of a log with the state that the entries before it add up to. The thread was read without its snapshot.
+ * Throws `log-tampered` if they differ.
  */
 export async function verifySnapshot(
   { threadId, entries, events }: Readonly<ThreadState>,

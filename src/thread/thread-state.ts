@@ -19,17 +19,17 @@ export interface ThreadState {
   head: ThreadHead;
   /** This and the collections below only grow, except that retracted messages leave `messages`. */
   readonly events: EventList;
-  /** Where each entry of the log ends. */
+  /** The ends of the log's entries. */
   readonly entries: EntryMark[];
   readonly messages: ModelMessage[];
   readonly pastCalls: ToolCallRecord[];
   readonly endedRequests: Map<string, EndedRequest>;
   readonly toolCallIds: Set<string>;
-  /** How large the thread was at its latest snapshot; 0 without one. */
+  /** The size of the thread at its latest snapshot; 0 without one. */
   snapshotSize: number;
 }
 
-/** How large a thread is: how many events and messages it has. */
+/** Measures a thread: the number of its events and messages. */
 export function measureThread({
   events,
   messages,
@@ -107,10 +107,17 @@ export function callOfId(
 ): ToolCallRecord {
   const call = listCalls(state, now).find((other) => other.toolCallId === toolCallId);
   if (call !== undefined) return call;
+  const where = adviseWhere(state, 'Its calls are in thread.calls.');
   throw new HoldpointError(
     'not-found',
-    `Thread ${state.threadId} has no call ${toolCallId}. Its calls are in thread.calls.`,
+    `Thread ${state.threadId} has no call ${toolCallId}. ${where}`,
   );
+}
+
+/** Advises where to find what a thread doesn't have: `inThread`, or in another store, if this one doesn't have the thread at all. */
+export function adviseWhere({ head }: Readonly<ThreadState>, inThread: string): string {
+  if (head.created) return inThread;
+  return "The agent's store doesn't have this thread: give the agent the store of the process that asked.";
 }
 
 /** Throws `not-allowed` unless the call has one of `statuses`; `action` describes what they allow. */

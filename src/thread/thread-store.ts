@@ -5,15 +5,15 @@ import type { RequestChange, ThreadStoreRequests } from './thread-store-requests
  * `eventsOf` of `holdpoint/schemas` decodes it.
  */
 export interface LogEntry {
-  /** How many events the thread has after this append, which is the number of the entry's last event, from 1. */
+  /** The number of events of the thread after this append, which is the number of the entry's last event, from 1. */
   readonly revision: number;
-  /** To be stored byte for byte. Column types that rewrite JSON, such as `jsonb`, make the log unreadable. */
+  /** The text to store, byte for byte. Column types that rewrite JSON, such as `jsonb`, make the log unreadable. */
   readonly text: string;
 }
 
 /** The end of a log, which the next entry must follow. */
 export interface LogEnd {
-  /** How many events the log has; 0 for a thread that was never written. */
+  /** The number of events in the log; 0 for a thread that was never written. */
   readonly revision: number;
   /** The hash of its last entry; `''` for a thread that was never written. */
   readonly hash: string;
@@ -30,32 +30,32 @@ export const threadStatuses = [
 ] as const;
 
 /**
- * The status of a thread. `idle`: ready for a message. `waiting`: for an answer, or for a result from outside. `due`: nobody is asked, and its
- * next step needs a run, at once or, after a failed run, at `nextDeadline`. `running`: a run holds it. `indeterminate`: a call was started and
- * its outcome is unknown. `stuck`: too many runs in a row have failed, and the run is not retried.
+ * The status of a thread. `idle`: ready for a message. `waiting`: for an answer, or for a result from outside. `due`: it waits for nobody,
+ * and its next step needs a run, at once or, after a failed run, at `nextDeadline`. `running`: a run holds it. `indeterminate`: a call was
+ * started and its outcome is unknown. `stuck`: too many runs in a row have failed, and the run is not retried.
  */
 export type ThreadStatus = (typeof threadStatuses)[number];
 
-/** What a store knows about a thread without reading its log, for inboxes and workers. */
+/** The facts that a store has about a thread without reading its log, for inboxes and workers. */
 export interface ThreadSummary extends LogEnd {
   /** The id of the thread. */
   threadId: string;
   /** The name of the agent that the thread belongs to; absent for an agent without a name. */
   agent?: string;
-  /** As of the last append. Leases and requests expire without a write: compare `nextDeadline` with the current time. */
+  /** The status as of the last append. Leases and requests expire without a write: compare `nextDeadline` with the current time. */
   status: ThreadStatus;
-  /** How many requests are open. */
+  /** The number of open requests. */
   openRequests: number;
-  /** How many runs in a row have failed; 0 if the last one succeeded. */
+  /** The number of runs in a row that have failed; 0 if the last one succeeded. */
   failures: number;
   /**
-   * When the thread needs a run, in milliseconds since 1970; 0 means now. Absent while it waits for people or the app alone. It is the
-   * earliest time at which a lease, a request or a deferred call expires, a failed run is retried, or a lost call is recovered.
+   * The time when the thread needs a run, in milliseconds since 1970; 0 means now. Absent while it waits only for people or the app. It is
+   * the earliest time at which a lease, a request or a deferred call expires, a failed run is retried, or a lost call is recovered.
    */
   nextDeadline?: number;
   /**
-   * When the last event was appended, in milliseconds since 1970. While a run holds the thread, a store may keep the time since which it has held
-   * it under its present lease.
+   * The time of the last append, in milliseconds since 1970. While a run holds the thread, a store may keep the time when its present lease
+   * began.
    */
   updatedAt: number;
 }
@@ -74,7 +74,7 @@ export interface ThreadFilter {
 
 /** Selects a page of summaries. */
 export interface ThreadQuery extends ThreadFilter {
-  /** By thread id (the default), or by `updatedAt`, where threads that change move between pages. */
+  /** The order: by thread id (the default), or by `updatedAt`, where threads that change move between pages. */
   order?: 'id' | 'newest' | 'oldest';
   /** Only summaries after this one in the order: the last summary of the previous page. */
   after?: Pick<ThreadSummary, 'threadId' | 'updatedAt'>;
@@ -88,7 +88,7 @@ export interface ThreadClaim {
   agent: string | null;
   /** Threads whose `nextDeadline` is before this, in milliseconds since 1970. */
   dueBefore: number;
-  /** Until when other claims don't return these threads, in milliseconds since 1970. */
+  /** The time until which other claims don't return these threads, in milliseconds since 1970. */
   until: number;
   /** The maximum number of threads. */
   limit: number;
@@ -98,6 +98,8 @@ export interface ThreadClaim {
 
 /** Notifies a subscriber of an append. */
 export interface ThreadNotice {
+  /** The type of a notice about an append. */
+  type: 'thread';
   /** The id of the thread. */
   threadId: string;
   /** The name of the agent that the thread belongs to. */
@@ -108,29 +110,27 @@ export interface ThreadNotice {
   requestIds?: readonly string[];
 }
 
-/** What a worker tells the other workers of its agent about its claims. */
+/** A worker's notice to the other workers of its agent about its claims, so that one of them claims a due thread. */
 export interface ClaimNotice {
+  /** The type of a notice from a worker. */
+  type: 'claim';
   /** The name of the agent whose threads the worker runs; absent for an agent without a name. */
   agent?: string;
   /** The id of the worker. */
   worker: string;
   /** The thread that it has claimed, or has tried to claim. Absent when the worker begins or ends, or when only `isFree` has changed. */
   threadId?: string;
-  /** Whether the worker can claim another thread now. */
+  /** True if the worker can claim another thread now. */
   isFree: boolean;
 }
 
-/** How workers on one store tell each other what they claim, so that one of them claims a due thread. Notices may be lost. */
-export interface ThreadStoreClaims {
-  /** Sends a notice to every subscriber, in this and other processes. Does not wait, and ignores errors. */
-  send(notice: ClaimNotice): void;
-  /** Calls `listener` with every notice, also with those that this process sends. Returns a function that ends the subscription. */
-  subscribe(listener: (notice: ClaimNotice) => void): () => Promise<void>;
-}
+/** The notices that a store sends to its subscribers. */
+export type StoreNotice = ThreadNotice | ClaimNotice;
 
 /**
- * Where threads are kept: the interface to implement for a database of your own. `append` must be an atomic compare-and-swap, since
- * that is what makes a call start at most once. `storeConformance` of `holdpoint/testing/store` tests an implementation.
+ * A store of threads: the interface to implement for a database of your own, unless `deriveStore` of `holdpoint/stores/derive` makes it of
+ * your four functions. `append` must be an atomic compare-and-swap: that makes a call start at most once. `storeConformance` of
+ * `holdpoint/testing/store` tests an implementation.
  */
 export interface ThreadStore {
   /** Entries with a revision above `afterRevision` (default 0), oldest first; `[]` for an unknown thread. */
@@ -140,7 +140,7 @@ export interface ThreadStore {
    * when a whole thread is restored. Throws a `HoldpointError` with code `revision-conflict`, and writes nothing, unless the log ends at
    * `expected`. Compare both revision and hash with the stored summary: another thread may have been created under the id of a deleted one.
    *
-   * `beside` is absent for most appends. It is written in the same transaction, and has only what the store has a part for.
+   * `beside` is absent for most appends. It is written in the same transaction, and only has fields for the parts that the store has.
    *
    * Throws a `HoldpointError` with code `grant-ended`, and writes nothing at all, if the log ends at `expected` but a grant of
    * `beside.grants` that is to be used does not exist, has expired, or has no use left, or a grant to be revoked does not exist.
@@ -156,7 +156,7 @@ export interface ThreadStore {
   grants?: ThreadStoreGrants;
   /** Snapshots, from which long threads open faster. Without this property, threads are read whole. */
   snapshots?: ThreadStoreSnapshots;
-  /** The open and decided requests of all threads, and the feed of their changes. Without this property, they are found by thread alone. */
+  /** The open and decided requests of all threads, and the feed of their changes. Without this property, they are only found by thread. */
   requests?: ThreadStoreRequests;
   /** The deletion of many threads at once. Without this property, `deleteThreads` is refused. */
   deletion?: ThreadStoreDeletion;
@@ -165,8 +165,8 @@ export interface ThreadStore {
   /** A page of summaries, for inboxes and operators. */
   list(query: ThreadQuery): Promise<ThreadSummary[]>;
   /**
-   * How many threads a filter selects. With `atMost`, no more than that are counted, which is quick however many there are: for a badge that
-   * says "1,000 or more".
+   * Counts the threads that a filter selects. With `atMost`, no more than that are counted, which is quick however many there are: for a
+   * badge that says "1,000 or more".
    */
   count(filter: ThreadFilter, options?: { atMost?: number }): Promise<number>;
   /**
@@ -183,12 +183,16 @@ export interface ThreadStore {
   /**
    * Calls `listener` after every append, by any process, to a thread that has a `nextDeadline` and is not `running`, and after every append
    * that changes requests. A notice may be lost, for example if a process ends right after its append. It is called without a notice when
-   * any thread may have changed. Returns a function that ends the subscription. If the store can't listen, it throws, or the returned
-   * function rejects at its first call. Without this method, workers and pages that follow a thread poll.
+   * any thread may have changed, and with what is passed to `send`. Returns a function that ends the subscription. If the store can't
+   * listen, it throws, or the returned function rejects at its first call. Without this method, workers and pages that follow a thread
+   * poll.
    */
-  subscribe?(listener: (notice?: ThreadNotice) => void): () => Promise<void>;
-  /** Notices between workers. Without this property, every idle worker claims each thread that `subscribe` reports. */
-  claims?: ThreadStoreClaims;
+  subscribe?(listener: (notice?: StoreNotice) => void): () => Promise<void>;
+  /**
+   * Sends a worker's notice to every subscriber, in this and other processes. Does not wait, and ignores errors; notices may be lost.
+   * Without this method, every idle worker claims each thread that `subscribe` reports.
+   */
+  send?(notice: ClaimNotice): void;
   /**
    * The store's clock, in milliseconds since 1970. Stores that several machines share should have it: leases and deadlines are then
    * safe from differing clocks. Without this method, each process uses its own clock.
@@ -205,8 +209,8 @@ export interface ThreadEnd extends LogEnd {
 /** The deletion of many threads at once: part of the interface for a database of your own. */
 export interface ThreadStoreDeletion {
   /**
-   * The child threads of these threads: those whose id begins with `call-`, the hash of an entry of the thread, and a full stop. The hash is
-   * the 43 characters before the last two of the entry's text.
+   * The child threads of these threads: those whose id begins with `call-`, the hash of an entry of the thread, and a full stop. The hash
+   * is the 43 characters before the last two of the entry's text.
    */
   listChildren(threadIds: readonly string[]): Promise<(ThreadSummary & { parentId: string })[]>;
   /**
@@ -216,16 +220,16 @@ export interface ThreadStoreDeletion {
   delete(groups: readonly (readonly ThreadEnd[])[]): Promise<string[]>;
 }
 
-/** What an append writes beside the log. */
+/** The writes of an append beside the log. */
 export interface AppendedBeside {
-  /** For a store that has `grants`: the standing approvals that are made, used or revoked. */
+  /** The standing approvals that are made, used or revoked, for a store that has `grants`. */
   grants?: readonly GrantChange[];
   /**
-   * For a store that has `snapshots`: replaces the thread's earlier one, and is deleted with the thread. It comes only now and then, to a log
-   * that has entries or with a whole thread, and never together with `grants`.
+   * The snapshot, for a store that has `snapshots`: it replaces the thread's earlier one, and is deleted with the thread. It comes only now
+   * and then, to a log that has entries or with a whole thread, and never together with `grants`.
    */
   snapshot?: string;
-  /** For a store that has `requests`: their changes, at most one for each request, in order. */
+  /** The changes of requests, at most one for each request, in order, for a store that has `requests`. */
   requests?: readonly RequestChange[];
 }
 
@@ -233,7 +237,7 @@ export interface AppendedBeside {
 export interface ThreadStoreSnapshots {
   /** The snapshot that was last appended to a thread, byte for byte; `undefined` if there is none. */
   read(threadId: string): Promise<string | undefined>;
-  /** By how many events and messages a thread grows at least before the next snapshot. Default 64. */
+  /** The minimum number of events and messages by which a thread grows before the next snapshot. Default 64. */
   every?: number;
 }
 
@@ -252,12 +256,12 @@ interface GrantUse {
   type: 'use';
   /** The id of the standing approval. */
   grantId: string;
-  /** When, in milliseconds since 1970. */
+  /** The time, in milliseconds since 1970. */
   at: number;
 }
 
 interface GrantRevocation {
-  /** Deletes it, whatever is left of it. No append revokes one that it creates or uses. */
+  /** Deletes it, with any uses that are left. No append revokes one that it creates or uses. */
   type: 'revoke';
   /** The id of the standing approval. */
   grantId: string;
@@ -275,11 +279,11 @@ export interface StoredGrant {
   person: string | null;
   /** The whole grant as JSON, which a store treats as opaque. */
   text: string;
-  /** When it was made, in milliseconds since 1970. */
+  /** The time when it was made, in milliseconds since 1970. */
   createdAt: number;
-  /** When it ends, in milliseconds since 1970. Absent: never. */
+  /** The time when it ends, in milliseconds since 1970. Absent: never. */
   expiresAt?: number;
-  /** How many more calls it decides, 1 or more. Absent: any number. */
+  /** The number of further calls that it decides, 1 or more. Absent: no limit. */
   usesLeft?: number;
 }
 
@@ -295,7 +299,10 @@ export interface ThreadStoreGrants {
     person: string | null;
     at: number;
   }): Promise<StoredGrant[]>;
-  /** A page of grants by ascending id, expired ones included: those after the id `after`, at most `limit` (default 100), of all agents without `agent`. */
+  /**
+   * A page of grants by ascending id, expired ones included: those after the id `after`, at most `limit` (default 100), of all agents
+   * without `agent`.
+   */
   list(query: { agent?: string | null; after?: string; limit?: number }): Promise<StoredGrant[]>;
   /** Deletes a grant: no later append can use it. Resolves with whether it existed. */
   revoke(grantId: string): Promise<boolean>;

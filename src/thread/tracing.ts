@@ -1,13 +1,12 @@
-/* What the rest of the package may use of `tracing/`: agents report, OpenTelemetry listens. Nothing in `thread` imports this. */
+/* The part of `tracing/` that the rest of the package may use: agents report, OpenTelemetry listens. Nothing in `thread` imports this. */
 export {
-  type CallFacts,
+  type AppendedMessage,
   type InvokedMessage,
   type ModelAnswer,
   type ModelName,
-  readModelName,
   type PromptedMessage,
-  type RequestFacts,
   type TraceMessage,
+  type TraceSubject,
 } from './tracing/trace-message.ts';
 export {
   isTraced,
@@ -17,7 +16,6 @@ export {
   traceFailure,
   traceModel,
   traceRun,
-  tracesModel,
   traceStep,
 } from './tracing/trace-operations.ts';
 export { tracingChannel } from './tracing/tracing-channel.ts';

@@ -4,7 +4,6 @@ import type { AgentResponse } from '../agent/agent-response.ts';
 import type { Agent } from '../agent/agent.ts';
 import {
   delegating,
-  type CallFailure,
   type CheckedAnswers,
   type DelegatedCall,
   makeDelegatedCall,
@@ -12,7 +11,6 @@ import {
   type Delegation,
   type Execution,
   makeFailedExecution,
-  type PassedAnswer,
   type PassedOn,
   type Reassignment,
   type Reporting,
@@ -21,53 +19,50 @@ import {
   type UnstartedApproval,
   type Withdrawal,
 } from '../agent/calls.ts';
-import {
-  requireChildAgent,
-  type ChildThread,
-  openChild,
-  type ParentableAgent,
-  toolsBelow,
-} from '../agent/child-agent.ts';
+import { type AgentDoor, findDoor } from '../agent/agent-door.ts';
+import type { ChildThread } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input.ts';
 import { checkMs } from '../content/check-settings.ts';
 import { readErrorText } from '../content/app-errors.ts';
-import { waitForTimer } from '../content/waiting.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import { makeChildThreadId } from '../thread/child-threads.ts';
-import { type AgentCall, AgentWork, type DelegationOptions, busyMs } from './agent-work.ts';
+import { type AgentCall, AgentWork, type SubAgent, type DelegationOptions } from './agent-work.ts';
 import { commitCancelled, giveUp } from './cancel-delegated.ts';
 import { isPassedOn, passRequestOn, readMirroredRequests, toOwnAnswer } from './mirror-requests.ts';
 
 /** Options of `agentTool`. */
 export interface AgentToolOptions<INPUT> {
-  /** What the sub-agent does: the description that the calling model reads. */
+  /** The description of the sub-agent that the calling model reads. */
   description: string;
   /** The tool's name as shown to people. */
   title?: string;
   /** The schema of the tool's input. Default: `{ prompt: string }`. */
   inputSchema?: FlexibleSchema<INPUT>;
-  /** Makes the sub-agent's message from the input. Called again when the call is resumed; the first message stays. Default: the input's `prompt`. */
+  /**
+   * Makes the sub-agent's message from the input. Called again when the call is resumed; the first message stays. Default: the input's
+   * `prompt`.
+   */
   prompt?: (input: INPUT) => string | ModelMessage;
   /**
-   * Makes the `runtimeContext` that the sub-agent's rules and tools receive. Default: that of the parent's run. Its `approvedBy` is set if a
-   * person approved this call, so that a rule of the sub-agent can take that into account; without such a rule, approving the call approves
-   * no call of the sub-agent. `approvedBy` comes from the log, so it is the same after a crash and in a worker.
+   * Makes the `runtimeContext` that the sub-agent's rules and tools receive. Default: that of the parent's run. Its `approvedBy` is set if
+   * a person approved this call, so that a rule of the sub-agent can take that into account; without such a rule, approving the call
+   * approves no call of the sub-agent. `approvedBy` comes from the log, so it is the same after a crash and in a worker.
    */
   runtimeContext?: (call: AgentCall<INPUT>) => unknown;
   /** Makes the call's output, which must be JSON, from the sub-agent's last response. Default: its `text`. */
   output?: (response: AgentResponse) => unknown;
   /**
-   * How long the sub-agent may take, including the time that people take to answer, in milliseconds. After that it is cancelled, and the
-   * call fails. Default: no limit.
+   * The time that the sub-agent may take, including the time that people take to answer, in milliseconds. After that it is cancelled, and
+   * the call fails. Default: no limit.
    */
   expiresAfterMs?: number;
 }
 
 /** The input of an agent tool that has no `inputSchema`. */
 export interface AgentPrompt {
-  /** What the sub-agent is to do. */
+  /** The task of the sub-agent. */
   prompt: string;
 }
 
@@ -97,13 +92,16 @@ export function agentTool(agent: Agent<never>, options: AgentToolOptions<unknown
     );
   }
   const { description, title, inputSchema = promptSchema, expiresAfterMs } = options;
-  const delegation = new AgentDelegation(requireChildAgent(agent), {
-    agent: name,
-    prompt: options.prompt ?? parsePrompt,
-    output: options.output ?? (({ text }) => text),
-    runtimeContext: options.runtimeContext ?? ((call) => call.runtimeContext),
-    expiresAfterMs: expiresAfterMs && checkMs(expiresAfterMs, 'expiresAfterMs'),
-  });
+  const delegation = new AgentDelegation(
+    { agent, door: requireDoor(agent) },
+    {
+      agent: name,
+      prompt: options.prompt ?? parsePrompt,
+      output: options.output ?? (({ text }) => text),
+      runtimeContext: options.runtimeContext ?? ((call) => call.runtimeContext),
+      expiresAfterMs: expiresAfterMs && checkMs(expiresAfterMs, 'expiresAfterMs'),
+    },
+  );
   const made = tool({
     description,
     ...(title === undefined ? {} : { title }),
@@ -112,6 +110,14 @@ export function agentTool(agent: Agent<never>, options: AgentToolOptions<unknown
     execute: async (input: unknown, { abortSignal }) => delegation.runAtOnce(input, abortSignal),
   });
   return Object.assign(made, { [delegating]: delegation });
+}
+
+/** The door of a sub-agent. Throws a `TypeError` for an agent that this package did not make. */
+function requireDoor(agent: Agent<never>): AgentDoor {
+  const door = findDoor(agent);
+  if (door === undefined)
+    throw new TypeError('agentTool needs an agent made with createAgent or createCustomAgent.');
+  return door;
 }
 
 const promptSchema = z.object({ prompt: z.string().describe('The task for the agent.') });
@@ -123,16 +129,14 @@ function parsePrompt(input: unknown): string {
 /* The number of levels of sub-agents, the outermost agent included. */
 const maximumDepth = 8;
 const maximumErrorLength = 500;
-/* How long to wait before an answer is sent again, in milliseconds. */
-const pauses = [100, 500, 2_000];
 
 /** Delegates the calls of an agent tool: each has a child thread, in which the sub-agent works. */
 class AgentDelegation implements Delegation {
-  readonly #child: ParentableAgent & Agent<never>;
+  readonly #sub: SubAgent;
   readonly #options: DelegationOptions;
 
-  constructor(child: ParentableAgent & Agent<never>, options: DelegationOptions) {
-    this.#child = child;
+  constructor(sub: SubAgent, options: DelegationOptions) {
+    this.#sub = sub;
     this.#options = options;
   }
 
@@ -146,14 +150,14 @@ class AgentDelegation implements Delegation {
 
   async work(called: Tool, record: ToolCallRecord, work: DelegatedWork): Promise<Execution> {
     const call = makeDelegatedCall(work.threadId, record);
-    const fault = this.#whyNot(work.agents);
+    const fault = this.#whyNot(work.agents) ?? this.#whyNotResumed(record);
     if (fault !== undefined) return makeFailedExecution(fault);
     try {
       const child = await this.#open(call, work.agents);
-      const agentWork = new AgentWork(this.#child, child, this.#options);
+      const agentWork = new AgentWork(this.#sub, child, this.#options);
       return await agentWork.execute(call, { tool: called, record }, work);
     } catch (error) {
-      /* Where the work has got to is unknown. It is resumed, like that of a process that died. */
+      /* The progress of the work is unknown. It is resumed, like that of a process that died. */
       const why = `Agent '${this.agent}' could not be reached: ${readErrorText(error)}`;
       return { type: 'lost', error: why.slice(0, maximumErrorLength).toWellFormed() };
     }
@@ -175,7 +179,7 @@ class AgentDelegation implements Delegation {
 
   async stop(call: DelegatedCall, by: AnswerOptions): Promise<void> {
     const { thread } = await this.#open(call);
-    if (thread.revision > 0) await this.#child.stop(thread, by);
+    if (thread.revision > 0) await this.#sub.agent.stop(thread, by);
   }
 
   async approvals(call: DelegatedCall): Promise<readonly UnstartedApproval[]> {
@@ -209,7 +213,7 @@ class AgentDelegation implements Delegation {
   }
 
   definedTools(): ReturnType<Delegation['definedTools']> {
-    return this.#child[toolsBelow]();
+    return this.#sub.door.tools();
   }
 
   async mirror(call: DelegatedCall, shown: ShownRequests): Promise<Reporting> {
@@ -217,42 +221,19 @@ class AgentDelegation implements Delegation {
     return readMirroredRequests(thread, { call, agent: this.agent, shown });
   }
 
-  async send(
-    call: DelegatedCall,
-    answer: PassedAnswer,
-    signal: AbortSignal,
-  ): Promise<CallFailure | undefined> {
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.#sendOnce(call, answer);
-      } catch (error) {
-        if (signal.aborted) throw error;
-        if (HoldpointError.isInstance(error)) {
-          if (isTooLate(error)) throw error;
-          /* The child thread can't be opened: an answer that did not arrive must not count as sent. */
-          return {
-            status: 'failed',
-            error: `The answer could not be sent to agent '${this.agent}': ${error.message}`,
-          };
-        }
-        await waitForTimer(pauses[attempt] ?? busyMs, signal);
-      }
-    }
-  }
-
   async cancel(call: DelegatedCall, reason: string, by: AnswerOptions): Promise<void> {
-    await giveUp(this.#child, (await this.#open(call)).thread, { reason, by });
+    await giveUp(this.#sub.door, (await this.#open(call)).thread, { reason, by });
   }
 
   /** Runs the agent for a loop that can't wait for people. */
   async runAtOnce(input: unknown, abortSignal: AbortSignal | undefined): Promise<unknown> {
-    const thread = await this.#child.thread();
+    const thread = await this.#sub.agent.thread();
     const options = abortSignal === undefined ? {} : { abortSignal };
-    const response = await this.#child.run(this.#options.prompt(input), thread, options);
+    const response = await this.#sub.agent.run(this.#options.prompt(input), thread, options);
     const { status, userInputRequests } = response;
     if (status === 'completed') return this.#options.output(response);
     /* Otherwise somebody could approve work in the child thread after this call has failed. */
-    await giveUp(this.#child, thread, {
+    await giveUp(this.#sub.door, thread, {
       reason: 'The agent was called in a loop that cannot wait.',
     });
     const asks = userInputRequests.map(({ text }) => text).join(' ');
@@ -265,7 +246,7 @@ class AgentDelegation implements Delegation {
 
   async #open(call: DelegatedCall, agents: DelegatedWork['agents'] = []): Promise<ChildThread> {
     const { threadId, toolCallId, idempotencyKey } = call;
-    return this.#child[openChild](makeChildThreadId(idempotencyKey), {
+    return this.#sub.door.openChild(makeChildThreadId(idempotencyKey), {
       threadId,
       toolCallId,
       agents: [...agents],
@@ -281,27 +262,9 @@ class AgentDelegation implements Delegation {
     return `Not run: the path would have more than ${maximumDepth} agents (${path.join(' > ')}).`;
   }
 
-  async #sendOnce(call: DelegatedCall, answer: PassedAnswer): Promise<CallFailure | undefined> {
-    const child = await this.#open(call);
-    try {
-      await this.#respond(child, call, answer);
-    } catch (error) {
-      if (!HoldpointError.isInstance(error) || isTooLate(error)) throw error;
-      return this.#refuse(child, error.message);
-    }
-    const { requestId } = answer.request;
-    if (child.thread.activeRequests.every((open) => open.requestId !== requestId)) return undefined;
-    return this.#refuse(child, `request ${requestId} needs more approvals`);
-  }
-
-  async #respond(
-    child: ChildThread,
-    call: DelegatedCall,
-    { request, response, principal, channel }: PassedAnswer,
-  ): Promise<void> {
-    const own = await this.#ownRequest(child, call, request);
-    const by = { principal, ...(channel === undefined ? {} : { channel }) };
-    await child.respond(toOwnAnswer(response, request, own), by);
+  #whyNotResumed({ agent }: ToolCallRecord): string | undefined {
+    if (agent === undefined || agent.name === this.agent) return undefined;
+    return `Not resumed: agent '${agent.name}' began this call, and the tool now calls agent '${this.agent}'. What was done is in thread ${agent.threadId}.`;
   }
 
   /** The open request of the sub-agent that a request in the parent thread mirrors. Throws `answer-mismatch` for another one. */
@@ -319,17 +282,4 @@ class AgentDelegation implements Delegation {
       { requestId },
     );
   }
-
-  async #refuse(child: ChildThread, why: string): Promise<CallFailure> {
-    await giveUp(this.#child, child.thread, { reason: 'The answer could not be sent.' });
-    return {
-      status: 'failed',
-      error: `The answer could not be sent to agent '${this.agent}': ${why}`,
-    };
-  }
-}
-
-/* The request already has an answer, or is closed. */
-function isTooLate({ code }: HoldpointError): boolean {
-  return code === 'already-answered' || code === 'request-closed';
 }

@@ -7,7 +7,8 @@ import {
   type Execution,
   makeOutcome,
 } from '../agent/calls.ts';
-import type { ChildThread, ParentableAgent } from '../agent/child-agent.ts';
+import type { AgentDoor } from '../agent/agent-door.ts';
+import type { ChildThread } from '../agent/child-agent.ts';
 import type { AnswerOptions } from '../agent/input.ts';
 import { readErrorText } from '../content/app-errors.ts';
 import type { ToolCallRecord, WorkingAgent, CallPlace } from '../content/tool-call.ts';
@@ -19,7 +20,13 @@ import type { ThreadEvent } from '../thread/thread-event.ts';
 import { type EndedRequest, isSamePlace, callAt, needsSettling } from '../thread/thread-head.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import { giveUp } from './cancel-delegated.ts';
-import { isEnded, mayStandAbove, readMirroredRequests, reportDuring } from './mirror-requests.ts';
+import {
+  endsRequest,
+  isEnded,
+  mayStandAbove,
+  readMirroredRequests,
+  reportDuring,
+} from './mirror-requests.ts';
 
 /** The checked options of an agent tool. */
 export interface DelegationOptions {
@@ -38,31 +45,35 @@ export interface DelegationOptions {
 export interface AgentCall<INPUT> {
   /** The input of the call. */
   input: INPUT;
-  /** The `runtimeContext` of the parent's run; `undefined` in a worker, and where somebody other than the requesters continues the turn. */
+  /** The `runtimeContext` of the parent's run; `undefined` in a worker, and where another person than the requesters continues the turn. */
   runtimeContext: unknown;
-  /** The person who approved this call, and the channel; `undefined` if nobody was asked. */
+  /** The person who approved this call, and the channel; `undefined` if it needed no answer. */
   approvedBy: AnswerOptions | undefined;
 }
 
-/* How often a sub-agent is checked that another process runs, or whose request has ended in the parent thread only, in milliseconds. */
-export const busyMs = 5_000;
-/* How often a sub-agent is checked that waits for something other than people, in milliseconds. */
+/*
+ * The interval of checks of a sub-agent that another process runs, or whose request has only ended in the parent thread, in milliseconds.
+ */
+const busyMs = 5_000;
+/* The interval of checks of a sub-agent that waits for something other than people, in milliseconds. */
 const checkMs = 60_000;
 /** A function of the app threw. Only another version of the app can continue the work. */
 class Unusable extends Error {}
 
+/** A sub-agent, with its door. */
+export interface SubAgent {
+  readonly agent: Agent<never>;
+  readonly door: AgentDoor;
+}
+
 /** A sub-agent's work on one delegated call, in the child thread. */
 export class AgentWork {
-  readonly #agent: Agent<never> & ParentableAgent;
+  readonly #sub: SubAgent;
   readonly #child: ChildThread;
   readonly #options: DelegationOptions;
 
-  constructor(
-    agent: Agent<never> & ParentableAgent,
-    child: ChildThread,
-    options: DelegationOptions,
-  ) {
-    this.#agent = agent;
+  constructor(sub: SubAgent, child: ChildThread, options: DelegationOptions) {
+    this.#sub = sub;
     this.#child = child;
     this.#options = options;
   }
@@ -75,20 +86,26 @@ export class AgentWork {
   ): Promise<Execution> {
     const result = await this.#result(call, record, work);
     const { agent } = this.#options;
+    const { toolCallId } = call;
     const shown = work.shown();
     const requests = await readMirroredRequests(this.#child.thread, { call, agent, shown });
     switch (result.status) {
       case 'failed':
         return { type: 'ended', outcome: { status: 'failed', error: result.error }, requests };
       case 'succeeded':
-        return { type: 'ended', outcome: await makeOutcome(tool, record, result.output), requests };
+        return {
+          type: 'ended',
+          outcome: await makeOutcome(tool, { toolCallId, input: work.input }, result.output),
+          requests,
+        };
       case 'waiting':
         return {
           type: 'delegated',
-          events: (proposal, at) => [
-            ...requests(proposal, at),
-            makeWaitEvent(proposal, record, { name: agent, ...result }, at),
-          ],
+          events: (proposal, at) => {
+            const repeated = requests(proposal, at);
+            const wait = { name: agent, ...result };
+            return [...repeated, makeWaitEvent({ proposal, repeated }, record, wait, at)];
+          },
         };
     }
   }
@@ -137,11 +154,10 @@ export class AgentWork {
     record: ToolCallRecord,
     { work, abortSignal }: { work: DelegatedWork; abortSignal: AbortSignal },
   ): Promise<AgentResponse> {
-    const { input } = call;
-    const { principal, requesters, cause, approval, runtimeContext: given } = work;
+    const { input, principal, requesters, cause, approval, runtimeContext: given } = work;
     const { agent, prompt, runtimeContext: contextOf } = this.#options;
     const { thread } = this.#child;
-    /* A call of the sub-agent was lost below. A run without input looks again at once: somebody may have settled that call. */
+    /* A call of the sub-agent was lost below. A run without input checks again at once: a person may have settled that call. */
     const isLostBelow = thread.calls.some(
       ({ status, agent: below }) => status === 'deferred' && below?.lostCalls !== undefined,
     );
@@ -157,7 +173,7 @@ export class AgentWork {
     const first = callAppFunction('prompt', () => prompt(input));
     const messageId = 'call';
     const above = mayStandAbove(work.mayStand, call, agent);
-    return reportDuring(this.#agent, this.#child, report, async () =>
+    return reportDuring(this.#sub.agent, this.#child, report, async () =>
       isLostBelow
         ? this.#child.run([], options, requesters, cause, above)
         : this.#child.run(first, { ...options, messageId, principal }, requesters, cause, above),
@@ -192,7 +208,7 @@ export class AgentWork {
     }
   }
 
-  /** The sub-agent's run failed. The child thread says when it is retried; without that, the state of the work is unknown. */
+  /** Handles a failed run of the sub-agent. The child thread has the time of the retry; without it, the state of the work is unknown. */
   async #afterFailure(error: unknown): Promise<DelegatedResult> {
     const { failure, revision } = this.#child.thread;
     const isRefused = HoldpointError.isInstance(error) && revision === 0;
@@ -208,13 +224,13 @@ export class AgentWork {
 
   /**
    * Ends the work, unless a person stopped it and the sub-agent's requests are open or approved: a stop ends no request and undoes no
-   * approval, and the answer, or who releases the approval, resumes the work.
+   * approval, and the answer, or the release of the approval, resumes the work.
    */
   async #stop(why: string, work: DelegatedWork): Promise<DelegatedResult> {
     const { thread } = this.#child;
     const by = work.stoppedBy();
     if (by === undefined || thread.revision === 0) return this.#fail(why, by);
-    await this.#agent.stop(thread, by);
+    await this.#sub.agent.stop(thread, by);
     /* A stopped thread that is due has calls of its own sub-agents, which end or wait in a run. */
     if (thread.nextDeadline === 0) await this.#child.run([], {}, work.requesters, work.cause);
     const approvals = await this.#child.approvals();
@@ -225,7 +241,7 @@ export class AgentWork {
   /** Ends the work: no request of the sub-agent stays open, and no approved call starts afterwards. */
   async #fail(why: string, by?: AnswerOptions): Promise<DelegatedResult> {
     const reason = 'The call in the parent thread has failed.';
-    await giveUp(this.#agent, this.#child.thread, { reason, by });
+    await giveUp(this.#sub.door, this.#child.thread, { reason, by });
     const { id, calls } = this.#child.thread;
     const lost = calls
       .filter(({ status }) => status === 'indeterminate')
@@ -237,7 +253,10 @@ export class AgentWork {
     return { status: 'failed', error: `Agent '${this.#options.agent}' ${why}${note}` };
   }
 
-  /** Whether a request is still open that the parent thread has closed as answered, such as after its thread was restored from a backup. */
+  /**
+   * Checks whether a request is still open that the parent thread has closed as answered, such as after its thread was restored from a
+   * backup.
+   */
   async #isUndecided(work: DelegatedWork): Promise<boolean> {
     const { thread } = this.#child;
     const isAnswered = (): boolean =>
@@ -254,7 +273,7 @@ export class AgentWork {
       ({ status, agent }) =>
         status === 'indeterminate' || (status === 'deferred' && agent === undefined),
     );
-    const dueMs = (thread.nextDeadline ?? Infinity) - this.#agent.now();
+    const dueMs = (thread.nextDeadline ?? Infinity) - this.#sub.agent.now();
     const resumeAfterMs = Math.max(
       Math.min(dueMs, isElsewhere ? checkMs : Infinity, within),
       atLeast,
@@ -269,7 +288,7 @@ export class AgentWork {
   }
 }
 
-/** What a function of the app makes. */
+/** Calls a function of the app. */
 function callAppFunction<MADE>(what: string, make: () => MADE): MADE {
   try {
     return make();
@@ -278,7 +297,7 @@ function callAppFunction<MADE>(what: string, make: () => MADE): MADE {
   }
 }
 
-/** Who approved a call. */
+/** Finds the person who approved a call. */
 function findApprover(approval: EndedRequest | undefined): AnswerOptions | undefined {
   const { response, principal, channel } = approval ?? {};
   const isApproved = response?.type === 'approval-response' && response.approved;
@@ -297,7 +316,10 @@ function listLostCalls(
   return [{ agent, threadId: thread.id, toolCallId, toolName }];
 }
 
-/** Whether the log says that a call is lost. Before that, a call whose run has lost its lease is shown as indeterminate, without `recoverAt`. */
+/**
+ * Checks whether the log says that a call is lost. Before that, a call whose run has lost its lease is shown as indeterminate, without
+ * `recoverAt`.
+ */
 function isRecordedAsLost({ events }: AgentThread, call: ToolCallRecord): boolean {
   const last = events.findLast(
     (event) =>
@@ -312,7 +334,7 @@ type DelegatedResult =
   | { status: 'failed'; error: string }
   | ({ status: 'waiting' } & DelegatedWait);
 
-/** What a delegated call waits for: for people, or for `resumeAfterMs`, 0 to be resumed immediately. A duration, because clocks may differ. */
+/** The wait of a delegated call: for people, or for `resumeAfterMs`, 0 to be resumed immediately. A duration, because clocks may differ. */
 interface DelegatedWait {
   threadId: string;
   lostCalls: NonNullable<WorkingAgent['lostCalls']>;
@@ -323,20 +345,15 @@ interface DelegatedWait {
 
 /** The event of a delegated call that waits: when it is resumed. */
 function makeWaitEvent(
-  proposal: Proposal,
+  { proposal, repeated }: { proposal: Proposal; repeated: readonly ThreadEvent[] },
   call: ToolCallRecord,
   { name, threadId, lostCalls, asked, resumeAfterMs }: DelegatedWait & { name: string },
   at: number,
 ): ThreadEvent {
-  const { head, state } = proposal;
   const place = { step: call.step, index: call.index };
-  /* The request ended while the agent stopped to wait: its answer was sent, or it was cancelled. */
-  const isNews = asked.some(
-    (request) =>
-      isEnded(proposal, request) &&
-      !head.unsentAnswers.some((unsent) => unsent.request.requestId === request.requestId) &&
-      hasEndedSince(state, place, request),
-  );
+  const sinceStart = [...listSinceStart(proposal.state, place), ...repeated];
+  /* A request ended while the agent stopped to wait: here, or below, read after `asked` was. */
+  const isNews = asked.some((request) => sinceStart.some((event) => endsRequest(event, request)));
   const isStale = asked.length > 0 && asked.every((request) => isEnded(proposal, request));
   const after = isNews ? 0 : Math.min(resumeAfterMs ?? Infinity, isStale ? busyMs : Infinity);
   const agent = { name, threadId, ...(lostCalls.length > 0 ? { lostCalls: [...lostCalls] } : {}) };
@@ -350,19 +367,13 @@ function makeWaitEvent(
   };
 }
 
-/** Whether a request ended after the call was last started: its answer was sent, or it was closed. */
-function hasEndedSince(
+/** Lists the events that were recorded after a call was last started. */
+function listSinceStart(
   { events }: Readonly<ThreadState>,
   place: CallPlace,
-  { requestId }: UserInputRequest,
-): boolean {
+): readonly ThreadEvent[] {
   const started = events.findLastIndex(
     (event) => event.type === 'call-started' && isSamePlace(event, place),
   );
-  const ended = events.findLastIndex(
-    (event) =>
-      (event.type === 'answer-delivered' || event.type === 'request-closed') &&
-      event.requestId === requestId,
-  );
-  return ended > started;
+  return events.slice(started + 1);
 }

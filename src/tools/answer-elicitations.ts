@@ -5,8 +5,8 @@ import { SerialWork } from '../content/waiting.ts';
 import { type ElicitingAgent, Elicitations } from './ask-elicitations.ts';
 import { ElicitationRefused, type ElicitationResult } from './elicitation.ts';
 
-/** What `answerElicitations` needs of a client of `@ai-sdk/mcp`. */
-export interface ElicitingClient<SCHEMA> {
+/** The part of a client of `@ai-sdk/mcp` that `answerElicitations` needs. */
+interface ElicitingClient<SCHEMA> {
   /** Registers the handler of elicitations. */
   onElicitationRequest: (
     schema: SCHEMA,
@@ -17,7 +17,7 @@ export interface ElicitingClient<SCHEMA> {
 }
 
 /** Options of `answerElicitations`. */
-export interface ElicitationOptions<SCHEMA> {
+interface ElicitationOptions<SCHEMA> {
   /** The `ElicitationRequestSchema` of `@ai-sdk/mcp`, by which the client knows the request. */
   schema: SCHEMA;
   /** The client's tools. */
@@ -27,12 +27,13 @@ export interface ElicitationOptions<SCHEMA> {
 }
 
 /**
- * Asks people what an MCP server asks during its calls (elicitation), and returns the tools for the agent. The question is in the thread, beside
- * the running call, and is answered like any other; the server then gets the answer, checked and with the types that it asked for.
+ * Passes the questions that an MCP server asks during its calls (elicitation) to people, and returns the tools for the agent. The question
+ * is in the thread, beside the running call, and is answered like any other; the server then gets the answer, checked and with the types
+ * that it asked for.
  *
- * The protocol does not say which call asks, so one call of the client runs at a time. If the process dies while a question is open, the call's
- * outcome is unknown, and its question is closed. What a form can't ask (nested properties, unknown formats, more than 20
- * properties) is refused, and the server is told why.
+ * The protocol does not say which call asks, so one call of the client runs at a time. If the process dies while a question is open, the
+ * call's outcome is unknown, and its question is closed. A form with nested properties, unknown formats or more than 20 properties is
+ * refused, and the server is told why.
  *
  * @example
  * const client = await createMCPClient({ transport, capabilities: { elicitation: {} } });

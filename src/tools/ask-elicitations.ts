@@ -7,7 +7,7 @@ import { SerialWork } from '../content/waiting.ts';
 import { HoldpointError } from '../errors.ts';
 import { ElicitationRefused, type ElicitationResult, readElicitation } from './elicitation.ts';
 
-/** What elicitations need of an agent. */
+/** The part of an agent that elicitations need. */
 export type ElicitingAgent = Pick<Agent, 'thread' | 'requestAnswer' | 'now'>;
 
 /** An elicitation during a running call. */
@@ -23,7 +23,8 @@ export interface Elicitation {
 }
 
 /**
- * Asks people what MCP servers ask during calls that run in this process. `receiver` must be the answer receiver of the tools whose calls ask.
+ * Passes the questions of MCP servers, during calls that run in this process, to people. `receiver` must be the answer receiver of the
+ * tools whose calls ask.
  */
 export class Elicitations {
   readonly #agent: () => ElicitingAgent;
@@ -102,13 +103,13 @@ export class Elicitations {
   }
 }
 
-/** What no question can ask, such as a pattern that may take for ever, is the server's mistake. */
+/** Refuses what no question can ask, such as a number whose minimum is above its maximum: the server's mistake. */
 function refuseUnaskable(error: unknown): never {
   const isUnaskable = HoldpointError.isInstance(error) && error.code === 'invalid-input';
   throw isUnaskable ? new ElicitationRefused(error.message, { cause: error }) : error;
 }
 
-/** How a question ended, if it did: with an answer, or closed without one. */
+/** Finds the end of a question, if it has ended: an answer, or a closing without one. */
 function findEnd(
   events: readonly ThreadEvent[],
   requestId: string,

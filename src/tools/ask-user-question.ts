@@ -208,7 +208,7 @@ function parseSelectedIds(
   if (field === undefined)
     throw makeAnswerError(request, `there is no header ${JSON.stringify(key)}.`);
   const labels = field.max > 1 ? answer.split(', ') : [answer];
-  /* Of two with one label the first counts. */
+  /* Of two options with the same label, the first counts. */
   const ids = new Map(field.options.map((each) => [each.label, each.id] as const).toReversed());
   return labels.map((each) => {
     const id = ids.get(each);

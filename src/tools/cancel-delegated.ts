@@ -8,18 +8,17 @@ import {
 } from '../agent/calls.ts';
 import type { AnswerOptions } from '../agent/input.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
-import { findEventRequestId } from './mirror-requests.ts';
+import { findEventRequestId } from '../thread/request-events.ts';
 import { callAt, isSamePlace } from '../thread/thread-head.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
-import type { Agent } from '../agent/agent.ts';
-import { cancelForParent, type ParentableAgent } from '../agent/child-agent.ts';
+import type { AgentDoor } from '../agent/agent-door.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 
 /** Because of a concurrent append, the input now ends a delegated call whose sub-agent was not cancelled. */
 class NotCancelled extends Error {}
 
-/** A delegated call that ends, and who ends it, where a person does. */
+/** A delegated call that ends, and the person who ends it, if one does. */
 interface EndedCall {
   call: ToolCallRecord;
   by: AnswerOptions;
@@ -52,7 +51,7 @@ export async function commitCancelled(
   }
 }
 
-/** Cancels a call's sub-agent. The result repeats which of its requests were answered before that: those were not cancelled. */
+/** Cancels a call's sub-agent. The result repeats the requests that were answered before: these were not cancelled. */
 async function cancelBelow(
   tools: ToolSet,
   { threadId, head }: Readonly<ThreadState>,
@@ -86,13 +85,13 @@ function listEndedDelegatedCalls(
 }
 
 /**
- * Cancels a sub-agent's requests and unstarted calls in a thread, and stops its run. Asks nobody: whoever ends the call was allowed to, and
- * `by` names them where it is a person.
+ * Cancels a sub-agent's requests and unstarted calls in a thread, and stops its run. It checks no rights: the end of the call was allowed,
+ * and `by` names the person who ended it, if it was one.
  */
 export async function giveUp(
-  agent: Agent<never> & ParentableAgent,
+  door: AgentDoor,
   thread: AgentThread,
   { reason, by = {} }: { reason: string; by?: AnswerOptions | undefined },
 ): Promise<void> {
-  if (thread.revision > 0) await agent[cancelForParent](thread, { reason, by });
+  if (thread.revision > 0) await door.cancelForParent(thread, { reason, by });
 }

@@ -17,7 +17,7 @@ export interface ElicitationResult {
   content?: Record<string, string | number | boolean | string[]>;
 }
 
-/** Why an elicitation is refused, for its server. */
+/** The refusal of an elicitation, with the reason for its server. */
 export class ElicitationRefused extends Error {
   /** The name of the class. */
   override readonly name = 'ElicitationRefused';
@@ -25,7 +25,7 @@ export class ElicitationRefused extends Error {
   readonly code = -32_602;
 }
 
-/** An elicitation as a question, and how an answer to it is read. */
+/** An elicitation as a question, and the reader of its answer. */
 interface AskedElicitation {
   question: Question;
   toResult: (response: QuestionResponseContent) => ElicitationResult;
@@ -36,7 +36,7 @@ const mostOptions = 100;
 const longestText = 4_000;
 const longestRequest = 65_536;
 
-/* Made at the first use. Whatever is not named here could change what an answer must be, so it is refused. */
+/* Made at the first use. Anything not named here could change the form of a valid answer, so it is refused. */
 const readSchemas = makeOnce(() => {
   const text = z.string().max(longestText);
   const count = z.int().min(0).max(longestText).optional();
@@ -131,7 +131,7 @@ export function readElicitation(params: unknown, server?: string): AskedElicitat
   throw new ElicitationRefused(`The mode ${JSON.stringify(mode.slice(0, 40))} is not supported.`);
 }
 
-/* A line of the server's could pass for one of ours, such as the host of an address. */
+/* A line of the server could imitate one of ours, such as the host of an address. */
 function quoteMessage(introduction: string, message: string): string {
   const lines = message.split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/);
   if (lines.length === 1) return `${introduction} ${message}`;
@@ -209,7 +209,7 @@ function parseVisit(url: string | undefined): URL {
   return address;
 }
 
-/* An answer is always picked: one that nobody gave, such as of a form with nothing but suggestions, must not count as consent. */
+/* An answer is always picked: a form with only suggestions, which nobody has answered, must not count as consent. */
 function makeReply(label: string, key: string): QuestionField {
   const options = [
     { id: 'accept', label },
@@ -254,7 +254,7 @@ function makeField(key: string, property: Property, required: boolean): Question
   }
   return {
     key,
-    label,
+    label: `${label}${describePattern(property)}`,
     options: [],
     min: 0,
     max: 0,
@@ -291,15 +291,20 @@ type PlainText = Exclude<
   { enum: string[] } | { oneOf: object[] }
 >;
 
+/* A server checks its own pattern: here that could take forever. With a format, the pattern would only repeat it. */
+function describePattern(property: TextProperty): string {
+  if (property.type !== 'string' || property.format !== undefined) return '';
+  return property.pattern === undefined ? '' : ` (must match ${property.pattern})`;
+}
+
 function makeTextSchema({
   title: _title,
   description: _description,
   ...schema
 }: TextProperty): FieldSchema {
   if (schema.type === 'string') {
-    /* The format says it already. The server's own expression for it may be one that can't be matched in linear time. */
     const { pattern: _pattern, ...plain } = schema;
-    return schema.format === undefined ? schema : plain;
+    return plain;
   }
   /* Schemas made by programs name the limits of a whole number. */
   const { minimum, maximum, ...plain } = schema;

@@ -3,22 +3,10 @@ import { askUserQuestion } from './ask-user-question.ts';
 import { askQuestion } from './interaction-tools.ts';
 import { userChoice } from './user-choice.ts';
 
-export {
-  type AnswerReceiver,
-  type AnswerToTool,
-  type CallFailure,
-  type DroppedCall,
-  receiveAnswers,
-  type SendOptions,
-} from '../agent/calls.ts';
+export { type AnswerReceiver, receiveAnswers } from '../agent/calls.ts';
 export { type AgentPrompt, agentTool, type AgentToolOptions } from './agent-tool.ts';
 export type { AgentCall } from './agent-work.ts';
-export {
-  answerElicitations,
-  type ElicitationOptions,
-  type ElicitingClient,
-} from './answer-elicitations.ts';
-export type { ElicitingAgent } from './ask-elicitations.ts';
+export { answerElicitations } from './answer-elicitations.ts';
 export type { ElicitationResult } from './elicitation.ts';
 export {
   type AskUserQuestionRequest,
@@ -46,7 +34,7 @@ export {
   mcpToolApproval,
   type McpToolApprovalOptions,
 } from './mcp-tool-approval.ts';
-export { questionTool, type QuestionToolOptions } from './question-tool.ts';
+export { questionTool } from './question-tool.ts';
 export { choiceText, type UserChoice, userChoice, type UserChoiceOptions } from './user-choice.ts';
 
 /**

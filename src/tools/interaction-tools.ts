@@ -14,11 +14,11 @@ import {
   questionTool,
 } from './question-tool.ts';
 
-/** What an app adds to the interactions of a tool. The model sees none of it. */
+/** Options that an app adds to the interactions of a tool. The model sees none of them. */
 export interface InteractionOptions {
   /** The id of the preselected option. A preselection is not an answer. */
   defaultOptionId?: string;
-  /** How long the question can be answered, in milliseconds. Default: no limit. */
+  /** The time in which the question can be answered, in milliseconds. Default: no limit. */
   timeoutMs?: number;
   /** Correlates the questions of a longer flow. */
   continuationId?: string;
@@ -66,7 +66,7 @@ export function interactionTools(options: InteractionOptions = {}): {
 }
 
 /**
- * `ask_confirmation`: yes, no, or no with what to change. It relies on the model to ask and does not block calls: use `toolApproval` for
+ * `ask_confirmation`: yes, no, or no with changes to make. It relies on the model to ask and does not block calls: use `toolApproval` for
  * calls that must not run without an approval.
  */
 export function askConfirmation(options: InteractionOptions = {}): Tool {

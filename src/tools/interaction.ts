@@ -19,23 +19,23 @@ interface InteractionOption {
 export interface InteractionRequest {
   /** The id of the question: the `requestId`. */
   interaction_id: string;
-  /** Whether it asks for yes or no, or for a choice. */
+  /** True if it asks for yes or no, or for a choice. */
   kind: 'Confirmation' | 'Question';
   /** The question, for people. */
   question: string;
   /** The options to pick from. */
   options: InteractionOption[];
-  /** Whether a text may be typed. */
+  /** True if a text may be typed. */
   allow_free_text: boolean;
-  /** Whether the person may cancel. */
+  /** True if the person may cancel. */
   allow_cancel: boolean;
   /** The option that is selected at first. */
   default_option_id?: string;
-  /** How long it can be answered, in milliseconds. */
+  /** The time in which it can be answered, in milliseconds. */
   timeout_ms?: number;
   /** The thread that waits for the answer. */
   continuation_id?: string;
-  /** Who asks. */
+  /** The node that asks. */
   source_node?: string;
   /** JSON of the app. */
   metadata?: Record<string, unknown>;
@@ -58,9 +58,9 @@ export interface InteractionResponse {
   selected_option_id?: string;
   /** The text that was typed. */
   free_text?: string;
-  /** For a confirmation: whether the user chose `yes`. */
+  /** True if the user chose `yes`, for a confirmation. */
   confirmed?: boolean;
-  /** Whether the person gave no answer. */
+  /** True if the person gave no answer. */
   cancelled: boolean;
   /** JSON of the app. */
   metadata?: unknown;
@@ -86,7 +86,7 @@ export function interactionIdOf({ requestId }: Pick<QuestionRequestContent, 'req
   return hex.join('').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Whether an interaction's id, or the request's own, is that of a request. */
+/** Checks whether an interaction's id, or the request's own, is that of a request. */
 export function hasInteractionId(request: { requestId: string }, id: string | undefined): boolean {
   return request.requestId === id || interactionIdOf(request) === id;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { mcpMetadataSchema } from '../json/mcp-tool.ts';
 import type { ToolApprovalStatus } from '../policy/tool-approval.ts';
 
-/** What a rule for all tools reads of a call. */
+/** The parts of a call that a rule for all tools reads. */
 export interface McpRuleInput {
   /** The call to decide on. */
   toolCall: { toolCallId: string; toolName: string; input: unknown };
@@ -11,7 +11,7 @@ export interface McpRuleInput {
   tools: ToolSet | undefined;
   /** The `runtimeContext` of the run. */
   runtimeContext: unknown;
-  /** Everybody for whom the agent works; `null` stands for somebody unknown. */
+  /** Everybody for whom the agent works; `null` stands for an unknown person. */
   requesters?: readonly unknown[];
 }
 
@@ -26,20 +26,25 @@ export interface McpToolApprovalOptions {
   trustedServers?: readonly string[];
   /** For tools that only read (`readOnlyHint: true`). Default: `not-applicable`, so that the tool's `needsApproval` decides. */
   readOnly?: ToolApprovalStatus;
-  /** For read-only tools that may reach the outside world, and carry data there (all without `openWorldHint: false`). Default: as `readOnly`. */
+  /**
+   * For read-only tools that may reach the outside world, and carry data there (all without `openWorldHint: false`). Default: as
+   * `readOnly`.
+   */
   readOnlyOpenWorld?: ToolApprovalStatus;
   /** For tools that change something but destroy nothing (`destructiveHint: false`). Default: `user-approval`. */
   nonDestructive?: ToolApprovalStatus;
-  /** For all other MCP tools: also when hints are absent or contradict each other, or the server isn't trusted. Default: `user-approval`. */
+  /**
+   * For all other MCP tools: also when hints are absent or contradict each other, or the server isn't trusted. Default: `user-approval`.
+   */
   destructive?: ToolApprovalStatus;
   /** For tools that are not from an MCP client: a status, or your own rule. It never applies to an MCP tool. Default: `user-approval`. */
   otherTools?: ToolApprovalStatus | ((call: McpRuleInput) => Verdict);
 }
 
 /**
- * A rule for `toolApproval` that reads the annotations of MCP tools, as `@ai-sdk/mcp` puts them in a tool's `metadata`. An absent hint
- * counts as the worst: the tool writes, destroys, and reaches the outside world. A server can lie in its annotations, so they count only
- * for the servers that you trust; without options, every call asks. Throws a `TypeError` for an option that it does not have.
+ * Makes a rule for `toolApproval` that reads the annotations of MCP tools, as `@ai-sdk/mcp` puts them in a tool's `metadata`. An absent
+ * hint counts as the worst: the tool writes, destroys, and reaches the outside world. A server can lie in its annotations, so they count
+ * only for the servers that you trust; without options, every call asks. Throws a `TypeError` for an option that it does not have.
  *
  * @example
  * const github = await createMCPClient({ clientName: 'github', transport });

@@ -13,13 +13,16 @@ import type { UserInputRequest, UserInputResponseContent } from '../content/user
 import { editDigest, isEqualJson, requestDigest } from '../policy/digest.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Proposal } from '../thread/proposal.ts';
+import { findEventRequestId, isRequestEvent, readRequestId } from '../thread/request-events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { HoldpointError } from '../errors.ts';
 import { findOpenRequest } from '../thread/open-requests.ts';
 
-/* A sub-agent decides about its requests. The thread of the delegated call shows them, and repeats what the sub-agent's thread recorded. */
+/*
+ * A sub-agent decides about its requests. The thread of the delegated call shows them, and repeats the records of the sub-agent's thread.
+ */
 
-/** What is recorded about a request after it was opened. */
+/** An event about a request after it was opened. */
 type Decision = ThreadEventOf<
   'request-voted' | 'vote-withdrawn' | 'request-reassigned' | 'request-answered' | 'request-closed'
 >;
@@ -28,7 +31,7 @@ type Decision = ThreadEventOf<
 interface Mirrored {
   request: UserInputRequest;
   isOpen: boolean;
-  /** What the sub-agent's thread recorded about it, oldest first, up to its end. */
+  /** The events of the sub-agent's thread about it, oldest first, up to its end. */
   decisions: readonly Decision[];
 }
 
@@ -68,7 +71,7 @@ const reportedTypes = {
   'request-closed': 'request-closed',
 } as const satisfies { [TYPE in 'request-opened' | Decision['type']]: TYPE };
 
-/* How often the requests are checked that another process has opened, in milliseconds: the run of the agent reads them. */
+/* The interval of checks of requests that another process has opened, in milliseconds: the run of the agent reads them. */
 const reportMs = 1_000;
 
 /** Reports an agent's open requests, whenever they change, to the thread of the call on which it works, until the work ends. */
@@ -89,7 +92,7 @@ export async function reportDuring<RESULT>(
   };
   let checking = check();
   const checkNext = (read?: () => Promise<void>): void => {
-    /* What can't be read now is reported at the next check, or with the result. */
+    /* A thread that can't be read now is reported at the next check, or with the result. */
     checking = checking.then(async () => read?.()).then(check, () => {});
   };
   const unsubscribe = Object.values(reportedTypes).map((type) =>
@@ -129,11 +132,11 @@ export async function passRequestOn(
   const mirrored = { threadId, path, ...(until === Infinity ? {} : { expiresAt: until }) };
   if (request.type === 'question-request') return { ...request, ...mirrored };
   const { onExpiry, ...opened } = restoreOpened(request);
-  /* A call that ends first takes the request with it: nobody is asked again, and nobody else instead. */
+  /* A call that ends first ends the request too: it is not asked again, or escalated. */
   const follows = onExpiry !== undefined && until === request.expiresAt ? { onExpiry } : {};
   const startWithinMs = readStartWithinMs(request);
   const isShorter = readStartWithinMs({ ...opened, ...mirrored }) !== startWithinMs;
-  /* The deadline of the call says nothing about how long the sub-agent may take to start. */
+  /* The deadline of the call does not limit the time in which the sub-agent may start. */
   const starts = isShorter ? { startWithinMs } : {};
   const passed = { ...opened, ...mirrored, ...follows, ...starts };
   return { ...passed, digest: await requestDigest(passed, undefined, opened.digest) };
@@ -152,7 +155,7 @@ export function mayStandAbove(
   };
 }
 
-/** Whether a request in the parent thread is the mirror of the sub-agent's `own` request, unchanged. */
+/** Checks whether a request in the parent thread is the mirror of the sub-agent's `own` request, unchanged. */
 export async function isPassedOn(
   own: UserInputRequest,
   passed: UserInputRequest,
@@ -167,7 +170,7 @@ function omitVotes(request: UserInputRequest): UserInputRequest {
   return request.type === 'approval-request' ? restoreOpened(request) : request;
 }
 
-/** What a sub-agent's thread recorded about a request, up to its end. */
+/** Reads the events of a sub-agent's thread about a request, up to its end. */
 async function readDecisions(
   events: readonly ThreadEvent[],
   request: UserInputRequest,
@@ -183,7 +186,7 @@ async function readDecisions(
     }
     const decision = await readDecision(event, digests);
     if (decision !== undefined) decisions.push({ ...decision, mirrors: index + 1 });
-    if (isEnd(event.type)) break;
+    if (endsRequest(event, request)) break;
   }
   return decisions;
 }
@@ -238,14 +241,7 @@ async function withDigests<EVENT extends ThreadEventOf<'request-voted' | 'reques
   return { ...event, response: shown, edit: { ...edit, digest: digests.shown } };
 }
 
-/** The id of the request that an event is about. */
-export function findEventRequestId(event: ThreadEvent): string | undefined {
-  if (event.type === 'request-opened') return event.request.requestId;
-  if ('response' in event) return event.response.requestId;
-  return 'requestId' in event ? event.requestId : undefined;
-}
-
-/** The events by which the thread of the call repeats what it has not recorded yet. */
+/** Makes the events with which the thread of the call repeats the records that it lacks. */
 function repeatNewEvents(
   proposal: Proposal,
   { request, isOpen, decisions }: Mirrored,
@@ -260,31 +256,32 @@ function repeatNewEvents(
       : [];
   const last = findLastMirrored(proposal, requestId);
   const fresh = decisions.filter(({ mirrors = 0 }) => mirrors > (last ?? 0));
-  const isOver = isOpen || fresh.some(({ type }) => isEnd(type));
+  const isOver = isOpen || fresh.some((event) => endsRequest(event, request));
   const gone = { cause: 'cancelled' as const, reason: 'The agent no longer asks this.', at };
   const closed = isOver ? [] : closeEvents(requestId, undefined, gone);
   return [...opening, ...fresh.map((event) => ({ ...event, at })), ...closed];
 }
 
-/** The revision of the sub-agent's thread up to which the thread of the call repeats what was recorded about a request. */
+/** Finds the revision of the sub-agent's thread up to which the thread of the call has repeated the records about a request. */
 function findLastMirrored({ events, state }: Proposal, requestId: string): number | undefined {
   const isMirrored = (event: ThreadEvent): event is Decision =>
     findEventRequestId(event) === requestId && 'mirrors' in event && event.mirrors !== undefined;
   return (events.findLast(isMirrored) ?? state.events.findLast(isMirrored))?.mirrors;
 }
 
-function isEnd(type: ThreadEvent['type']): boolean {
-  return type === 'request-answered' || type === 'request-closed';
+/** Checks whether an event ends a request. */
+export function endsRequest(event: ThreadEvent, { requestId }: UserInputRequest): boolean {
+  return isRequestEvent(event, 'ends') && readRequestId(event) === requestId;
 }
 
-/** Whether a request that was open in a thread has ended. */
+/** Checks whether a request that was open in a thread has ended. */
 export function isEnded({ head, state }: Proposal, { requestId }: UserInputRequest): boolean {
   return state.endedRequests.has(requestId) || head.newlyPast.requests.has(requestId);
 }
 
 /**
- * An answer to a mirrored request, as the answer to the sub-agent's `own` request: with the digest of that one if the answer repeats the
- * digest that was shown. Throws `answer-mismatch` for the approval of another input than the sub-agent would run.
+ * Makes an answer to a mirrored request the answer to the sub-agent's `own` request: with its digest if the answer repeats the shown
+ * digest. Throws `answer-mismatch` for the approval of another input than the sub-agent would run.
  */
 export function toOwnAnswer(
   response: UserInputResponseContent,

@@ -8,11 +8,11 @@ export type { Question, QuestionResult } from '../agent/calls.ts';
 
 /** Options of `questionTool`. */
 export interface QuestionToolOptions<INPUT> {
-  /** Describes to the model what the tool asks and when to use it. */
+  /** The description for the model: what the tool asks and when to use it. */
   description: string;
-  /** The model's input: what it wants to ask. Don't let the model decide policy (free text, dismissal, expiry) here. */
+  /** The model's input: the question that it wants to ask. Don't let the model decide policy (free text, dismissal, expiry) here. */
   inputSchema: z.ZodType<INPUT>;
-  /** Makes the question for a person. If it throws, the model gets the error and nobody is asked. */
+  /** Makes the question for a person. If it throws, the model gets the error and no person is asked. */
   toQuestion: (input: INPUT) => Question;
   /**
    * Makes the call's result. The response was validated against the request; it may be a dismissal if the question allows one. Must be

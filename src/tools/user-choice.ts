@@ -29,7 +29,7 @@ export type UserChoice =
   | {
       /** The user typed something else. */
       status: 'typed';
-      /** What they typed. */
+      /** The text that they typed. */
       text: string;
     }
   | {

@@ -1,46 +1,48 @@
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { isRequestEvent, readRequestId } from '../thread/request-events.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { isQuiet } from '../thread/quiet-events.ts';
 
 /** A request that an approval id names. */
 interface NamedRequest {
   requestId: string;
-  /** Whether the request has changed since it was shown under the id: somebody voted, withdrew a vote, or let somebody else answer. */
+  /** True if the request has changed since it was shown under the id: a person voted, withdrew a vote, or let another person answer. */
   isOutdated: boolean;
 }
 
-/** The id under which a request is shown to the AI SDK after this many changes: a fresh one after each, because a yes belongs to what was shown. */
-export function makeApprovalId(changes: number, requestId: string): string {
-  return changes === 0 ? requestId : `${requestId}#${changes}`;
-}
-
-/** The approval ids of a thread's requests, derived from its log. */
+/**
+ * The ids under which requests are shown to the AI SDK: a fresh one after each change, because a yes belongs to the shown version. Counted
+ * over the events of a log, or over those of a turn as they are streamed. See ADR 42.
+ */
 export class ApprovalIds {
-  /** How often each request has changed. */
+  /** The number of changes of each request. */
   readonly #changes = new Map<string, number>();
 
-  constructor(events: readonly ThreadEvent[]) {
-    for (const event of events) {
-      if (event.type === 'request-opened') this.#changes.set(event.request.requestId, 0);
-      const changed = findChangedRequest(event);
-      if (changed !== undefined) this.#changes.set(changed, this.changesOf(changed) + 1);
-    }
+  constructor(events: readonly ThreadEvent[] = []) {
+    for (const event of events) this.count(event);
   }
 
-  /** Whether an approval id names a request of the thread. */
+  /** Counts an event, which follows those before. */
+  count(event: ThreadEvent): void {
+    if (isRequestEvent(event, 'asks')) this.#changes.set(readRequestId(event), 0);
+    if (!isRequestEvent(event, 'changes')) return;
+    const requestId = readRequestId(event);
+    this.#changes.set(requestId, this.#changesOf(requestId) + 1);
+  }
+
+  /** Checks whether an approval id names a request of the thread. */
   isKnown(approvalId: string): boolean {
     return this.#changes.has(this.read(approvalId).requestId);
   }
 
-  /** How often a request has changed. */
-  changesOf(requestId: string): number {
+  #changesOf(requestId: string): number {
     return this.#changes.get(requestId) ?? 0;
   }
 
   /** The id under which a request is shown now. */
   of(requestId: string): string {
-    return makeApprovalId(this.changesOf(requestId), requestId);
+    const changes = this.#changesOf(requestId);
+    return changes === 0 ? requestId : `${requestId}#${changes}`;
   }
 
   /** The request that an approval id names. An unknown id is taken for the id of a request, which the agent then refuses. */
@@ -56,40 +58,17 @@ export class ApprovalIds {
   }
 }
 
-function findChangedRequest(event: ThreadEvent): string | undefined {
-  if (isQuiet(event)) return undefined;
-  switch (event.type) {
-    case 'request-voted':
-      return event.response.requestId;
-    case 'vote-withdrawn':
-    case 'request-reassigned':
-      return event.requestId;
-    case 'message-added':
-    case 'message-retracted':
-    case 'step-finished':
-    case 'request-opened':
-    case 'request-answered':
-    case 'request-closed':
-    case 'grant-used':
-    case 'call-started':
-    case 'call-deferred':
-    case 'call-lost':
-    case 'call-ended':
-      return undefined;
-  }
-}
-
 /** The answers of a message that name approval ids of the AI SDK. */
 interface AnswersByApprovalId {
-  /** Those that count, by request id. */
+  /** The answers that count, by request id. */
   answers: UserInputResponseContent[];
-  /** The requests of all of them. */
+  /** The ids of all requests that are answered. */
   requestIds: string[];
 }
 
 /**
  * Replaces the approval ids in answers by the ids of their requests. A yes under an id from before the request changed is left out: it may
- * be the vote that changed it, and was not given for what is shown now.
+ * be the vote that changed it, and was not given for the present version.
  */
 export function answersByApprovalId(
   { events, activeRequests }: Pick<AgentThread, 'events' | 'activeRequests'>,
@@ -108,8 +87,8 @@ export function answersByApprovalId(
 }
 
 /**
- * The answer; a yes to an edited request with the digest of what its approval id was shown with. Each edit gives a request another id, so the
- * id that it has now names this input.
+ * Returns the answer; a yes to an edited request has the digest that its approval id was shown with. Each edit gives a request another id,
+ * so the id that it has now names this input.
  */
 function withShown(
   answer: UserInputResponseContent,
@@ -120,7 +99,7 @@ function withShown(
   return answer.approved ? { ...answer, digest: request.digest } : answer;
 }
 
-/** Whether an answer denies an approval. */
+/** Checks whether an answer denies an approval. */
 export function isRejection(answer: UserInputResponseContent): boolean {
   return answer.type === 'approval-response' && !answer.approved;
 }

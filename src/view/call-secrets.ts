@@ -5,7 +5,7 @@ import type { FormattedPath, ToolFormats } from './field-format.ts';
 import { Secrets } from './mask-secrets.ts';
 import { joinFormats, readSchemaFormats } from './schema-formats.ts';
 
-/** How the arguments of a tool's calls are meant; of the one that a request is about, if there is a request. */
+/** Reads the formats of the arguments of a tool's calls; of the request's call, if there is a request. */
 export async function readFormats(
   agent: object | undefined,
   toolName: string,
@@ -18,7 +18,7 @@ export async function readFormats(
   return joinFormats(declared, findSchemaFormats(schema), readSchemaFormats(asked));
 }
 
-/** How the arguments of a request's call are meant, and what of them must not leave the server. */
+/** Reads the formats of the arguments of a request's call, and which of them must not leave the server. */
 export async function readSecrets(
   agent: object | undefined,
   request: UserInputRequest,

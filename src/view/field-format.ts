@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { renderSchemaError } from '../json/field-fault.ts';
 
-/** How an argument is meant, as a tool's schema or the app declares it. Nothing is guessed from a value. */
+/** The format of an argument, as a tool's schema or the app declares it. Nothing is guessed from a value. */
 export type FieldFormat =
   | MoneyFormat
   | DateTimeFormat
@@ -16,7 +16,7 @@ interface MoneyFormat {
   type: 'money';
   /** An ISO 4217 code, such as `EUR`, or the path of the argument that has it. */
   currency: string | { path: string[] };
-  /** Whether the amount is in the currency's unit, or in its smallest one, such as cents. */
+  /** True if the amount is in the currency's unit, or in its smallest one, such as cents. */
   unit: 'major' | 'minor';
 }
 
@@ -56,7 +56,7 @@ interface FileFormat {
 }
 
 interface SecretFormat {
-  /** What must not be shown. It is masked before it leaves the server, and counted. */
+  /** A value that must not be shown. It is masked before it leaves the server, and counted. */
   type: 'secret';
 }
 
@@ -97,7 +97,7 @@ export const formattedPathSchema: z.ZodType<FormattedPath> = z.object({
   format: fieldFormatSchema,
 });
 
-/** How arguments are meant, by tool, as the app declares it beside the tools' schemas. */
+/** The formats of arguments, by tool, as the app declares them beside the tools' schemas. */
 export type ToolFormats = Readonly<
   Record<string, readonly { path: readonly string[]; format: FieldFormat }[]>
 >;

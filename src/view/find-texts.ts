@@ -1,4 +1,4 @@
-/** Where a text is quoted: from `start` up to `end`. */
+/** The place of a quoted text: from `start` up to `end`. */
 export interface FoundText {
   start: number;
   end: number;
@@ -10,9 +10,9 @@ export interface FoundText {
 export class TextFinder {
   /** The state after a state and a character. State 0 has read nothing of any text. */
   readonly #next = new Map<number, number>();
-  /** For each state: the state of its longest shorter ending that begins a text too. */
+  /** The state of the longest shorter ending that begins a text too, for each state. */
   readonly #shorter: number[] = [0];
-  /** For each state: the length of the longest text that it ends with; 0 for none. */
+  /** The length of the longest text that each state ends with; 0 for none. */
   readonly #length: number[] = [0];
 
   constructor(texts: Iterable<string>) {

@@ -20,7 +20,7 @@ export interface RequestGroup<REQUEST> {
 
 /**
  * Puts approval requests into the order in which people should read them, the riskiest first and then the oldest, with those together that
- * are alike: for the same tool of the same agent, on the same terms. Each still needs an answer of its own.
+ * are alike: for the same tool of the same agent, on the same terms. Each still needs its own answer.
  *
  * @example
  * for (const { toolName, requests } of groupRequests(response.approvalRequests)) console.log(toolName, requests.length);
@@ -50,7 +50,7 @@ function rankRisk(risk: Risk = 'medium'): number {
   return risks.indexOf(risk);
 }
 
-/* What is not about a call, or was edited, is like nothing else. */
+/* A request that is not about a call, or was edited, is like no other. */
 function describeLikeness(request: Groupable): string {
   const { toolCall, path = [], requestId, edit } = request;
   if (toolCall === undefined || edit !== undefined) return requestId;

@@ -5,11 +5,11 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { PollingOptions } from '../agent/follow-thread.ts';
 
-/** How long a stream is held open for calls that continue elsewhere. */
+/** Options for a stream that is held open for calls that continue elsewhere. */
 export interface HoldOptions extends PollingOptions {
   /**
-   * How long a run that waits only for calls elsewhere holds its stream open, in milliseconds, below 2^31, in total: their questions and
-   * outcomes in that time are streamed. Default 0: the stream ends, and the next run streams them.
+   * The time for which a run that waits only for calls elsewhere holds its stream open, in milliseconds, below 2^31, in total: their
+   * questions and outcomes are streamed in that time. Default 0: the stream ends, and the next run streams them.
    */
   holdOpenMs?: number;
   /** The tools whose calls the client runs. Such calls wait for the client and hold no stream open. */
@@ -60,7 +60,7 @@ export class HeldStream {
     }
   }
 
-  /** Whether a call has ended since then, so that a run can continue with its result. */
+  /** Checks whether a call has ended since then, so that a run can continue with its result. */
   hasResult(thread: AgentThread): boolean {
     return thread.activeRequests.length === 0 && this.#awaited(thread) < this.#before;
   }

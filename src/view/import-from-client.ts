@@ -3,7 +3,7 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { listImportedMessages } from '../thread/app-messages.ts';
 import type { AnswerOptions, ImportedHistory } from '../agent/input.ts';
 
-/** What happens to a history that a client sends for a thread without events. */
+/** The treatment of a history that a client sends for a thread without events. */
 export type HistoryOption = 'refuse' | 'import';
 
 /** The position of a message in the client's input. */
@@ -33,7 +33,7 @@ export function checkHistoryOption(history: HistoryOption = 'refuse'): HistoryOp
 
 const mostNewMessages = 1_000;
 
-/** Throws `invalid-input` for more new messages than people have written: a run records, and streams, each of them on its own. */
+/** Throws `invalid-input` for more new messages than people have written: a run records, and streams, each of them separately. */
 export function refuseManyMessages(messages: readonly unknown[]): void {
   if (messages.length <= mostNewMessages) return;
   throw new HoldpointError(
@@ -76,8 +76,8 @@ function locateSent(sent: SentPlace | undefined, part: string | undefined): stri
 }
 
 /**
- * Whether a thread has an imported conversation, no step after it and no open request. Answers sent to such a thread are for requests of
- * the system that the conversation came from.
+ * Checks whether a thread has an imported conversation, no step after it and no open request. Answers sent to such a thread are for
+ * requests of the system that the conversation came from.
  */
 export function isOnlyImported({ events, activeRequests }: AgentThread): boolean {
   return (

@@ -1,13 +1,14 @@
 import { isObject } from '../json/json-value.ts';
 import type { QuestionField } from '../content/question.ts';
+import { changeHistory, type HistoryChange } from '../content/request-history.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import type { FormattedPath } from './field-format.ts';
 import { TextFinder } from './find-texts.ts';
 
-/** What stands for a secret. Not made of its length. */
+/** The mask of a secret. It doesn't reveal the length. */
 const mask = '••••••';
 
-/* A shorter text is a secret where it stands by itself: in the middle of a word it is chance. */
+/* A shorter text is only a secret as a separate word: inside another word it is chance. */
 const shortest = 4;
 
 const endsWord = /[\p{L}\p{N}]$/u;
@@ -20,7 +21,7 @@ export interface Masked<VALUE> {
   masked: string[][];
 }
 
-/** What must not leave the server of a call. */
+/** The parts of a call that must not leave the server. */
 export class Secrets {
   readonly #texts: ReadonlySet<string>;
   readonly #finder: TextFinder;
@@ -40,7 +41,7 @@ export class Secrets {
     this.#short = this.#texts.size === long.length ? new Set() : this.#texts;
   }
 
-  /** Whether there is nothing to mask in texts. */
+  /** True if there is nothing to mask in texts. */
   get isEmpty(): boolean {
     return this.#texts.size === 0;
   }
@@ -76,7 +77,7 @@ export class Secrets {
     return isObject(value) ? this.maskRecord(value) : value;
   }
 
-  /** The same for an object. */
+  /** Masks the texts of an object, such as metadata. */
   maskRecord(record: object): Record<string, unknown> {
     const names = this.#maskNames(record);
     return Object.fromEntries(
@@ -91,7 +92,7 @@ export class Secrets {
     masked: string[][],
   ): unknown {
     if (secret.some(({ isSecret }) => isSecret)) {
-      /* Nothing is no secret, and says that there is none. */
+      /* An absent value is not masked, and shows that there is no secret. */
       if (value === undefined || value === null) return value;
       masked.push(path);
       return mask;
@@ -116,7 +117,7 @@ export class Secrets {
     );
   }
 
-  /** What stands for the names in an object. Two that are masked stay two, or one would hide the other. */
+  /** Masks the names in an object. Two that are masked stay two, or one would hide the other. */
   #maskNames(record: object): Map<string, string> {
     const names = new Map(Object.keys(record).map((key) => [key, this.maskText(key)]));
     const taken = new Set([...names.keys()].filter((key) => names.get(key) === key));
@@ -137,7 +138,7 @@ export class Secrets {
   }
 }
 
-/** Paths to secrets, as a tree: whether one ends here, and those that go on. */
+/** Paths to secrets, as a tree: whether one ends here, and the longer ones. */
 interface SecretPaths {
   isSecret: boolean;
   next: Map<string, SecretPaths>;
@@ -200,8 +201,8 @@ function standsAlone(text: string, start: number, end: number): boolean {
 }
 
 /**
- * A request without secrets. Its digest would let others guess them, since everything else that it covers is known: `digest` stands for it, which
- * is made of what is shown.
+ * Masks the secrets of a request. Its digest would let others guess them, since everything else that it covers is known: it is replaced by
+ * `digest`, which is made from what is shown.
  */
 export function maskRequest(
   request: UserInputRequest,
@@ -218,10 +219,8 @@ export function maskRequest(
     const more = metadata && { metadata: secrets.maskRecord(metadata) };
     return { value: { ...request, ...call, text, fields, ...more }, masked: maskedNow };
   }
-  const { edit, reason, metadata, votes, inputSchema: _schema, ...plain } = request;
-  const maskPart = (part: string | number): string | number =>
-    typeof part === 'string' ? secrets.maskText(part) : part;
-  const { value: original, masked: maskedBefore } = secrets.maskInput(edit?.original.input);
+  const { reason, metadata, inputSchema: _schema, ...plain } = request;
+  const original = secrets.maskInput(request.edit?.original.input);
   const shown: UserInputRequest = {
     ...plain,
     ...call,
@@ -229,27 +228,34 @@ export function maskRequest(
     digest,
     ...(reason === undefined ? {} : { reason: secrets.maskText(reason) }),
     ...(metadata && { metadata: secrets.maskRecord(metadata) }),
-    ...(votes && {
-      votes: votes.map((vote) =>
-        vote.reason === undefined ? vote : { ...vote, reason: secrets.maskText(vote.reason) },
-      ),
-    }),
-    ...(edit && {
-      edit: {
-        ...edit,
-        original: {
-          input: original,
-          text: secrets.maskText(edit.original.text),
-          digest: mask,
-        },
-        /* What was changed shows in the two inputs. A patch may have a secret without its path. */
-        patches: edit.patches.map(({ op, path }) => ({ op, path: path.map(maskPart) })),
-      },
-    }),
+    ...changeHistory(request, maskedHistory, { secrets, original: original.value }),
   };
   /* An edit may have taken a secret away, and still quotes it. */
-  return { value: shown, masked: joinPaths(maskedNow, maskedBefore) };
+  return { value: shown, masked: joinPaths(maskedNow, original.masked) };
 }
+
+/* Masks the secrets in people's acts on a request. */
+const maskedHistory: HistoryChange<{ secrets: Secrets; original: unknown }> = {
+  votes: (votes, { secrets }) =>
+    votes.map((vote) =>
+      vote.reason === undefined ? vote : { ...vote, reason: secrets.maskText(vote.reason) },
+    ),
+  reassignments: (reassignments) => reassignments,
+  edit: ({ original: { text }, patches, ...edit }, { secrets, original }) => ({
+    ...edit,
+    original: {
+      input: original,
+      text: secrets.maskText(text),
+      digest: mask,
+    },
+    /* The two inputs show the change. A patch may have a secret without its path. */
+    patches: patches.map(({ op, path }) => ({
+      op,
+      path: path.map((part) => (typeof part === 'string' ? secrets.maskText(part) : part)),
+    })),
+  }),
+  wasEdited: (wasEdited) => wasEdited,
+};
 
 function joinPaths(...paths: readonly string[][][]): string[][] {
   return [...new Map(paths.flat().map((path) => [JSON.stringify(path), path])).values()];

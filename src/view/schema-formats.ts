@@ -1,22 +1,23 @@
+import { resolveReference } from '../json/declared-fields.ts';
 import { formatKeyword, secretKeywords } from '../json/format-keywords.ts';
 import { isObject } from '../json/json-value.ts';
 import { type FieldFormat, fieldFormatSchema, type FormattedPath } from './field-format.ts';
 
-/* Schemas may be of somebody else's tools: deep ones, large ones, and those that refer to themselves, are read so far. */
+/* Schemas may come from other people's tools: deep, large and self-referring ones are read up to these limits. */
 const deepest = 12;
 const most = 500;
 const mostParts = 10_000;
 
 /**
- * How the arguments of a tool are meant, as its input schema declares it. Nothing is guessed from names or values. Of several formats of one
- * path the first counts, except that a secret stays one. Where a schema is not read and has a secret, everything there is one.
+ * Reads the formats of a tool's arguments from its input schema. Nothing is guessed from names or values. Of several formats of one path
+ * the first counts, except that a secret stays one. Where a schema is not read and has a secret, everything there is one.
  */
 export function readSchemaFormats(schema: unknown): FormattedPath[] {
   const secretParts = findSecretParts(schema);
   const found: FormattedPath[] = [];
   const parts: SchemaPart[] = [{ schemas: [schema], path: [] }];
   let read = 0;
-  /* What is near the top first: a schema that refers to itself has no end. */
+  /* Parts near the top come first: a schema that refers to itself has no end. */
   for (const [index, { schemas, path }] of parts.entries()) {
     for (const each of listBeside(schema, schemas)) {
       read += 1;
@@ -37,13 +38,13 @@ export function readSchemaFormats(schema: unknown): FormattedPath[] {
 
 const secret: FieldFormat = { type: 'secret' };
 
-/** What stands for one value in a schema, and the path of such values. */
+/** The parts of a schema for one value, and the path of such values. */
 interface SchemaPart {
   schemas: readonly unknown[];
   path: string[];
 }
 
-/** The formats of several sources, the most important first. What one of them calls a secret is one. */
+/** Joins the formats of several sources, the most important first. A secret in one of them is a secret. */
 export function joinFormats(...sources: readonly (readonly FormattedPath[])[]): FormattedPath[] {
   const joined = new Map<string, FormattedPath>();
   for (const each of sources.flat()) {
@@ -53,7 +54,7 @@ export function joinFormats(...sources: readonly (readonly FormattedPath[])[]): 
   return [...joined.values()];
 }
 
-/** The parts of a schema that are about parts of its values. */
+/** Lists the parts of a schema that describe parts of its values. */
 function listParts(schema: Record<PropertyKey, unknown>, path: readonly string[]): SchemaPart[] {
   const { properties, items, prefixItems, additionalProperties } = schema;
   const named = isObject(properties) ? Object.entries(properties) : [];
@@ -86,33 +87,23 @@ function listAlternatives(root: unknown, schema: Record<PropertyKey, unknown>): 
   const parts = [anyOf, oneOf, allOf, holding, otherwise].flatMap((each): unknown[] =>
     Array.isArray(each) ? each : [each],
   );
-  return typeof reference === 'string' ? [...parts, resolve(root, reference)] : parts;
-}
-
-/** What `#` or `#/$defs/name` names; `undefined` for a reference to another schema. */
-function resolve(root: unknown, reference: string): unknown {
-  const [start, ...keys] = reference.split('/');
-  if (start !== '#') return undefined;
-  return keys.reduce((at: unknown, name) => {
-    const key = name.replaceAll('~1', '/').replaceAll('~0', '~');
-    return isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
-  }, root);
+  return typeof reference === 'string' ? [...parts, resolveReference(reference, root)] : parts;
 }
 
 function isSchema(value: unknown): value is Record<PropertyKey, unknown> {
   return isObject(value) && !Array.isArray(value);
 }
 
-/* What is read of a schema beside its own format. */
+/* The keywords that are read of a schema beside its own format. */
 const readKeywords = new Set(
   '$ref allOf anyOf oneOf then else properties items prefixItems additionalProperties'.split(' '),
 );
-/* What is no schema of a value, unless something refers to it. */
+/* Keywords that are no schema of a value, unless a reference leads to them. */
 const otherKeywords = new Set('$defs definitions const default enum examples'.split(' '));
-/* What has schemas by names of its own. */
+/* Keywords with schemas by name. */
 const namedKeywords = new Set('properties patternProperties dependentSchemas'.split(' '));
 
-/** Whether a schema has a secret under a keyword that is not read. */
+/** Checks whether a schema has a secret under a keyword that is not read. */
 function hasUnreadSecret(
   root: unknown,
   schema: Record<PropertyKey, unknown>,
@@ -122,7 +113,7 @@ function hasUnreadSecret(
   return listSchemas(root, schema, unread).some((each) => secretParts.has(each));
 }
 
-/** The parts of a schema that declare a secret, or have one somewhere below them, each of which is looked at once. */
+/** Finds the parts of a schema that declare a secret, or have one somewhere below them. Each part is visited once. */
 function findSecretParts(root: unknown): Set<object> {
   const all = new Set(isSchema(root) ? [root] : []);
   const above = new Map<object, object[]>();
@@ -149,7 +140,7 @@ function listSchemas(
     .filter((key) => !otherKeywords.has(key))
     .flatMap((key): unknown[] => {
       const part = schema[key];
-      if (key === '$ref') return typeof part === 'string' ? [resolve(root, part)] : [];
+      if (key === '$ref') return typeof part === 'string' ? [resolveReference(part, root)] : [];
       if (Array.isArray(part)) return part;
       return namedKeywords.has(key) && isObject(part) ? Object.values(part) : [part];
     })

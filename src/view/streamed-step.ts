@@ -6,7 +6,7 @@ export type TextDelta = Extract<
   { type: `${'text' | 'reasoning'}-${'start' | 'delta' | 'end'}` }
 >;
 
-/** A text or thought of a step, of which clients have been sent a part. */
+/** A text or thought of a step that clients have been sent in part. */
 export interface StreamedText {
   type: 'text' | 'reasoning';
   /** The id under which clients have it. */
@@ -18,19 +18,19 @@ export interface StreamedText {
 /** A part of a step that clients have been sent before the step was recorded, and that may be recorded differently. */
 export type StreamedPart = StreamedText | { type: 'tool'; toolCallId: string; toolName: string };
 
-/** What clients are sent of a text: its beginning, more of it, its end. */
+/** A change of a text that clients are sent: its beginning, more of it, its end. */
 export interface TextChange extends Pick<StreamedText, 'type' | 'id'> {
   isFirst: boolean;
   delta: string | undefined;
   isLast: boolean;
 }
 
-/** How a channel shows the texts of a step. */
+/** Options for the texts of a step on a channel. */
 export interface StreamedStepOptions {
   /** Makes the id of a text that clients get after the parts `before`. */
   makeId: (type: StreamedText['type'], before: readonly StreamedPart[]) => string;
   sendReasoning: boolean;
-  /** Whether all text of the step is one, which ends with the step. */
+  /** True if all text of the step is shown as one text, which ends with the step. */
   joinsText?: boolean;
 }
 
@@ -38,14 +38,14 @@ export interface StreamedStepOptions {
 export class StreamedStep {
   readonly #options: StreamedStepOptions;
   readonly #parts: StreamedPart[] = [];
-  /** By the provider's id of the block: those that clients have, and the beginnings that are blank. */
+  /** The blocks that clients have, and the blank beginnings, by the provider's id of the block. */
   readonly #open = new Map<string, StreamedText | string>();
 
   constructor(options: StreamedStepOptions) {
     this.#options = options;
   }
 
-  /** What clients have been sent, in that order. */
+  /** The parts that clients have been sent, in order. */
   get parts(): readonly StreamedPart[] {
     return this.#parts;
   }
@@ -58,7 +58,7 @@ export class StreamedStep {
     this.#parts.push({ type: 'tool', toolCallId, toolName });
   }
 
-  /** Adds a delta of a text. Returns what clients are sent of it. */
+  /** Adds a delta of a text. Returns the change that clients are sent. */
   addText(delta: TextDelta): TextChange[] {
     const { joinsText = false, sendReasoning } = this.#options;
     switch (delta.type) {
@@ -83,8 +83,8 @@ export class StreamedStep {
   }
 
   /**
-   * Nothing while the text is blank, then all of it, then each delta. Blank texts are not recorded, or are not shown. A shown text is not
-   * read again, because that would take long for a long one.
+   * Adds a delta. Returns nothing while the text is blank, then all of it, then each delta. Blank texts are not recorded, or are not shown.
+   * A shown text is not read again, because that would take long for a long one.
    */
   #add(type: StreamedText['type'], block: string, delta: string): TextChange[] {
     const key = `${type} ${block}`;
@@ -120,7 +120,7 @@ export function endText(streamed: StreamedText, rest?: string): TextChange {
   return { type, id, isFirst: false, delta: rest, isLast: true };
 }
 
-/** Whether a text has nothing to show. */
+/** Checks whether a text has nothing to show. */
 export function isBlank(text: string): boolean {
   return text.trim() === '';
 }

@@ -3,18 +3,21 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { isAppMessage } from '../thread/app-messages.ts';
 import { CallsByPlace } from '../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
-import { readItem, type ViewItem } from './items.ts';
+import { readItem, type ViewItem } from './thread-items.ts';
 
 /** The log of a thread, and the calls in it. */
 type ReadThread = Pick<AgentThread, 'events' | 'calls'>;
 
-/** What a page shows as one assistant message: the events from a user's message to the next one, and what is recorded later of its calls and requests. */
+/**
+ * A turn, which a page shows as one assistant message: the events from a user's message to the next one, and what is recorded later of its
+ * calls and requests. See ADR 52.
+ */
 export interface Turn {
   /** The revision of its first event: the user's message, or the first event of the thread. */
   revision: number;
   /** The revision of the last event before the next turn. */
   end: number;
-  /** What the events after the first one show. */
+  /** The items of the events after the first one. */
   items: ViewItem[];
 }
 
@@ -36,18 +39,18 @@ interface ReadEvent {
   event: ThreadEvent;
   /** The revision of the first event of the turn that shows it. */
   turn: number;
-  /** What it shows; `undefined` for the first event of a turn too, which is a message of the user. */
+  /** Its item; `undefined` for the first event of a turn too, which is a message of the user. */
   item: ViewItem | undefined;
 }
 
 /**
- * Reads the events of a thread one after the other, and finds what each shows, and in which turn. A call may run, or be asked about again,
+ * Reads the events of a thread in order, and finds the items that each shows, and their turn. A call may run, or be asked about again,
  * after the next user message is recorded, and stays a part of the message that it was made in.
  */
 export class TurnReader {
   readonly #calls = new CallsByPlace();
   #revision = 0;
-  /** How many events the thread had when its calls were read. */
+  /** The number of events of the thread when its calls were read. */
   #known = 0;
   #current = 1;
   /** The turns of steps and of requests. */
@@ -85,7 +88,7 @@ export class TurnReader {
     }
   }
 
-  /** The turn in which what an item is about was made. */
+  /** Finds the turn in which the subject of an item was made. */
   #findTurn(item: ViewItem | undefined): number | undefined {
     switch (item?.type) {
       case 'step':
@@ -115,7 +118,7 @@ export function turnAt(events: readonly ThreadEvent[], revision: number): number
   return 1;
 }
 
-/** Whether the event at an index is the first of a turn. */
+/** Checks whether the event at an index is the first of a turn. */
 function beginsTurn(events: readonly ThreadEvent[], index: number): boolean {
   const event = events[index];
   if (event === undefined) return false;

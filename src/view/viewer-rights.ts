@@ -4,8 +4,8 @@ import type { Agent } from '../agent/agent.ts';
 import type { AnswerOptions } from '../agent/input.ts';
 
 /**
- * What the viewer of a thread may do with its open requests; brings the thread up to date. `undefined` if that can't be found out, because
- * the tools or a sub-agent can't be reached: a page is shown without it, since each answer is checked again.
+ * Finds the viewer's rights to a thread's open requests; brings the thread up to date. `undefined` if the tools or a sub-agent can't be
+ * reached: a page is shown without it, since each answer is checked again.
  */
 export async function findViewerRights(
   agent: Pick<Agent, 'rights'>,

@@ -1,17 +1,17 @@
 import { makeRandomId } from '../content/crypto.ts';
 import type { ClaimNotice } from '../thread/thread-store.ts';
 
-/* How much longer than the worker before it a worker waits for a notice that a thread was claimed, in milliseconds. */
+/* The additional time, after the worker before it, that a worker waits for a notice that a thread was claimed, in milliseconds. */
 const turnMs = 50;
 
-/* How many turns it waits at most, however many workers seem to come before it: they may all be gone. */
+/* The maximum number of turns that it waits, even if more workers seem to come before it: they may all be gone. */
 const mostTurns = 4;
 
 /**
- * Decides which of the workers that hear of a due thread claims it. All order the workers that they know to be free by a hash of worker and
- * thread: the first one claims at once, and each of the others only if no notice of a claim has come by its turn. That a worker knows too
- * many or too few costs a claim that finds nothing, or some turns. No thread depends on it: the store gives it to one worker, and polls find
- * what is left.
+ * Decides which of the workers that are notified of a due thread claims it. All order the workers that they know to be free by a hash of
+ * worker and thread: the first one claims at once, and each of the others only if no notice of a claim has come by its turn. If a worker
+ * knows too many or too few, that costs some turns, or a claim that finds nothing. No thread depends on it: the store gives it to one
+ * worker, and polls find missed threads. See ADR 22.
  */
 export class ClaimTurns {
   /** The id of this worker. */
@@ -20,7 +20,7 @@ export class ClaimTurns {
   readonly #claim: (threadId: string) => void;
   /** The others that are free, with their hashes. */
   readonly #free = new Map<string, number>();
-  /** The threads that others are to claim first. */
+  /** The threads that others may claim first. */
   readonly #waiting = new Map<string, ReturnType<typeof setTimeout>>();
 
   /** `claim` is called for a thread when it is this worker's turn. */
@@ -28,7 +28,7 @@ export class ClaimTurns {
     this.#claim = claim;
   }
 
-  /** Notes that a thread is due. */
+  /** Records that a thread is due. */
   addDue(threadId: string): void {
     if (this.#waiting.has(threadId)) return;
     const ahead = this.#listAhead(threadId, this.#own).length;
@@ -40,7 +40,7 @@ export class ClaimTurns {
     this.#waiting.set(threadId, setTimeout(take, Math.min(ahead, mostTurns) * turnMs));
   }
 
-  /** Notes what another worker has told. */
+  /** Records a notice of another worker. */
   addClaim({ worker, threadId, isFree }: ClaimNotice): void {
     if (worker === this.worker) return;
     const hash = hashText(worker);
@@ -55,7 +55,10 @@ export class ClaimTurns {
     this.#waiting.clear();
   }
 
-  /** Ends the wait for a thread. Those whose turn came before that of the worker with this hash have said nothing: they are not free, or gone. */
+  /**
+   * Ends the wait for a thread. Workers whose turn came before that of the worker with this hash have not answered: they are not free, or
+   * gone.
+   */
   #endTurns(threadId: string, hash: number): void {
     const timer = this.#waiting.get(threadId);
     if (timer === undefined) return;

@@ -15,19 +15,21 @@ import { readWholeLog } from './whole-log.ts';
 export interface DeleteThreadsOptions {
   /**
    * The name of the agent whose threads are deleted; `null`: of agents without a name. Threads of others are deleted only as child threads.
-   * Name no agent that keeps what it needs in its threads, as a gate keeps the definitions that were accepted in those of its upstreams.
+   * Don't name an agent that needs data in its threads: a gate keeps the accepted definitions in those of its upstreams.
    */
   agent: string | null;
   /** Only threads whose last event was before this, in milliseconds since 1970. */
   updatedBefore: number;
-  /** Only threads of this status. Default `idle`: nothing in them waits, and nothing is due. A thread that is being run is never deleted. */
+  /**
+   * Only threads of this status. Default `idle`: nothing in them waits, and nothing is due. A thread that is being run is never deleted.
+   */
   status?: Exclude<ThreadStatus, 'running'>;
-  /** How many threads to delete at most, without their child threads. Default: all. */
+  /** The maximum number of threads to delete, without their child threads. Default: all. */
   limit?: number;
   /**
-   * Called before each batch is deleted, with each of its threads as one line of JSON: what `agent.restore`, `checkAuditTrail` and
-   * `holdpoint verify --file` take. Nothing of the batch is deleted before it resolves, or if it rejects. A thread that changes at that
-   * moment is kept, although it is among the lines. Reads and verifies every log, which is not read without it.
+   * Called before each batch is deleted, with each of its threads as one line of JSON, for `agent.restore`, `checkAuditTrail` and
+   * `holdpoint verify --file`. Nothing of the batch is deleted before it resolves, or if it rejects. A thread that changes at that moment
+   * is kept, although it is among the lines. Reads and verifies every log, which is not read without it.
    */
   archive?: (lines: readonly string[]) => Promise<void> | void;
   /** Stops between two batches: `deleteThreads` rejects with the signal's reason. */
@@ -36,11 +38,11 @@ export interface DeleteThreadsOptions {
   report?: (kept: { threadId: string; reason: string }) => void;
 }
 
-/** What `deleteThreads` has done. */
+/** The result of `deleteThreads`. */
 export interface DeletedThreads {
-  /** How many threads it has deleted, child threads included. */
+  /** The number of deleted threads, child threads included. */
   deleted: number;
-  /** How many of the selected threads it has kept, because they changed meanwhile, a sub-agent is at work, or their log is damaged. */
+  /** The number of selected threads that were kept, because they changed meanwhile, a sub-agent is at work, or their log is damaged. */
   kept: number;
 }
 
@@ -52,7 +54,7 @@ const batchSize = 100;
 
 /**
  * Deletes old threads, the oldest first, in batches, with the child threads of their sub-agents in the same store and the rows of their
- * requests. A child thread is deleted with its parent alone. It reads no logs, unless there is an `archive`, and can be run beside agents
+ * requests. A child thread is only deleted with its parent. It reads no logs, unless there is an `archive`, and can be run beside agents
  * and workers, and again after it was stopped. Rejects with a `TypeError` for a store without `deletion`, and with the store's errors.
  *
  * @example
@@ -108,14 +110,14 @@ const knownOptions: Record<keyof DeleteThreadsOptions, true> = {
 function checkValues(agent: unknown, updatedBefore: number, status: string): void {
   if (agent !== null && typeof agent !== 'string') {
     throw new TypeError(
-      'Name the agent whose threads are to be deleted; null: one without a name.',
+      'Name the agent whose threads to delete; null stands for agents without a name.',
     );
   }
   if (!Number.isFinite(updatedBefore)) {
     throw new TypeError(`updatedBefore must be milliseconds since 1970; got ${updatedBefore}.`);
   }
   if (status === 'running' || !threadStatuses.some((known) => known === status)) {
-    throw new TypeError(`deleteThreads deletes no thread of the status '${status}'.`);
+    throw new TypeError(`deleteThreads can't delete threads with the status '${status}'.`);
   }
 }
 
@@ -157,7 +159,7 @@ async function deleteBatch(
 
 const changedMeanwhile = 'It has changed meanwhile.';
 
-/** Each of the threads, with the child threads below it. */
+/** Finds each of the threads with the child threads below it. */
 async function findFamilies(
   deletion: ThreadStoreDeletion,
   roots: readonly ThreadSummary[],
@@ -184,7 +186,7 @@ function refuseRunning(family: Family, now: number): void {
   }
 }
 
-/** Each thread of a family as JSON, as it is when it is deleted. */
+/** Writes each thread of a family as JSON, as it is when it is deleted. */
 async function writeLines(store: ThreadStore, family: Family): Promise<string[]> {
   const lines: string[] = [];
   for (const { threadId, hash } of family) {

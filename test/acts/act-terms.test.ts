@@ -42,9 +42,9 @@ test.each([
   [
     'who may answer',
     /(?<![.#\w])mayAnswer\(asked/,
-    ['agent/acts/request-rights.ts', 'agent/input/call-may-answer.ts'],
+    ['agent/acts/request-rights.ts', 'agent/input/right-to-answer.ts'],
   ],
-  ['who may settle', /\bmaySettle: ask\b/, ['channels/inbox/inbox-context.ts']],
+  ['who may settle', /\bmaySettle: ask\b/, ['apps/inbox/inbox-context.ts']],
   ['who somebody is', /(?<![.#\w])principalId\(/, ['policy/same-person.ts']],
 ])('the app is asked in one place %s', (_what, call, places) => {
   expect(listCallers(call)).toEqual(places);

@@ -3,7 +3,7 @@ import {
   type InboxEntry,
   inboxOutcomesSchema,
   inboxPageSchema,
-} from '../../src/channels/inbox/inbox-api.ts';
+} from '../../src/apps/inbox/inbox-api.ts';
 import { no, only, shownOf, yes } from '../inbox/inbox-site.ts';
 import { deciders, type Do, type Driver, type Person } from './acts.ts';
 import { pickFirst } from './agent-driver.ts';
@@ -86,7 +86,7 @@ export function inboxWays(options: MakeOptions = () => ({})) {
     'answer-question': answer(options, async (_entry, world) => pickFirst(world)),
     withdraw: action(options, { type: 'withdraw' }),
     reassign: action(options, { type: 'reassign', to: 'dora' }),
-    remember: action(options, { type: 'remember', remember }),
+    remember: answer(options, (entry) => ({ ...yes(entry), remember })),
     settle: action(options, { type: 'settle', outcome: { status: 'failed', error: 'Not paid.' } }),
     resume: action(options, { type: 'retry' }),
   } satisfies Driver['ways'];

@@ -121,13 +121,13 @@ export const matrix: Matrix = {
   remember: {
     agent: story('ada', { ...byAgent, ...ben }, { scene: 'approved' }),
     ui: story('ben', byRoute),
-    inbox: story('ada', { ...byRoute, ...ben }, { scene: 'approved' }),
+    inbox: story('ben', byRoute),
     'ag-ui': story('ben', byRoute),
     links: noForm('HTTP 403'),
     terminal: story('ada', byTerminal),
     command: noCommand,
     'sub-agent': story('ben', byAgent, { where: 'below' }),
-    gate: story('ada', { ...byRoute, ...ben }, { scene: 'approved' }),
+    gate: story('ben', byRoute),
     'remote tool': notPeoples,
   },
   /* Who sends a message that cancels what is open. */

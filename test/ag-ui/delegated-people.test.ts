@@ -36,11 +36,15 @@ async function office(...given: Parameters<typeof desk>) {
 const yes = { approved: true };
 
 /** The interrupt of a request that a quorum of two decides, with these votes. */
-function asking(votes: string, people: string[]) {
+function asking(people: string[]) {
   return {
     interrupts: [
       {
-        message: expect.stringContaining(`Approvals: ${votes}`),
+        message: expect.stringMatching(
+          new RegExp(
+            `Approvals: ${people.length} of 2\nApproved by: ${people.join(', .+\nApproved by: ')}, `,
+          ),
+        ),
         metadata: {
           holdpoint: { path: [{ agent: 'payer' }], votes: people.map((person) => ({ person })) },
         },
@@ -54,16 +58,16 @@ describe("a sub-agent's quorum over AG-UI", () => {
     const people = new Set(['Ada', 'Ben', 'Cem']);
     const at = await office({ payer: { mayAnswer: only(people) } });
     expect(await at.run('Ada')).toMatchObject({
-      interrupts: [{ message: expect.stringContaining('Approvals: 0 of 2 (none yet)') }],
+      interrupts: [{ message: expect.stringContaining('Approvals: 0 of 2') }],
     });
-    expect(await at.run('Ada', yes)).toMatchObject(asking('1 of 2 (Ada)', ['Ada']));
+    expect(await at.run('Ada', yes)).toMatchObject(asking(['Ada']));
     people.delete('Ada');
-    expect(await at.run('Ben', yes)).toMatchObject(asking('1 of 2 (Ben)', ['Ben']));
+    expect(await at.run('Ben', yes)).toMatchObject(asking(['Ben']));
     expect(await at.run('Ada', yes)).toBe('not-allowed');
     expect(await at.run('Ada')).toMatchObject({
       interrupts: [{ metadata: { rights: { mayAnswer: false, refusal: 'not-approver' } } }],
     });
-    expect(await at.run('Ada')).toMatchObject(asking('1 of 2 (Ben)', ['Ben']));
+    expect(await at.run('Ada')).toMatchObject(asking(['Ben']));
     expect(votersOf(requestIn(await childOf(at)))).toEqual(['Ben']);
     expect(at.paid).toEqual([]);
     expect(await at.run('Cem', yes)).toMatchObject({ type: 'success' });
@@ -73,7 +77,7 @@ describe("a sub-agent's quorum over AG-UI", () => {
   test('Ada has one vote from two sessions, as the sub-agent tells people apart, and Ben’s decides', async () => {
     const at = await office({ payer: { principalId: subjectOf } });
     for (const id of ['one', 'two']) {
-      expect(await at.run({ sub: 'Ada', id }, yes)).toMatchObject(asking('1 of 2 (Ada)', ['Ada']));
+      expect(await at.run({ sub: 'Ada', id }, yes)).toMatchObject(asking(['Ada']));
     }
     expect(await at.run({ sub: 'Ben', id: 'three' }, yes)).toMatchObject({ type: 'success' });
     expect(at.paid).toHaveLength(1);
@@ -101,7 +105,7 @@ describe("a sub-agent's quorum over AG-UI", () => {
     expect(await at.run('Ada', yes)).not.toMatchObject({ type: 'success' });
     at.dying.threadId = '';
     expect(await at.voters()).toEqual([]);
-    expect(await at.run('Ada', yes)).toMatchObject(asking('1 of 2 (Ada)', ['Ada']));
+    expect(await at.run('Ada', yes)).toMatchObject(asking(['Ada']));
     expect(await at.run('Ben', yes)).toMatchObject({ type: 'success' });
     expect(at.paid).toHaveLength(1);
   });

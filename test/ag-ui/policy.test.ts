@@ -65,7 +65,7 @@ describe('an interrupt carries what its rule says', () => {
       type: 'user-approval',
       text: 'Book this?',
       expiresAfterMs: 60_000,
-      onExpiry: { type: 'escalate', approvers: ['managers'] },
+      onExpiry: { type: 'escalate', approvers: ['managers'], quorum: 3 },
       remindBeforeMs: 10_000,
       approvers: ['owners'],
       notRequester: true,
@@ -80,7 +80,7 @@ describe('an interrupt carries what its rule says', () => {
       digest: expect.any(String),
       expiresAt: start + 60_000,
       remindAt: start + 50_000,
-      onExpiry: { type: 'escalate', approvers: ['managers'] },
+      onExpiry: { type: 'escalate', approvers: ['managers'], quorum: 3 },
       approvers: ['owners'],
       notRequester: true,
       quorum: 2,
@@ -95,12 +95,12 @@ describe('an interrupt carries what its rule says', () => {
       'book {"city":"Paris"}',
       'Asked for by: ann',
       'Risk: high',
-      'May be answered by: owners',
-      'Not by the person for whom the agent asks',
-      'Approvals: 0 of 2 (none yet)',
-      'An approval needs a reason',
+      'May be answered by: owners, but not the person for whom the agent asks',
+      'Approvals: 0 of 2',
+      'Reason: needed to approve',
       'May be edited: price',
-      `Until: ${new Date(start + 60_000).toISOString()}, then it goes to managers`,
+      `Until: ${new Date(start + 60_000).toISOString()}, then it goes to managers (3 approvals)`,
+      `Reminder: ${new Date(start + 50_000).toISOString()}`,
       'Metadata: {"team":"travel"}',
     ]);
   });
@@ -324,7 +324,7 @@ describe('several people', () => {
       interrupts: [{ id: asked.id }],
     });
     expect(carried(at.ann)['votes']).toMatchObject([{ person: 'ann', channel: 'ag-ui' }]);
-    expect(interruptOf(at.ann).message).toContain('Approvals: 1 of 2 (ann)');
+    expect(interruptOf(at.ann).message).toContain('Approvals: 1 of 2\nApproved by: ann, ');
     /* The same person again is no second one. */
     await at.ann.answer({ approved: true });
     expect(carried(at.ann)['votes']).toHaveLength(1);
@@ -356,7 +356,7 @@ describe('several people', () => {
     await bob.run();
     const { message, responseSchema } = interruptOf(bob);
     expect(message?.split('\n')).toContain('book {"city":"Paris","price":50}');
-    expect(message).toContain('Edited by ann:\n  price: 50 is added');
+    expect(message).toMatch(/^Edited by: ann, .+\nChanged: price: 50 is added$/m);
     expect(responseSchema).toMatchObject({
       properties: { digest: { const: carried(bob)['digest'] } },
       required: ['approved', 'digest'],
@@ -406,6 +406,17 @@ async function resultsOf(at: Awaited<ReturnType<typeof siteOf>>, events: readonl
     reloaded: messages.filter(({ role }) => role === 'tool').map(({ metadata }) => metadata),
   };
 }
+
+test('an approved call that a stop holds ends a run with words that say so, and not as one that failed', async () => {
+  const at = await approvedSite();
+  await at.agent.stop(at.thread, { principal: 'eve' });
+  const dee = await at.as('dee');
+  expect((await dee.run()).at(-1)).toMatchObject({
+    type: 'RUN_ERROR',
+    code: 'thread-held',
+    message: 'A call is approved, and held since the assistant was stopped.',
+  });
+});
 
 describe('the result of a call says who decided about it', () => {
   const plain = { type: 'user-approval' } as const;

@@ -320,6 +320,21 @@ describe('what a client makes up', () => {
     },
   );
 
+  test.each(['t:0', 't:1'])(
+    'a message whose id of this form came through another channel (%s) takes the place of no reply',
+    async (id) => {
+      const at = site([{ text: 'Hello.' }, { text: 'Again.' }]);
+      const thread = await at.agent.thread('t');
+      await at.agent.run('Hi', thread, { principal: 'eve', messageId: id });
+      await at.agent.run('More', thread, { principal: 'ann' });
+      const { events } = await at.post(runInput());
+      const [snapshot] = ofType(events, 'MESSAGES_SNAPSHOT');
+      const ids = snapshot?.messages.map((message) => message.id);
+      expect(ids).toHaveLength(4);
+      expect(new Set(ids).size).toBe(4);
+    },
+  );
+
   test('two messages with one id are refused, and the second is not dropped; the same one twice is one', async () => {
     const at = site([{ text: 'Hello.' }]);
     const both = [user('u1', 'One'), user('u1', 'Two')];

@@ -4,7 +4,7 @@ import { scriptedModel } from 'holdpoint/testing';
 import { tool } from 'ai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { noteCaller } from '../../src/agent/note-caller.ts';
+import { noteCaller } from '../../src/agent/agent-door.ts';
 import { errorCode } from '../support/error-code.ts';
 
 const at = 1_795_000_000_000;

@@ -1,10 +1,4 @@
-import {
-  type ClaimNotice,
-  memoryStore,
-  type ThreadNotice,
-  type ThreadStore,
-  type ThreadSummary,
-} from 'holdpoint';
+import { memoryStore, type StoreNotice, type ThreadStore, type ThreadSummary } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { appendPlain } from '../support/plain-entries.ts';
@@ -33,20 +27,16 @@ function addTo<LISTENER>(listeners: Set<LISTENER>, listener: LISTENER) {
 /** A store whose workers hear of due threads and of each other's claims, as those of a database do. */
 function noticedStore(reaches: Reaches = () => true) {
   const inner = memoryStore();
-  const listeners = new Set<(notice?: ThreadNotice) => void>();
-  const claimListeners = new Set<(notice: ClaimNotice) => void>();
+  const listeners = new Set<(notice?: StoreNotice) => void>();
   const claims: Claim[] = [];
   const started: string[] = [];
   const store: ThreadStore = {
     ...inner,
     subscribe: (listener) => addTo(listeners, listener),
-    claims: {
-      send: (notice) =>
-        queueMicrotask(() => {
-          for (const listener of claimListeners) if (reaches()) listener(notice);
-        }),
-      subscribe: (listener) => addTo(claimListeners, listener),
-    },
+    send: (notice) =>
+      queueMicrotask(() => {
+        for (const listener of listeners) if (reaches()) listener(notice);
+      }),
     async claim(claim) {
       const found = await inner.claim(claim);
       const { threadId } = claim;
@@ -65,7 +55,7 @@ function noticedStore(reaches: Reaches = () => true) {
       const summary: Partial<ThreadSummary> = { status: 'due', nextDeadline: 0, agent: 'sales' };
       await appendPlain(inner, threadId, summary);
       for (const listener of listeners) {
-        if (reaches()) listener({ threadId, agent: 'sales', nextDeadline: 0 });
+        if (reaches()) listener({ type: 'thread', threadId, agent: 'sales', nextDeadline: 0 });
       }
       await vi.advanceTimersByTimeAsync(0);
     },
@@ -117,7 +107,7 @@ describe('workers that hear of each other', () => {
     const { store, started, makeDue } = noticedStore();
     const stop = await startWorkers(store, 1);
     for (let index = 0; index < 100; index += 1) {
-      store.claims?.send({ worker: `gone-${index}`, agent: 'sales', isFree: true });
+      store.send?.({ type: 'claim', worker: `gone-${index}`, agent: 'sales', isFree: true });
     }
     await vi.advanceTimersByTimeAsync(0);
     let waited = 0;
@@ -139,9 +129,9 @@ describe('workers that hear of each other', () => {
     const stop = await startWorkers(store, 1);
     for (let index = 0; index < 20; index += 1) {
       const worker = `worker-${index}`;
-      store.claims?.send({ worker: `other-${index}`, agent: 'other', isFree: true });
-      store.claims?.send({ worker, agent: 'sales', isFree: true });
-      store.claims?.send({ worker, agent: 'sales', isFree: false });
+      store.send?.({ type: 'claim', worker: `other-${index}`, agent: 'other', isFree: true });
+      store.send?.({ type: 'claim', worker, agent: 'sales', isFree: true });
+      store.send?.({ type: 'claim', worker, agent: 'sales', isFree: false });
     }
     await vi.advanceTimersByTimeAsync(0);
     /* One of them may be this worker's turn by chance. */

@@ -278,13 +278,9 @@ test.each([
   [
     'threads that are run',
     { agent: null, updatedBefore: 1, status: 'running' },
-    /of the status 'running'/,
+    /the status 'running'/,
   ],
-  [
-    'a status that is none',
-    { agent: null, updatedBefore: 1, status: 'old' },
-    /of the status 'old'/,
-  ],
+  ['a status that is none', { agent: null, updatedBefore: 1, status: 'old' }, /the status 'old'/],
   ['a limit that is none', { agent: null, updatedBefore: 1, limit: -1 }, /limit must be/],
   ['a setting that is none', { agent: null, updatedBefore: 1, before: 1 }, /no setting 'before'/],
 ])('%s is refused', async (_what, options, message) => {

@@ -1,11 +1,18 @@
 import { tool } from 'ai';
-import { createAgent, memoryStore, type ToolCallRecord } from 'holdpoint';
+import {
+  type Agent,
+  createAgent,
+  memoryStore,
+  type ThreadStore,
+  type ToolCallRecord,
+} from 'holdpoint';
 import { scriptedModel } from 'holdpoint/testing';
 import { runWorker } from 'holdpoint/worker';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { eventsIn } from '../support/events-in.ts';
 import { idsWith, leaseMs, lostCalls } from '../support/lost-call.ts';
+import { travelTools } from '../support/travel-world.ts';
 import { waitUntil } from '../support/waiting.ts';
 
 describe('a call whose run is gone', () => {
@@ -171,6 +178,136 @@ test('each of 300 lost calls is listed and reported once, and then no worker ask
   expect(queries).toBeLessThan(12);
   expect(reported).toHaveLength(ids.length);
 });
+
+/** A worker of an agent on a store, and what it is told: each call as the thread, its tool and its attempt. */
+function startWorker({ agent }: { agent: Agent }, store: ThreadStore) {
+  const told: unknown[] = [];
+  const stopping = new AbortController();
+  const working = runWorker({
+    agent,
+    store,
+    signal: stopping.signal,
+    pollMs: 5,
+    claimMs: 5,
+    onIndeterminate: ({ threadId, calls }) =>
+      told.push(...calls.map(({ toolName, attempts }) => [threadId, toolName, attempts])),
+  });
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await working;
+  };
+  return { told, stop };
+}
+
+/** A store that counts how often indeterminate threads are listed, and how often logs are read. */
+function counting(store: ThreadStore) {
+  const counts = { lists: 0, reads: 0 };
+  const counted: ThreadStore = {
+    ...store,
+    list: async (query) => {
+      counts.lists += 1;
+      return store.list(query);
+    },
+    read: async (...query) => {
+      counts.reads += 1;
+      return store.read(...query);
+    },
+  };
+  return { counts, counted };
+}
+
+describe('a worker', () => {
+  test('that starts later is told of a call that another process found to be lost, once', async () => {
+    const { store, agent } = await lostCalls(['t1', 't2']);
+    for (const id of ['t1', 't2']) await agent().agent.thread(id);
+    const { counts, counted } = counting(store);
+    const { told, stop } = startWorker(agent({ store: counted }), counted);
+    await waitUntil(() => told.length === 2);
+    counts.reads = 0;
+    const { lists } = counts;
+    await waitUntil(() => counts.lists > lists + 4);
+    await stop();
+    expect(told).toEqual([
+      ['t1', 'book', 1],
+      ['t2', 'book', 1],
+    ]);
+    expect(counts.reads).toBe(0);
+  });
+
+  test('at work is told of a call that another process finds to be lost meanwhile', async () => {
+    const { store, agent, clock } = await lostCalls(['t']);
+    clock.now -= leaseMs;
+    const { counts, counted } = counting(store);
+    const { told, stop } = startWorker(agent({ store: counted }), counted);
+    await waitUntil(() => counts.lists > 1);
+    expect(told).toEqual([]);
+    const { agent: web } = agent({ now: () => clock.now + leaseMs });
+    expect((await web.thread('t')).status).toBe('indeterminate');
+    await waitUntil(() => told.length > 0);
+    await stop();
+    expect(told).toEqual([['t', 'book', 1]]);
+  });
+
+  test('is told again if the call is lost again', async () => {
+    const { store, agent, clock } = await lostCalls(['t']);
+    const { agent: web } = agent();
+    const thread = await web.thread('t');
+    const { told, stop } = startWorker(agent(), store);
+    await waitUntil(() => told.length === 1);
+    await stop();
+    await web.settle(thread, thread.calls[0]?.toolCallId ?? '', { status: 'retry' });
+    let isStarted = false;
+    const execute = async () => {
+      isStarted = true;
+      return new Promise<never>(() => {});
+    };
+    const { agent: dying } = agent({ tools: { book: { ...travelTools([]).book, execute } } });
+    void dying.run([], await dying.thread('t'));
+    await waitUntil(() => isStarted);
+    clock.now += leaseMs;
+    await agent().agent.thread('t');
+    const next = startWorker(agent(), store);
+    await waitUntil(() => next.told.length === 1);
+    await next.stop();
+    expect(next.told).toEqual([['t', 'book', 2]]);
+  });
+
+  test('is told of a call whose tool can be asked when that has not helped, once', async () => {
+    const asked: unknown[] = [];
+    const reconcile = (): undefined => {
+      asked.push(told.length);
+    };
+    const { store, agent, clock } = await lostCalls(['t'], {
+      toolRecovery: { book: { reconcile } },
+    });
+    await agent().agent.thread('t');
+    const { told, stop } = startWorker(agent(), store);
+    await waitUntil(() => told.length > 0);
+    for (const count of [2, 3]) {
+      clock.now += 10 ** 9;
+      await waitUntil(() => asked.length === count);
+    }
+    await stop();
+    expect([told, asked]).toEqual([[['t', 'book', 1]], [0, 1, 1]]);
+  });
+
+  test('is told neither of calls that are settled nor of those of other agents', async () => {
+    const { store, agent } = await lostCalls(['t1', 't2'], { name: 'travel' });
+    const { agent: web } = agent();
+    for (const id of ['t1', 't2']) {
+      const thread = await web.thread(id);
+      if (id === 't1') await web.settle(thread, thread.calls[0]?.toolCallId ?? '', failed);
+    }
+    const { counts, counted } = counting(store);
+    const other = startWorker(agent({ name: 'office', store: counted }), counted);
+    const { told, stop } = startWorker(agent(), store);
+    await waitUntil(() => told.length > 0 && counts.lists > 2);
+    await Promise.all([other.stop(), stop()]);
+    expect([told, other.told]).toEqual([[['t2', 'book', 1]], []]);
+  });
+});
+
+const failed = { status: 'failed', error: 'It never happened.' } as const;
 
 const slowCall = (id: string) => ({ calls: [{ id, name: 'slow', input: {} }] });
 

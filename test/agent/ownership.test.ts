@@ -1,6 +1,7 @@
 import { type Agent, type AgentThread, memoryStore } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
 import { describe, expect, test } from 'vitest';
+import { aroundAgent } from '../support/around-agent.ts';
 import { errorCode } from '../support/error-code.ts';
 import { eventsIn } from '../support/events-in.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -91,7 +92,7 @@ test('a worker leaves the approved call of another agent to its own worker', asy
   const onError = (error: unknown) => errors.push(error);
   const { signal } = stopping;
   const working = [agent('support'), agent()].map(async (own) =>
-    runWorker({ agent: own, store: counted, signal, pollMs: 1, onError }),
+    runWorker({ agent: aroundAgent(own), store: counted, signal, pollMs: 1, onError }),
   );
   await waitUntil(() => claims > 20);
   expect(thread.calls).toMatchObject([{ status: 'approved' }]);

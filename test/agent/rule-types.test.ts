@@ -89,7 +89,7 @@ test('correct rules compile in each form that they may have', () => {
                 text: (input) => `Pay ${input.cents}?`,
                 editable: ['note', 'cents'],
                 remember: { scope: 'thread', match: ['cents'], uses: 2 },
-                onExpiry: { type: 'escalate', approvers: ['boss'], expiresAfterMs: 5 },
+                onExpiry: { type: 'escalate', approvers: ['boss'], quorum: 2, expiresAfterMs: 5 },
               }
             : { type: 'approved', reason: 'It is little.' },
         look: () => ({ type: 'user-approval', editable: names, onExpiry: 'wait' }),

@@ -33,8 +33,6 @@ const rules: [string, unknown, unmarked: string, marked: string][] = [
   ['() => true', odd(true), 'asks', 'asks'],
   ['() => an unknown status', odd('aproved'), 'asks', 'asks'],
   ['() => an unknown object', odd({ type: 'allow' }), 'asks', 'asks'],
-  ['an unknown status', 'aproved', 'asks', 'asks'],
-  ['a promise of denied', Promise.resolve('denied'), 'denied', 'denied'],
   ['() => approved with a surplus', odd({ type: 'approved', always: true }), 'asks', 'asks'],
 ];
 
@@ -135,6 +133,32 @@ test('a rule sees the earlier calls of its step, as proposed, and neither its ow
 
 test('an input that the app changes while its rule is asked is approved and runs as it was recorded', async () => {
   const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const made: { city: string }[] = [];
+  const validate = () => {
+    const value = { city: 'Paris' };
+    made.push(value);
+    return { success: true, value } as const;
+  };
+  const inputSchema = jsonSchema<{ city: string }>({ type: 'object' }, { validate });
+  const ran: string[] = [];
+  const agent = world.agent({
+    tools: { book: tool({ inputSchema, execute: ({ city }) => ran.push(city) }) },
+    toolApproval: {
+      book: async () => {
+        for (const value of made) value.city = 'Rome';
+        return 'user-approval' as const;
+      },
+    },
+  });
+  const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+  const answers = approvalRequests.map((request) => request.approve());
+  expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed' });
+  expect(ran).toEqual(['Paris']);
+});
+
+/** An agent whose schema always returns the same object, which its rule changes from Paris to Rome. */
+function keepingAgent(status: 'user-approval' | 'approved') {
+  const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
   const kept = { city: 'Paris' };
   const validate = () => ({ success: true, value: kept }) as const;
   const inputSchema = jsonSchema<typeof kept>({ type: 'object' }, { validate });
@@ -144,13 +168,26 @@ test('an input that the app changes while its rule is asked is approved and runs
     toolApproval: {
       book: async () => {
         kept.city = 'Rome';
-        return 'user-approval' as const;
+        return status;
       },
     },
   });
+  return { agent, ran };
+}
+
+test('an input that the app changes for good while its rule is asked is asked about again', async () => {
+  const { agent, ran } = keepingAgent('user-approval');
   const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
   const answers = approvalRequests.map((request) => request.approve());
-  expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed' });
+  expect(approvalRequests[0]?.toolCall?.input).toEqual({ city: 'Paris' });
+  expect(await agent.run(answers, thread)).toMatchObject({ status: 'waiting' });
+  expect(thread.activeApprovalRequests[0]?.toolCall?.input).toEqual({ city: 'Rome' });
+  expect(ran).toEqual([]);
+});
+
+test('an unasked input that the app changes while its rule is asked runs as it was recorded', async () => {
+  const { agent, ran } = keepingAgent('approved');
+  await agent.run('Book', await agent.thread('t'));
   expect(ran).toEqual(['Paris']);
 });
 

@@ -153,7 +153,7 @@ test('a lost call next to another one does not use up its recovery, and a worker
   expect((await manager.thread('t')).status).toBe('idle');
 });
 
-test('an answer whose agent can not be opened ends the call, and nothing runs', async () => {
+test('an answered call whose tool now calls another agent fails, and nothing runs', async () => {
   const office = new AgentOffice();
   const buyer = office.payer('buyer', [{ calls: [pay('p1', 'Ann')] }, { text: 'Paid.' }]);
   const manager = managerOf(office, buyer);
@@ -166,7 +166,7 @@ test('an answer whose agent can not be opened ends the call, and nothing runs', 
   const after = await manager.thread('t');
   expect(after.calls[0]).toMatchObject({ status: 'failed' });
   expect(JSON.stringify(after.calls[0])).toContain(
-    "The answer could not be sent to agent 'shopper'",
+    "agent 'buyer' began this call, and the tool now calls agent 'shopper'",
   );
   expect(office.payments).toEqual([]);
   expect(await buyer.thread(childId)).toMatchObject({ status: 'due' });

@@ -7,6 +7,7 @@ import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
 import { waitFor } from '../support/waiting.ts';
 
 type OfficeTool = Parameters<AgentOffice['tool']>[1];
@@ -228,9 +229,15 @@ test('workers of both agents, twice each, make each payment once', async () => {
   const office = new AgentOffice();
   const names = ['Ann', 'Bob', 'Cid'];
   const calls = names.map((name, index) => pay(`p${index}`, name));
+  /* Whichever process asks a model, it is the same one. */
+  const { model: below } = scriptedModel([{ calls }, { text: 'Paid.' }]);
+  const { model } = scriptedModel(script);
   const agents = [1, 2].map(() => {
-    const buyer = office.payer('buyer', [{ calls }, { text: 'Paid.' }]);
-    return { buyer, manager: managerOf(office, buyer) };
+    const buyer = office.payer('buyer', [], { model: below });
+    return {
+      buyer,
+      manager: office.agent('manager', [], { model, tools: { buy: office.tool(buyer) } }),
+    };
   });
   const [first] = agents;
   if (first === undefined) return;

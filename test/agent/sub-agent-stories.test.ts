@@ -4,8 +4,8 @@ import { type AgentCall, agentTool, askQuestion } from 'holdpoint/tools';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
+import { rechainedJson } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
-import { waitFor } from '../support/waiting.ts';
 
 function buyerOf(office: AgentOffice) {
   return office.payer('buyer', [{ calls: [pay('p1', 'Ann')] }, { text: 'Paid.' }]);
@@ -18,19 +18,16 @@ function approver({ approvedBy }: AgentCall<unknown>): unknown {
 
 const buys = [{ calls: [ask('b1', 'buy', 'Pay Ann.')] }, { text: 'Done.' }];
 
-const sender = z.custom<{ send(...given: unknown[]): Promise<unknown> }>(
-  (value) => typeof value === 'object',
-);
+/** The JSON form of a thread, whose request was changed by somebody who knows how the log is chained. */
+function forgeRequest(thread: AgentThread, forged: object): string {
+  const json = JSON.stringify(thread, (_key, value: unknown) =>
+    isRequest(value) ? { ...value, ...forged } : value,
+  );
+  return rechainedJson(json);
+}
 
-/** Answers, through the tool itself, a request that was changed on the way. */
-async function sendForged(buy: object, thread: AgentThread, forged: object): Promise<unknown> {
-  const [call] = thread.calls;
-  const [request] = thread.activeApprovalRequests;
-  const { toolCallId, toolName, input, idempotencyKey } = call ?? {};
-  const delegated = { threadId: thread.id, toolCallId, toolName, input, idempotencyKey };
-  const answer = { request: { ...request, ...forged }, response: request?.approve() };
-  const delegation = sender.parse(Reflect.get(buy, Symbol.for('holdpoint.delegating')));
-  return delegation.send(delegated, answer, new AbortController().signal);
+function isRequest(value: unknown): value is object {
+  return value instanceof Object && Reflect.get(value, 'type') === 'approval-request';
 }
 
 test.each([
@@ -44,8 +41,11 @@ test.each([
   const manager = office.agent('manager', buys, { tools: { buy } });
   const thread = await manager.thread('t');
   await manager.run('Go.', thread);
-  expect(await sendForged(buy, thread, forged)).toMatchObject({ status: 'failed' });
-  await manager.run([], thread);
+  const other = office.agent('manager', [], { store: memoryStore(), tools: { buy } });
+  const shown = await other.restore(forgeRequest(thread, forged));
+  const [request] = shown.activeApprovalRequests;
+  const answer = other.run(request?.approve() ?? [], shown);
+  expect(await errorCode(answer)).toBe('answer-mismatch');
   expect(office.payments).toEqual([]);
 });
 
@@ -272,39 +272,71 @@ test('two copies of a thread share the work: one payment', async () => {
   expect(office.payments).toHaveLength(1);
 });
 
-test('an answer that reaches an agent right after it stopped to wait is not forgotten', async () => {
+test('an answer is recorded once in each thread, and the call above resumes from it', async () => {
   const base = memoryStore();
-  let meanwhile: (() => Promise<unknown>) | undefined;
+  const appends: string[] = [];
   const office = new AgentOffice({
     ...base,
     append: async (...input) => {
       await base.append(...input);
-      const isStopping = input[0] !== 't' && JSON.stringify(input[2]).includes('run-ended');
-      const work = isStopping ? meanwhile : undefined;
-      if (work !== undefined) meanwhile = undefined;
-      await work?.();
+      appends.push(input[0] === 't' ? 'above' : 'below');
     },
   });
-  const buyer = office.payer('buyer', [
-    { calls: [pay('p1', 'Ann'), pay('p2', 'Bob')] },
-    { text: 'Both.' },
-  ]);
-  const manager = office.agent('manager', buys, { tools: { buy: office.tool(buyer) } });
+  const manager = office.agent('manager', buys, { tools: { buy: office.tool(buyerOf(office)) } });
   const thread = await manager.thread('t');
   const asked = await manager.run('Go.', thread);
-  const [first, second] = asked.approvalRequests;
-  const other = await manager.thread('t');
-  meanwhile = async () => {
-    await manager.respond(second?.approve() ?? [], other);
-    await waitFor(async () => {
-      const { events } = await manager.thread('t');
-      expect(events.filter(({ type }) => type === 'answer-delivered')).toHaveLength(2);
-    });
-  };
-  const response = await manager.run(first?.approve() ?? [], thread);
-  expect(response.status).toBe('completed');
-  expect(office.payments.map(({ to }) => to).toSorted()).toEqual(['Ann', 'Bob']);
+  appends.length = 0;
+  await manager.respond(asked.approvalRequests[0]?.approve() ?? [], thread);
+  expect(appends).toEqual(['below', 'above']);
+  expect(thread.status).toBe('due');
+  appends.length = 0;
+  await manager.run([], thread);
+  /* Above: the call resumes, its result, and the reply. */
+  expect(appends.filter((place) => place === 'above')).toHaveLength(3);
+  expect(office.payments).toHaveLength(1);
+  expect(thread.events.map(({ type }) => type)).not.toContain('answer-delivered');
 });
+
+test.each([
+  ['', false],
+  [', from a process that died then,', true],
+])(
+  'an answer that reaches an agent right after it stopped to wait%s is not forgotten',
+  async (_from, dies) => {
+    const base = memoryStore();
+    let isDying = false;
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const office = new AgentOffice({
+      ...base,
+      append: async (...input) => {
+        if (isDying && input[0] === 't') throw new Error('The process died.');
+        await base.append(...input);
+        const isStopping = input[0] !== 't' && JSON.stringify(input[2]).includes('run-ended');
+        const work = isStopping ? meanwhile : undefined;
+        if (work !== undefined) meanwhile = undefined;
+        await work?.();
+      },
+    });
+    const buyer = office.payer('buyer', [
+      { calls: [pay('p1', 'Ann'), pay('p2', 'Bob')] },
+      { text: 'Both.' },
+    ]);
+    const manager = office.agent('manager', buys, { tools: { buy: office.tool(buyer) } });
+    const thread = await manager.thread('t');
+    const asked = await manager.run('Go.', thread);
+    const [first, second] = asked.approvalRequests;
+    const other = await manager.thread('t');
+    meanwhile = async () => {
+      isDying = dies;
+      const answering = manager.respond(second?.approve() ?? [], other);
+      expect(await answering.then(() => 'recorded', String)).toMatch(dies ? 'died' : 'recorded');
+      isDying = false;
+    };
+    const response = await manager.run(first?.approve() ?? [], thread);
+    expect(response.status).toBe('completed');
+    expect(office.payments.map(({ to }) => to).toSorted()).toEqual(['Ann', 'Bob']);
+  },
+);
 
 test('a call that waits only when the cancellation is recorded is cancelled with its agent', async () => {
   const base = memoryStore();

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { tool } from 'ai';
-import { memoryStore, type ThreadNotice, type ThreadStore, type ToolRunOptions } from 'holdpoint';
+import { memoryStore, type StoreNotice, type ThreadStore, type ToolRunOptions } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
 import { expect, test } from 'vitest';
+import { aroundAgent } from '../support/around-agent.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, cityInput, look, travelWorld } from '../support/travel-world.ts';
 import { answeredThreads } from '../support/worker-fleet.ts';
@@ -12,12 +13,12 @@ const threadIds = Array.from({ length: 20 }, (_, index) => `t${String(index).pad
 /** A store in memory that wakes its subscribers, as a database with notifications does. */
 function wakingStore(): ThreadStore {
   const store = memoryStore();
-  const listeners = new Set<(notice?: ThreadNotice) => void>();
+  const listeners = new Set<(notice?: StoreNotice) => void>();
   return {
     ...store,
     async append(...input) {
       await store.append(...input);
-      for (const listener of listeners) listener(input[3]);
+      for (const listener of listeners) listener({ type: 'thread', ...input[3] });
     },
     subscribe(listener) {
       listeners.add(listener);
@@ -131,7 +132,13 @@ test('a store that can not be reached is told to onError, and asked again', asyn
     throw new Error('no connection');
   };
   const onError = (error: unknown) => errors.push(String(error));
-  await runWorker({ agent, store: { claim }, signal: stopping.signal, pollMs: 1, onError });
+  await runWorker({
+    agent: aroundAgent(agent),
+    store: { claim, list: store.list },
+    signal: stopping.signal,
+    pollMs: 1,
+    onError,
+  });
   expect(errors).toEqual(Array.from({ length: 3 }, () => 'Error: no connection'));
 });
 
@@ -215,8 +222,15 @@ test.each([
     if (asked === 3) stopping.abort();
     throw new Error('no connection');
   };
-  const agent = travelWorld(scriptedModel([]), memoryStore).agent();
-  await runWorker({ agent, store: { claim }, signal: stopping.signal, pollMs: 1, onError });
+  const store = memoryStore();
+  const agent = travelWorld(scriptedModel([]), () => store).agent();
+  await runWorker({
+    agent: aroundAgent(agent),
+    store: { claim, list: store.list },
+    signal: stopping.signal,
+    pollMs: 1,
+    onError,
+  });
   expect(asked).toBe(3);
 });
 

@@ -11,6 +11,7 @@ import {
   recordPayments,
   tickingClock,
 } from './recorded-payments.ts';
+import { countTrials } from '../support/sampling.ts';
 
 type StandingApproval = NonNullable<BacktestResult['standingApproval']>;
 
@@ -285,7 +286,7 @@ test('for any answers: no contradiction, as many questions as counted, and no wi
       expect(best?.saved ?? 0).toBe(most);
       expect(best && savedBy(threads, best)).toBe(best?.saved);
     }),
-    { numRuns: 100 },
+    { numRuns: countTrials(100) },
   );
 });
 

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { agentVersions } from '../mcp/coding-agents.ts';
+import { agentVersions } from '../gate/coding-agents.ts';
 import { cachedPackage } from '../support/cached-package.ts';
 import {
   type Cell,

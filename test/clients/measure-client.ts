@@ -6,8 +6,8 @@ import { setTimeout } from 'node:timers/promises';
 import { createGate } from 'holdpoint/mcp';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { z } from 'zod';
-import { serveGateOverHttp } from '../../src/command/gate-http.ts';
-import { type AgentServer, answerCall } from '../mcp/coding-agents.ts';
+import { serveGateOverHttp } from '../../src/apps/command/gate-http.ts';
+import { type AgentServer, answerCall } from '../gate/coding-agents.ts';
 import { clients } from './run-client.ts';
 
 /** How a client reaches its server. */
@@ -86,7 +86,7 @@ export async function measurePending(measured: Measured): Promise<number | undef
 }
 
 async function startGate(transport: TableTransport, file: string, ledger: string) {
-  const folder = join(import.meta.dirname, '..', 'mcp');
+  const folder = join(import.meta.dirname, '..', 'gate');
   if (transport === 'stdio') {
     const args = [node, join(folder, 'gate-process.ts'), file, ledger, '2000'];
     return { server: { command: process.execPath, args } };

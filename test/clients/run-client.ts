@@ -15,8 +15,8 @@ import {
   type AgentServer,
   agentVersions,
   startCodingAgent,
-} from '../mcp/coding-agents.ts';
-import { startAgentModel } from '../mcp/scripted-agent-model.ts';
+} from '../gate/coding-agents.ts';
+import { startAgentModel } from '../gate/scripted-agent-model.ts';
 
 /** What a run of a client is given. */
 interface ClientRun {

@@ -16,7 +16,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { makeRandomId } from '../../src/content/crypto.ts';
-import { serveLocally } from '../../src/command/local-server.ts';
+import { serveLocally } from '../../src/apps/command/local-server.ts';
 
 const [kind, seconds = '0', file = '', transport] = process.argv.slice(2);
 const tell = (told: object): void => appendFileSync(file, `${JSON.stringify(told)}\n`);

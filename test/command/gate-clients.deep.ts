@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { gateClients, makeClientConfig } from '../../src/command/gate-clients.ts';
+import { gateClients, makeClientConfig } from '../../src/apps/command/gate-clients.ts';
 import { freePort } from '../support/free-port.ts';
 import { GateFolder } from './gate-driver.ts';
 

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { runCommand } from '../support/run-holdpoint.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const program = join(root, 'src', 'command', 'holdpoint.ts');
-const bank = join(root, 'test', 'mcp', 'bank-process.ts');
+const program = join(root, 'src', 'apps', 'command', 'holdpoint.ts');
+const bank = join(root, 'test', 'gate', 'bank-process.ts');
 
 const listSchema = z.object({
   requests: z.array(

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { askForLink, openGatePage } from '../../src/command/gate-page.ts';
-import { type LocalKey, makeLocalKey } from '../../src/command/local-key.ts';
+import { askForLink, openGatePage } from '../../src/apps/command/gate-page.ts';
+import { type LocalKey, makeLocalKey } from '../../src/apps/command/local-key.ts';
 import { freePort } from '../support/free-port.ts';
 
 interface Opened {

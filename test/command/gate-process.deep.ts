@@ -118,7 +118,7 @@ test.each<[string, (gate: ChildProcess) => unknown]>([
   send({ id: 1, method: 'initialize', params });
   send({ method: 'notifications/initialized' });
   send({ id: 2, method: 'tools/call', params: { name: 'pay', arguments: {} } });
-  await expect.poll(() => folder.countPayments(), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => folder.countPayments(), { timeout: 30_000 }).toBe(1);
   end(gate);
   expect(await ended).toEqual([0, null]);
   expect(await folder.list('open')).toEqual([]);

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryStore } from 'holdpoint';
 import { afterAll, expect, test } from 'vitest';
-import { makeCommandConfig, readGateConfig } from '../../src/command/gate-config.ts';
-import { makeObserver } from '../../src/command/gate-observer.ts';
-import { makeGateRules } from '../../src/command/gate-rules.ts';
-import { makeGateJsonSchema } from '../../src/command/gate-schema.ts';
+import { makeCommandConfig, readGateConfig } from '../../src/apps/command/gate-config.ts';
+import { makeObserver } from '../../src/apps/command/gate-observer.ts';
+import { makeGateRules } from '../../src/apps/command/gate-rules.ts';
+import { makeGateJsonSchema } from '../../src/apps/command/gate-schema.ts';
 import {
   answerOnly,
   connect,
@@ -15,7 +15,7 @@ import {
   makeWorld,
   onlyRequest,
   readTexts,
-} from '../mcp/gate-world.ts';
+} from '../gate/gate-world.ts';
 import { pagesAt } from '../docs/markdown-page.ts';
 import { runCommand } from '../support/run-holdpoint.ts';
 
@@ -444,6 +444,22 @@ test.each<[string, object | string, RegExp]>([
       rules: [{ tools: ['a'], approval: 'user-approval', approvers: ['a', 'b'], quorum: 3 }],
     },
     /rules\[0\] has the quorum 3, which its groups \["a","b"\] can't reach: people in them: 2/,
+  ],
+  [
+    'that escalates to more people than the group has',
+    {
+      ...valid,
+      people: { finance: ['a', 'b'], boss: ['c'] },
+      rules: [
+        {
+          tools: ['a'],
+          approval: 'user-approval',
+          approvers: ['finance'],
+          onExpiry: { type: 'escalate', approvers: ['boss'], quorum: 2 },
+        },
+      ],
+    },
+    /rules\[0\] has the quorum 2, which its groups \["boss"\] can't reach: people in them: 1/,
   ],
   [
     'that escalates to a group that has no people',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inboxOutcomesSchema, inboxPageSchema } from '../../src/channels/inbox/inbox-api.ts';
+import { inboxOutcomesSchema, inboxPageSchema } from '../../src/apps/inbox/inbox-api.ts';
 import { freePort } from '../support/free-port.ts';
 import { GateClient, GateFolder } from './gate-driver.ts';
 

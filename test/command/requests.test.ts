@@ -181,6 +181,18 @@ test('an approval is recorded with who gave it and that it came from the command
   expect(output).toContain(' approved by ben\nReason: As agreed.\n');
 });
 
+test('an approved call that a stop holds is shown as held', async () => {
+  const { requestId, digest } = await see('invoice-7');
+  await holdpoint('answer', requestId, '--as', 'ben', '--digest', digest, '--approve');
+  expect((await holdpoint('show', requestId)).output).not.toContain('held');
+  await inStore(file, async (store) => {
+    const office = makeOffice(store);
+    await office.stop(await office.thread('invoice-7'), { principal: 'cleo' });
+  });
+  const { output } = await holdpoint('show', requestId);
+  expect(output).toContain('Its call is approved, and held since the assistant was stopped.\n');
+});
+
 test('a principal may be an object', async () => {
   const { requestId, digest } = await see('invoice-7');
   await holdpoint(

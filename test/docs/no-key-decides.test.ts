@@ -10,7 +10,7 @@ const markup = [
   ...pagesAt('README.md', 'docs/**/*.md').flatMap(({ path, text }) =>
     [...text.matchAll(/```\w*\n(.*?)```/gs)].map(([, code = '']) => ({ path, code })),
   ),
-  ...globSync(['examples/**/*.{tsx,html}', 'src/channels/inbox/page/*.tsx'], { cwd: root }).map(
+  ...globSync(['examples/**/*.{tsx,html}', 'src/apps/inbox/page/*.tsx'], { cwd: root }).map(
     (path) => ({
       path,
       code: readFileSync(join(root, path), 'utf8'),

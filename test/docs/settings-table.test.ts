@@ -1,7 +1,8 @@
 import type { generateText, streamText, ToolLoopAgent, ToolSet } from 'ai';
 import type { AgentOptions, RunOptions } from 'holdpoint';
+import type { HoldPointOptions } from 'holdpoint/middleware';
 import { expect, test } from 'vitest';
-import { pagesAt } from './markdown-page.ts';
+import { readSettingRows } from './settings-rows.ts';
 
 type Settings =
   | keyof ConstructorParameters<typeof ToolLoopAgent<unknown, ToolSet>>[0]
@@ -141,13 +142,27 @@ const ofRun: Record<Extract<keyof RunOptions, Settings>, true> = {
   onStepEnd: true,
 };
 
-const [page] = pagesAt('docs/settings.md');
-const rows = (page?.text ?? '').split('\n').flatMap((line) => {
-  const [, setting = '', where = ''] = line.split('|');
-  return /^\s*`/.test(setting)
-    ? [...setting.matchAll(/`(\w+)`/g)].map(([, name = '']) => ({ name, where: where.trim() }))
-    : [];
-});
+const ofHoldPoint: Record<Extract<keyof HoldPointOptions, Settings>, true> = {
+  tools: true,
+  toolsContext: true,
+  allowSystemInMessages: true,
+  activeTools: true,
+  toolOrder: true,
+  maxRetries: true,
+  repairToolCall: true,
+  telemetry: true,
+  experimental_download: true,
+  timeout: true,
+  toolApproval: true,
+  prepareStep: true,
+  stopWhen: true,
+  toolCallConcurrency: true,
+  onStepEnd: true,
+  onEnd: true,
+  onError: true,
+};
+
+const rows = readSettingRows('docs/settings.md');
 
 test("docs/settings.md lists each of the AI SDK's settings once", () => {
   expect(rows.map(({ name }) => name).toSorted()).toEqual(Object.keys(names).toSorted());
@@ -160,3 +175,22 @@ test.each([
   const listed = rows.filter(({ where }) => where.split(', ').includes(place));
   expect(listed.map(({ name }) => name).toSorted()).toEqual(Object.keys(settings).toSorted());
 });
+
+test('the guide to a loop of your own says of each setting where it belongs', () => {
+  const guide = readSettingRows('docs/guides/your-own-loop.md', '## Settings of the call');
+  const table = guide.slice(
+    0,
+    guide.findLastIndex(({ name }) => name === 'experimental_toolApprovalSecret') + 1,
+  );
+  const current = Object.keys(names).filter((name) => !isDeprecated(name));
+  expect(table.map(({ name }) => name).toSorted()).toEqual(current.toSorted());
+  const own = table.filter(({ second }) => !/^no\b/.test(second)).map(({ name }) => name);
+  expect(own.toSorted()).toEqual(Object.keys(ofHoldPoint).toSorted());
+});
+
+/* The table of settings names what the AI SDK has instead. */
+function isDeprecated(name: string): boolean {
+  return rows.some(
+    (row) => row.name === name && row.where === 'no' && row.second.startsWith('deprecated'),
+  );
+}

@@ -11,7 +11,7 @@ import {
   type InboxEntry,
   inboxOutcomesSchema,
   inboxPageSchema,
-} from '../../src/channels/inbox/inbox-api.ts';
+} from '../../src/apps/inbox/inbox-api.ts';
 import { waitUntil } from '../support/waiting.ts';
 
 /** The people of the example: the host in the address says who it is. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { waitFor, waitUntil } from '../support/waiting.ts';
-import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
+import type { InboxEntry } from '../../src/apps/inbox/inbox-api.ts';
 import { InboxWorld, isRunning, type Name, type Sent } from './inbox-world.ts';
 
 const { whyNot } = await findChromium();

@@ -68,7 +68,7 @@ describe.skipIf(whyNot !== undefined)(
       expect(await cleo.locator('section button').count()).toBe(0);
       await button(ada, 'Approve').click();
       await shows(ada, 'You have approved; 1 of 2.');
-      await shows(bob, 'Approvals: 1 of 2 (ada)');
+      await shows(bob, 'Approved by: ada, ');
       expect(await button(bob, 'Withdraw my approval').count()).toBe(0);
       expect(await logged('quorum')).toEqual(['ada voted']);
       await ada.reload();

@@ -113,7 +113,7 @@ export const approvalMutants: readonly SourceMutant[] = [
     within: 'requireTerminal',
     from: 'input.isTTY === true',
     to: 'input.readable',
-    suite: ['terminal/piped', 'refuses to ask'],
+    suite: ['terminal/piped.deep', 'refuses to ask'],
     sentence: failed,
   },
 
@@ -130,7 +130,7 @@ export const approvalMutants: readonly SourceMutant[] = [
     within: 'NumberedDialog.pick',
     from: 'if (await this.#isMeant(entries[index], line)) return { index }',
     to: 'return { index }',
-    suite: ['terminal/piped', 'approve by the word alone'],
+    suite: ['terminal/piped.deep', 'approve by the word alone'],
     sentence: failed,
   },
   {
@@ -138,7 +138,7 @@ export const approvalMutants: readonly SourceMutant[] = [
     within: 'NumberedDialog.#isMeant',
     from: 'isApproving(await this.#line(prompt))',
     to: "(await this.#line(prompt)) !== ''",
-    suite: ['terminal/piped', 'approve later calls, an edit, or a group'],
+    suite: ['terminal/piped.deep', 'approve later calls, an edit, or a group'],
     sentence: failed,
   },
   {
@@ -146,7 +146,7 @@ export const approvalMutants: readonly SourceMutant[] = [
     within: 'makeLineDialog',
     from: 'await awaitUntilAborted(writeOut(output, prompt), ends)',
     to: 'void writeOut(output, prompt).catch(() => {})',
-    suite: ['terminal/piped', 'however late that shows'],
+    suite: ['terminal/piped.deep', 'however late that shows'],
     sentence: failed,
   },
   {

@@ -47,6 +47,7 @@ function madeIn(events: readonly ThreadEvent[]): Made[] {
         if (part.type === 'tool-call') inputs.set(`${event.step}.${index++}`, part.input);
       }
     }
+    if (event.type === 'input-remade') inputs.set(`${event.step}.${event.index}`, event.input);
     if (event.type === 'request-opened' && event.request.type === 'approval-request') {
       const { request, place } = event;
       requests.set(request.requestId, request);

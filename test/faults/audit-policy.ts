@@ -94,6 +94,9 @@ function readEvent(reading: Reading, event: ThreadEvent, revision: number): void
     case 'call-deferred':
       start(reading, event);
       break;
+    case 'input-remade':
+      reading.inputs.set(keyOf(event), event.input);
+      break;
     case 'call-abandoned':
       reading.approved.delete(keyOf(event));
       break;
@@ -148,8 +151,9 @@ function demandsOf(request: Partial<ApprovalRequest>) {
 
 function demandsAfter(expired: Partial<ApprovalRequest>) {
   const { onExpiry } = expired;
-  const approvers = onExpiry?.type === 'escalate' ? onExpiry.approvers : expired.approvers;
-  return demandsOf({ ...expired, ...(approvers && { approvers }) });
+  if (onExpiry?.type !== 'escalate') return demandsOf(expired);
+  const { approvers, quorum = expired.quorum ?? 1 } = onExpiry;
+  return demandsOf({ ...expired, approvers, quorum: quorum === 1 ? undefined : quorum });
 }
 
 function answer(

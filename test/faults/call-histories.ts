@@ -25,7 +25,7 @@ export interface CallHistory {
   place: string;
   toolCallId: string;
   toolName: string;
-  /** What runs: where a person edited it, the edited input. */
+  /** What runs: where a person edited it, the edited input; where its schema made it again, that. */
   input: unknown;
   /** What the model asked for. */
   asked: unknown;
@@ -107,6 +107,9 @@ function readEvent(reading: Reading, event: ThreadEvent, revision: number): void
         reading.open.get(placeKey(event))?.approved.push(revision);
       }
       break;
+    case 'input-remade':
+      remakeInput(reading, event);
+      break;
     case 'call-started':
       reading.open.get(placeKey(event))?.started.push(revision);
       break;
@@ -183,6 +186,11 @@ function answerRequest(
   call.approved.push(revision);
   if (edit !== undefined) edits.set(requestId, edit.input);
   if (edits.has(requestId)) call.input = edits.get(requestId);
+}
+
+function remakeInput({ open }: Reading, event: ThreadEventOf<'input-remade'>): void {
+  const call = open.get(placeKey(event));
+  if (call !== undefined) call.input = event.input;
 }
 
 function endCall({ open }: Reading, event: ThreadEventOf<'call-ended'>, revision: number): void {

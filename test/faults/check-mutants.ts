@@ -3,8 +3,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createVitest } from 'vitest/node';
 import { findLostPieces } from './find-piece.ts';
+import { locateMutant } from './locate-mutant.ts';
 import { type SourceMutant, sourceMutants } from './source-mutants.ts';
 import { readWrittenNames } from './written-names.ts';
+
+/* Mutants are tried with all cases. */
+process.env['HOLDPOINT_CASES'] = 'all';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -50,7 +54,8 @@ const collected = new Map([
   ...(await collectNames('test/deep.config.ts', unsure.filter(isDeep))),
 ]);
 const nameless = omitNamed(unwritten, collected).map(
-  (mutant) => `${mutant.promise}: ${findFile(mutant)} has no test '${mutant.suite[1]}'.`,
+  (mutant) =>
+    `${locateMutant(mutant.promise)}: ${mutant.promise}: ${findFile(mutant)} has no test '${mutant.suite[1]}'.`,
 );
 
 const faults = [...findLostPieces(join(root, 'src'), sourceMutants), ...nameless];

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { type ClaimNotice, memoryStore, type ThreadNotice, type ThreadStore } from 'holdpoint';
+import { memoryStore, type StoreNotice, type ThreadStore } from 'holdpoint';
 import { type PostgresPool, postgresStore } from 'holdpoint/stores/postgres';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { z } from 'zod';
@@ -26,8 +26,6 @@ export type MakeClaimGround = (draws: ClaimDraws) => Promise<ClaimGround>;
 
 type PostgresConnection = Awaited<ReturnType<PostgresPool['connect']>>;
 
-type Notice = { type: 'thread'; notice: ThreadNotice } | { type: 'claim'; notice: ClaimNotice };
-
 /** A store in memory as `view` shows it, whose notices go as those of a database do. */
 export function makeMemoryGrounds(view: StoreView): MakeClaimGround {
   return async (draws) => makeMemoryGround(draws, view(memoryStore()));
@@ -38,7 +36,7 @@ export async function makeMemoryGround(
   draws: ClaimDraws,
   store: ThreadStore = memoryStore(),
 ): Promise<ClaimGround> {
-  const wire = new NoticeWire<Notice>(draws);
+  const wire = new NoticeWire<StoreNotice>(draws);
   return {
     store,
     open(process) {
@@ -50,24 +48,19 @@ export async function makeMemoryGround(
           const [threadId, , , { agent, status, nextDeadline }] = input;
           if (status === 'running' || nextDeadline === undefined) return;
           const named = agent === undefined ? {} : { agent };
-          const notice = { threadId, ...named, nextDeadline };
-          process.call(() => wire.send({ type: 'thread', notice }));
+          process.call(() => wire.send({ type: 'thread', threadId, ...named, nextDeadline }));
         },
         subscribe: (listener) =>
           line.listen({
-            hear: (heard) => heard.type === 'thread' && listener(heard.notice),
+            hear: (heard) => listener(heard),
             reconnect: () => listener(),
           }),
-        claims: {
-          send(notice) {
-            try {
-              process.call(() => wire.send({ type: 'claim', notice }));
-            } catch {
-              /* It dies of it, and nobody is told. */
-            }
-          },
-          subscribe: (listener) =>
-            line.listen({ hear: (heard) => heard.type === 'claim' && listener(heard.notice) }),
+        send(notice) {
+          try {
+            process.call(() => wire.send(notice));
+          } catch {
+            /* It dies of it, and nobody is told. */
+          }
         },
       };
     },
@@ -101,7 +94,6 @@ const options = { createSchema: false };
 
 /** What NOTIFY sends. */
 interface Notification {
-  channel: string;
   payload: string;
 }
 
@@ -120,11 +112,16 @@ export function makePostgresGrounds(
       return asking.finally(() => underWay.delete(asking));
     };
     return {
-      store: postgresStore({ query, connect: async () => pool.connect() }, options),
+      store: postgresStore(
+        { query, connect: async () => pool.connect(), options: { max: 2 } },
+        options,
+      ),
       open(process) {
         const line = wire.connect(process);
         const own: PostgresPool = {
           connect: async () => listenOn(line),
+          /* Its listeners have lines of their own. */
+          options: { max: 2 },
           query(asked) {
             if (!asked.text.includes('pg_notify')) return query(asked);
             if (draws.mute()) throw new Error('The server can not be reached.');
@@ -148,13 +145,12 @@ async function notify(
   { values }: Parameters<PostgresPool['query']>[0],
   send: (notification: Notification) => void,
 ): ReturnType<PostgresPool['query']> {
-  const [channels, payloads] = notifiedSchema.parse(values);
-  for (const [index, channel] of channels.entries())
-    send({ channel, payload: payloads[index] ?? '' });
+  const [payloads] = notifiedSchema.parse(values);
+  for (const payload of payloads) send({ payload });
   return { rows: [], rowCount: 0 };
 }
 
-const notifiedSchema = z.tuple([z.array(z.string()), z.array(z.string())]);
+const notifiedSchema = z.tuple([z.array(z.string())]);
 
 /** A connection that listens on a line, and drops when that is cut. */
 function listenOn(line: NoticeLine<Notification>): PostgresConnection {

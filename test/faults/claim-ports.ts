@@ -63,26 +63,17 @@ export function watchWorker(
   room: WorkerRoom,
   { draws, waits, onNamedClaim }: Onlookers & { onNamedClaim: () => void },
 ): ThreadStore {
-  const { subscribe, claims } = store;
+  const { subscribe } = store;
   const { name } = room;
   return {
     ...store,
     ...(subscribe && {
       subscribe: (listener) =>
         subscribe((notice) => {
-          if (notice !== undefined) waits.addNotice(name, notice);
+          if (notice?.type === 'thread') waits.addNotice(name, notice);
+          else if (notice?.threadId !== undefined) waits.addClaim(name, notice.threadId);
           listener(notice);
         }),
-    }),
-    ...(claims && {
-      claims: {
-        send: (notice) => claims.send(notice),
-        subscribe: (listener) =>
-          claims.subscribe((notice) => {
-            if (notice.threadId !== undefined) waits.addClaim(name, notice.threadId);
-            listener(notice);
-          }),
-      },
     }),
     async claim(claim) {
       const { threadId } = claim;

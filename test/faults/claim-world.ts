@@ -1,3 +1,4 @@
+import type { ThreadStore } from 'holdpoint';
 import type { Agent } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
 import { vi } from 'vitest';
@@ -81,8 +82,7 @@ export class ClaimWorld {
     };
     const process = this.#startProcess(diesAt, { stopsAt, stop });
     const room = new WorkerRoom(this.#waits, { name, skewMs, concurrency });
-    const { claims, ...older } = this.#portsOf(process);
-    const ports = isOlder || claims === undefined ? older : { ...older, claims };
+    const ports = isOlder ? leaveOutClaims(this.#portsOf(process)) : this.#portsOf(process);
     const onNamedClaim = (): void => void (this.namedClaims += 1);
     const store = watchWorker(ports, room, { ...this.#onlookers, onNamedClaim });
     const agentOf = this.#connect(process, { skewMs, store });
@@ -219,4 +219,17 @@ export class ClaimWorld {
     }
     await over;
   }
+}
+
+/** A store as a version without notices of claims has it. */
+function leaveOutClaims({ send: _send, subscribe, ...store }: ThreadStore): ThreadStore {
+  return {
+    ...store,
+    ...(subscribe && {
+      subscribe: (listener) =>
+        subscribe((notice) => {
+          if (notice?.type !== 'claim') listener(notice);
+        }),
+    }),
+  };
 }

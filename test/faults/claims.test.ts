@@ -7,9 +7,10 @@ import { fatesOfAll, leavers, leaveEverywhere } from './claim-crashes.ts';
 import { makeMemoryGround } from './claim-grounds.ts';
 import { claimSchedules, undisturbed } from './claim-schedules.ts';
 import { mustHold } from './seeded-check.ts';
+import { countTrials, pickCases } from '../support/sampling.ts';
 
 /* A few of each; the deep tests try thousands, on all stores. */
-const schedules = 25;
+const schedules = countTrials(25);
 
 test('whichever workers die or stop, and whatever notices are lost, no due thread waits longer than a poll', async () => {
   const property = fc.asyncProperty(claimSchedules, async (schedule) => {
@@ -19,7 +20,7 @@ test('whichever workers die or stop, and whatever notices are lost, no due threa
   await mustHold(property, { numRuns: schedules });
 });
 
-test.each(leavers)('nor where %s, at whichever point', async (_who, at) => {
+test.each(pickCases(leavers))('nor where %s, at whichever point', async (_who, at) => {
   const ends = await leaveEverywhere(at, fatesOfAll.arrive, makeMemoryGround);
   expect(ends.filter(({ faults }) => faults.length > 0)).toEqual([]);
   expect(ends.length).toBeGreaterThan(5);

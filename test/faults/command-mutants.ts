@@ -5,7 +5,7 @@ const requests = 'command/requests';
 const inbox = 'command/inbox';
 const gatePage = 'command/gate-page';
 const gateRules = 'command/gate-rules';
-const gateHttp = 'command/gate-http';
+const gateHttp = 'command/gate-http.deep';
 const gateProcess = 'command/gate-process.deep';
 const gateShared = 'command/gate-shared.deep';
 
@@ -168,7 +168,7 @@ export const commandMutants: readonly SourceMutant[] = [
     within: 'makeAuthorize',
     from: "readUtf8(headers.get(header) ?? '')",
     to: "headers.get(header) ?? ''",
-    suite: ['command/gate-http', 'the proxy says who asks'],
+    suite: ['command/gate-http.deep', 'the proxy says who asks'],
     sentence: failed,
   },
   {
@@ -330,7 +330,7 @@ export const commandMutants: readonly SourceMutant[] = [
     within: 'openGate',
     from: 'options.http !== undefined',
     to: 'options.http === 0',
-    suite: ['command/gate-http', 'gets no link with which it could answer'],
+    suite: ['command/gate-http.deep', 'gets no link with which it could answer'],
     sentence: failed,
   },
   {
@@ -384,7 +384,7 @@ export const commandMutants: readonly SourceMutant[] = [
   {
     promise: 'a quorum of a gate that can not be reached is refused before anything is served',
     within: 'findUnkeepable',
-    from: 'groups.length > 0 && size < quorum',
+    from: 'groups.length > 0 && size < needed',
     to: 'groups.length > 0 && size < 0',
     suite: [gateRules, 'with a quorum of more people'],
     sentence: failed,

@@ -86,4 +86,12 @@ export const deadlineMutants: readonly SourceMutant[] = [
     suite: ['agent/lost-calls', 'too old'],
     sentence: failed,
   },
+  {
+    promise: 'an escalation without a quorum of its own needs as many people as before',
+    within: 'describeNextRequest',
+    from: '...again.terms, ...next.terms',
+    to: '...again.terms, quorum: undefined, ...next.terms',
+    suite: ['policy/expiry-attacks', 'is for the other approvers alone'],
+    sentence: failed,
+  },
 ];

@@ -167,9 +167,9 @@ export const editMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'the worker validates an edit by its tool',
-    within: 'startEdited',
-    from: 'why !== undefined',
-    to: "why === ''",
+    within: 'remakeInput',
+    from: 'await validate(copyPlain(given))',
+    to: '{ success: true, value: given }',
     suite: ['policy/edits-elsewhere', 'can not express'],
     sentence: /AssertionError/,
   },

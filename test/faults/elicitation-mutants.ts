@@ -32,22 +32,6 @@ export const elicitationMutants: readonly SourceMutant[] = [
     sentence,
   },
   {
-    promise: 'a pattern that would be too large is not built',
-    within: 'compilePattern',
-    from: 'states.length >= mostStates',
-    to: 'states.length >= mostStates * 2_000',
-    suite: [fields, 'nobody is asked with'],
-    sentence,
-  },
-  {
-    promise: 'an anchor holds',
-    within: 'reachStates',
-    from: "state?.type === 'end' && at === end",
-    to: "state?.type === 'end'",
-    suite: [fields, 'refuses'],
-    sentence,
-  },
-  {
     promise: 'a text is only left out where it may be',
     within: 'whyNotAnswered',
     from: "'needs text' : undefined",
@@ -125,14 +109,6 @@ export const elicitationMutants: readonly SourceMutant[] = [
     from: '`Address: ${url}`',
     to: '`Address: ${href}`',
     suite: [visits, 'sends people to an address'],
-    sentence,
-  },
-  {
-    promise: 'a pattern means what it means in JavaScript',
-    within: 'compilePattern',
-    from: 'let left = min; left > 0',
-    to: 'let left = min; left > 1',
-    suite: ['tools/typed-fields', 'that the same regular expression matches'],
     sentence,
   },
 ];

@@ -22,14 +22,6 @@ export const feedMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
-    promise: "a lease of a consumer ends by the server's clock",
-    within: 'makeFeed',
-    from: 'async take({ consumer, leaseMs, at = null, limit = 100 }) {',
-    to: 'async take({ consumer, leaseMs, at = Date.now(), limit = 100 }) {',
-    suite: [requests, 'whose clock is ahead'],
-    sentence: failed,
-  },
-  {
     promise: 'a place that a client sends is read, or refused as input',
     within: 'listRequests',
     from: '{ ...query, ...parsePlaces(query) }',
@@ -92,14 +84,6 @@ export const feedMutants: readonly SourceMutant[] = [
     from: 'select pg_advisory_xact_lock(7163384706), ${waitForDisk};',
     to: 'select pg_advisory_xact_lock(7163384706);',
     suite: ['stores/postgres-restarts.deep', 'what a reader of the feed was told'],
-    sentence: failed,
-  },
-  {
-    promise: 'changes that one process holds are not given to another',
-    within: 'takeLease',
-    from: 'where consumers.position = excluded.position and (consumers.lease_until is null or consumers.lease_until <= coalesce($6::float8, ${clock}))',
-    to: '',
-    suite: [requests, 'to two processes of one consumer'],
     sentence: failed,
   },
 

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAst } from 'rolldown/parseAst';
+import { locateMutant } from './locate-mutant.ts';
 
 type Statement = ReturnType<typeof parseAst>['body'][number];
 
@@ -39,13 +40,18 @@ export class PieceFinder {
     if (declared.length === 0) throw new Error(`src declares no '${within}'.`);
     const pieces = declared.flatMap((declaration) => findPieces(declaration, code));
     const [piece] = pieces;
-    if (piece === undefined) throw new Error(`'${within}' has no '${code}'.`);
+    if (piece === undefined) {
+      throw new Error(`'${within}' in ${listFiles(declared)} has no '${code}'.`);
+    }
     if (pieces.length > 1) {
-      const files = [...new Set(pieces.map(({ file }) => file))].join(', ');
-      throw new Error(`'${within}' has '${code}' ${pieces.length} times, in ${files}.`);
+      throw new Error(`'${within}' has '${code}' ${pieces.length} times, in ${listFiles(pieces)}.`);
     }
     return piece;
   }
+}
+
+function listFiles(places: readonly { file: string }[]): string {
+  return [...new Set(places.map(({ file }) => `src/${file}`))].join(', ');
 }
 
 function findPieces({ file, text, start }: Declaration, code: string): Piece[] {
@@ -108,7 +114,8 @@ export function findLostPieces(
       finder.find(within, from);
       return [];
     } catch (error) {
-      return [`${promise}: ${error instanceof Error ? error.message : String(error)}`];
+      const fault = error instanceof Error ? error.message : String(error);
+      return [`${locateMutant(promise)}: ${promise}: ${fault}`];
     }
   });
 }

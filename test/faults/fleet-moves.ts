@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { ThreadEvent } from 'holdpoint';
 import { deleteThreads } from 'holdpoint/worker';
-import { noteCaller } from '../../src/agent/note-caller.ts';
+import { noteCaller } from '../../src/agent/agent-door.ts';
 import type { ScheduledProcess, ScheduledWorld } from './scheduled-world.ts';
 
 /** What whoever shares a store with others does to a thread: a bystander, another agent, a queue, a scheduler, an operator, a gate. */

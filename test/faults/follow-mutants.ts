@@ -65,4 +65,12 @@ export const followMutants: readonly SourceMutant[] = [
     suite: [idle, 'where an answer gets no word'],
     sentence: failed,
   },
+  {
+    promise: 'a page reads the state of the thread from no message of a person',
+    within: 'readShownState',
+    from: "last?.role === 'assistant' ?",
+    to: 'last !== undefined ?',
+    suite: [idle, 'does not believe what the sender of a message says'],
+    sentence: failed,
+  },
 ];

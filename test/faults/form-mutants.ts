@@ -4,6 +4,7 @@ const sentence = /AssertionError|Timed out/;
 const forms = 'ui/page-forms';
 const focus = 'ui/page-focus';
 const refusal = 'ui/read-refusal';
+const answer = 'view/answer-form';
 
 /** What holds of the forms of a page while their person uses them. */
 export const formMutants: readonly SourceMutant[] = [
@@ -57,6 +58,46 @@ export const formMutants: readonly SourceMutant[] = [
     sentence,
   },
 
+  {
+    promise: 'nothing is sent while an entry of a form can’t be read',
+    within: 'makeApprovalAnswer',
+    from: "if (all.length > 0) return { type: 'faulty', faults: all };",
+    to: '',
+    suite: [answer, 'is not sent while an entry'],
+    sentence,
+  },
+  {
+    promise: 'one person rejects no later calls where several must approve',
+    within: 'makeRejectionAnswer',
+    from: '&& !isForQuorum(asked)',
+    to: '',
+    suite: [answer, 'reject later calls where several'],
+    sentence,
+  },
+  {
+    promise: 'a form edits nothing that its person may not edit',
+    within: 'readEditedInput',
+    from: 'mayEdit(asked) ? asked : { request: {} }',
+    to: 'asked',
+    suite: [answer, 'where the person may not edit'],
+    sentence,
+  },
+  {
+    promise: 'what was entered and is not shown any more lets nothing be approved without it',
+    within: 'readEdits',
+    from: '!names.has(name)',
+    to: "!names.has(name) && name === ''",
+    suite: [answer, 'whose argument may not be edited any more'],
+    sentence,
+  },
+  {
+    promise: 'a request in whose form a field was emptied is not approved with others',
+    within: 'isFilledIn',
+    from: '(edits?.size ?? 0) > 0',
+    to: "[...(edits?.values() ?? [])].some(({ text }) => text !== '')",
+    suite: [answer, 'an emptied field too'],
+    sentence,
+  },
   {
     promise: 'the message of a refusal is shown inert',
     within: 'describeRefusal',

@@ -1,12 +1,12 @@
 import type { SourceMutant } from './source-mutants.ts';
 
 const failed = /AssertionError/;
-const collected = 'mcp/collected-calls';
-const http = 'mcp/http';
-const changed = 'mcp/changed-tools';
-const dying = 'mcp/dying-gate.deep';
-const ids = 'mcp/call-ids';
-const many = 'mcp/many-equal-calls';
+const collected = 'gate/collected-calls';
+const http = 'gate/http';
+const changed = 'gate/changed-tools';
+const dying = 'gate/dying-gate.deep';
+const ids = 'gate/call-ids';
+const many = 'gate/many-equal-calls';
 
 /** What keeps a call at a gate to its caller, and one call one. */
 export const gateMutants: readonly SourceMutant[] = [
@@ -31,7 +31,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'fingerprintCall',
     from: 'upstream, tool, input]',
     to: 'tool, input]',
-    suite: ['mcp/equal-calls', 'in front of another server'],
+    suite: ['gate/equal-calls', 'in front of another server'],
     sentence: failed,
   },
   {
@@ -63,7 +63,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'watchWork',
     from: '!isSameCaller(caller, opened.caller)',
     to: 'caller?.at !== opened.caller?.at',
-    suite: ['mcp/any-callers', 'is told once'],
+    suite: ['gate/any-callers', 'is told once'],
     sentence: failed,
   },
   {
@@ -192,7 +192,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'admitCall',
     from: '(waiting ?? 0) + undecided.count(person) < maximumWaiting',
     to: 'undecided.count(person) < maximumWaiting',
-    suite: ['mcp/held-calls', 'further calls are refused'],
+    suite: ['gate/held-calls', 'further calls are refused'],
     sentence: failed,
   },
   {
@@ -200,7 +200,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'admitCall',
     from: '(waiting ?? 0) + undecided.count(person) < maximumWaiting',
     to: '(waiting ?? 0) < maximumWaiting',
-    suite: ['mcp/held-calls', 'that come at once'],
+    suite: ['gate/held-calls', 'that come at once'],
     sentence: failed,
   },
   {
@@ -208,7 +208,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'admitCall',
     from: '...(requester !== undefined && { requester })',
     to: '...{}',
-    suite: ['mcp/held-calls', 'further calls are refused'],
+    suite: ['gate/held-calls', 'further calls are refused'],
     sentence: failed,
   },
   {
@@ -248,7 +248,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'UpstreamConnection.call',
     from: 'if (reason !== undefined) throw new RefusedHere(reason);',
     to: '',
-    suite: ['mcp/upstreams', 'an approved call whose tool has changed'],
+    suite: ['gate/upstreams', 'an approved call whose tool has changed'],
     sentence: /AssertionError/,
   },
   {
@@ -256,7 +256,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'PinnedTools.#askAbout',
     from: 'ended.at(-1)?.status',
     to: 'thread.decisions.at(-1)?.status',
-    suite: ['mcp/upstreams', 'a yes is about the definition'],
+    suite: ['gate/upstreams', 'a yes is about the definition'],
     sentence: /AssertionError/,
   },
   {
@@ -264,7 +264,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'PinnedTools.isAllowed',
     from: 'name === tool.name && accepted === digest',
     to: 'name === tool.name',
-    suite: ['mcp/upstreams', 'what a server calls read-only'],
+    suite: ['gate/upstreams', 'what a server calls read-only'],
     sentence: /AssertionError/,
   },
   {
@@ -272,7 +272,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'project',
     from: 'outputSchema === undefined ? result : markUnstructured(result)',
     to: 'result',
-    suite: ['mcp/server-answers', 'a call that ran is told as such'],
+    suite: ['gate/server-answers', 'a call that ran is told as such'],
     sentence: /structured content/,
   },
   {
@@ -280,7 +280,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'UpstreamConnection.call',
     from: 'new UnknownOutcomeError(told, { cause: thrown })',
     to: 'new Error(told, { cause: thrown })',
-    suite: ['mcp/upstream-processes', 'a server that is killed while it pays'],
+    suite: ['gate/upstream-processes.deep', 'a server that is killed while it pays'],
     sentence: /AssertionError/,
   },
   {
@@ -288,7 +288,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'makeSecretMask',
     from: 'secrets.flatMap(listForms)',
     to: 'secrets',
-    suite: ['mcp/upstream-processes', 'no secret of a server'],
+    suite: ['gate/upstream-processes.deep', 'no secret of a server'],
     sentence: /AssertionError/,
   },
   {
@@ -304,7 +304,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'UpstreamConnection.call',
     from: 'toolDefinition: { name, inputSchema }',
     to: '...{}',
-    suite: ['mcp/server-answers', 'its server left out'],
+    suite: ['gate/server-answers', 'its server left out'],
     sentence: failed,
   },
   {
@@ -312,7 +312,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'UpstreamConnection.call',
     from: 'toolDefinition: { name, inputSchema }',
     to: '...{}',
-    suite: ['mcp/server-answers', 'for the headers'],
+    suite: ['gate/server-answers', 'for the headers'],
     sentence: failed,
   },
   {
@@ -320,7 +320,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'isRefusal',
     from: 'refusingCodes.has(error.code) &&',
     to: '',
-    suite: ['mcp/server-answers', 'another server did not answer in time'],
+    suite: ['gate/server-answers', 'another server did not answer in time'],
     sentence: failed,
   },
   {
@@ -328,7 +328,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'isRefusal',
     from: 'refusingStatuses.has(error.data.status)',
     to: 'error.data.status < 500',
-    suite: ['mcp/server-answers', 'HTTP status 408'],
+    suite: ['gate/server-answers', 'HTTP status 408'],
     sentence: failed,
   },
   {
@@ -336,7 +336,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'openUpstream',
     from: '?? pins.whyOutdated(tool)',
     to: '',
-    suite: ['mcp/upstreams', 'as what its tool has become'],
+    suite: ['gate/upstreams', 'as what its tool has become'],
     sentence: failed,
   },
   {
@@ -344,7 +344,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'openEarlier',
     from: 'await awaitUntilAborted(here.whenLeft(threadId), signal);',
     to: '',
-    suite: ['mcp/equal-calls', 'cancels a running call and calls again'],
+    suite: ['gate/equal-calls', 'cancels a running call and calls again'],
     sentence: failed,
   },
   {
@@ -352,7 +352,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'findCall',
     from: 'threads.find((thread) => isRepeated(gate, thread, clientCallId))',
     to: 'threads.slice(0, 1).find((thread) => isRepeated(gate, thread, clientCallId))',
-    suite: ['mcp/equal-calls', 'also after others'],
+    suite: ['gate/equal-calls', 'also after others'],
     sentence: failed,
   },
   {
@@ -360,7 +360,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'UpstreamConnection.#list',
     from: 'this.#listed.then(list, list)',
     to: 'list()',
-    suite: ['mcp/hostile-servers', 'lists last counts'],
+    suite: ['gate/hostile-servers', 'lists last counts'],
     sentence: failed,
   },
   {
@@ -368,7 +368,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'UpstreamConnection.#drop',
     from: 'client.close().catch(() => {})',
     to: 'client.close()',
-    suite: ['mcp/hostile-servers', 'neither used nor closed'],
+    suite: ['gate/hostile-servers', 'neither used nor closed'],
     sentence: failed,
   },
   {
@@ -376,7 +376,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'ProgressSender.#wait',
     from: 'this.#gate.wait(milliseconds, signal).catch(() => {})',
     to: 'this.#gate.wait(milliseconds, signal)',
-    suite: ['mcp/held-calls', 'rejects when it is ended early'],
+    suite: ['gate/held-calls', 'rejects when it is ended early'],
     sentence: failed,
   },
   {
@@ -384,7 +384,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'findCall',
     from: "caller?.state === 'pending'",
     to: "caller?.state === 'waiting'",
-    suite: ['mcp/equal-calls', 'held beside it'],
+    suite: ['gate/equal-calls', 'held beside it'],
     sentence: failed,
   },
   {
@@ -392,7 +392,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'UpstreamConnection.connect',
     from: 'this.#listedAt + freshMs',
     to: 'this.#listedAt + freshMs * freshMs',
-    suite: ['mcp/hostile-servers', 'does not say that its tools have changed'],
+    suite: ['gate/hostile-servers', 'does not say that its tools have changed'],
     sentence: failed,
   },
   {
@@ -400,7 +400,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'openUpstream',
     from: 'omitPatterns(tool.inputSchema)',
     to: 'tool.inputSchema',
-    suite: ['mcp/hostile-servers', 'no regular expression'],
+    suite: ['gate/hostile-servers', 'no regular expression'],
     sentence: failed,
   },
   {
@@ -408,7 +408,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'whyNotPlain',
     from: "name.normalize('NFKC').toLowerCase()",
     to: "name.normalize('NFKC')",
-    suite: ['mcp/threats', 'names an argument twice, once in another case'],
+    suite: ['gate/threats', 'names an argument twice, once in another case'],
     sentence: failed,
   },
   {
@@ -416,7 +416,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'boundResult',
     from: 'result, deepestResult',
     to: 'result, longestResult',
-    suite: ['mcp/threats', 'a result that no reader may take'],
+    suite: ['gate/threats', 'a result that no reader may take'],
     sentence: failed,
   },
   {
@@ -424,7 +424,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'hasLargeNumber',
     from: 'Math.abs(value)',
     to: 'value',
-    suite: ['mcp/threats', 'of the number'],
+    suite: ['gate/threats', 'of the number'],
     sentence: failed,
   },
   {
@@ -432,7 +432,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'admitCall',
     from: 'tenant !== null',
     to: 'tenant === requester',
-    suite: ['mcp/held-calls', 'the calls of people that have the same id'],
+    suite: ['gate/held-calls', 'the calls of people that have the same id'],
     sentence: failed,
   },
   {
@@ -456,7 +456,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'openUpstream',
     from: '...omitHeaders(inputSchema)',
     to: '...inputSchema',
-    suite: ['mcp/threats', 'a header that repeats an argument'],
+    suite: ['gate/threats', 'a header that repeats an argument'],
     sentence: failed,
   },
   {
@@ -464,7 +464,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'createGate',
     from: 'closing.signal.aborted',
     to: 'closing.signal.reason === threadId',
-    suite: ['mcp/equal-calls', 'does not use an approval up'],
+    suite: ['gate/equal-calls', 'does not use an approval up'],
     sentence: failed,
   },
   {
@@ -472,7 +472,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'PinnedTools.compare',
     from: 'Math.max(0, mostTools - known.size)',
     to: 'mostTools',
-    suite: ['mcp/hostile-servers', 'invents names without end'],
+    suite: ['gate/hostile-servers', 'invents names without end'],
     sentence: failed,
   },
   {
@@ -488,7 +488,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'followCall',
     from: 'isApproved(thread)',
     to: "thread.id === ''",
-    suite: ['mcp/unready-servers', 'is not used up'],
+    suite: ['gate/unready-servers', 'is not used up'],
     sentence: failed,
   },
   {
@@ -496,7 +496,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'createGate',
     from: 'if (isApproved(thread)) await requireServer(gate, call);',
     to: '',
-    suite: ['mcp/unready-servers', 'who runs an approved call'],
+    suite: ['gate/unready-servers', 'who runs an approved call'],
     sentence: failed,
   },
   {
@@ -504,7 +504,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'followCall',
     from: 'await stay(); const told =',
     to: 'const told =',
-    suite: ['mcp/unready-servers', 'is not taken up'],
+    suite: ['gate/unready-servers', 'is not taken up'],
     sentence: /Nothing is asked/,
   },
   {
@@ -528,7 +528,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'admitCall',
     from: 'if ((waiting ?? 0) < maximumWaiting) return undefined;',
     to: '',
-    suite: ['mcp/held-calls', 'that need nobody, all run'],
+    suite: ['gate/held-calls', 'that need nobody, all run'],
     sentence: failed,
   },
   {
@@ -536,7 +536,7 @@ export const gateMutants: readonly SourceMutant[] = [
     within: 'beginCall',
     from: 'if (threadId === thread.id) onDecided();',
     to: '',
-    suite: ['mcp/held-calls', 'that run for long'],
+    suite: ['gate/held-calls', 'that run for long'],
     sentence: failed,
   },
   {

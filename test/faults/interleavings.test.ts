@@ -4,10 +4,11 @@ import { conversations } from './conversations.ts';
 import { interleavings } from './interleaving.ts';
 import { playInterleaving } from './play-interleaving.ts';
 import { mustHold } from './seeded-check.ts';
+import { countTrials } from '../support/sampling.ts';
 
 /* A few of each; the deep tests try thousands. */
-const schedules = 100;
-const numRuns = 20;
+const schedules = countTrials(100);
+const numRuns = countTrials(20);
 const timeout = 200_000;
 
 describe('however the steps of two to four processes interleave,', () => {

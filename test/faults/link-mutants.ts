@@ -176,6 +176,14 @@ export const linkMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'what is wrong with the answer to a question says no secret',
+    within: 'answerRequest',
+    from: "request.type === 'question-request' ? state.shown.request : request",
+    to: 'request',
+    suite: ['links/secrets', 'says its fault without the secret'],
+    sentence: failed,
+  },
+  {
     promise: 'a link says no digest that covers a secret',
     within: 'makeMaskedRequest',
     from: 'isWhole ? asked : request, isWhole',

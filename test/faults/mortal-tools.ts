@@ -27,15 +27,20 @@ export function mortalTools(world: MortalWorld, process: MortalProcess) {
   };
 }
 
-const described = (toolName: string) => ({
-  description: `${toolName} a flight`,
-  inputSchema: cityInput,
-});
+function described(toolName: string, { scenario, acknowledged }: MortalWorld) {
+  const isDeployed = scenario.remakes === true && acknowledged.length > 0;
+  return {
+    description: `${toolName} a flight`,
+    inputSchema: isDeployed ? shoutedInput : cityInput,
+  };
+}
+
+const shoutedInput = cityInput.extend({ city: z.string().toUpperCase() });
 
 /** A tool that does its work. */
 function working(toolName: string, world: MortalWorld, process: MortalProcess): ToolSet[string] {
   return tool({
-    ...described(toolName),
+    ...described(toolName, world),
     execute: async (input, options) =>
       process.reach(async () => {
         const begun = begunAt(world, process, options);
@@ -49,7 +54,7 @@ function working(toolName: string, world: MortalWorld, process: MortalProcess): 
 /** A tool that leaves its work to others. */
 function queueing(toolName: string, world: MortalWorld, process: MortalProcess): ToolSet[string] {
   const queue: ToolSet[string] = tool({
-    ...described(toolName),
+    ...described(toolName, world),
     execute: async (input, options) =>
       process.reach(async () => {
         await world.server.enqueue(await requestOf(toolName, world, { input, ...options }));
@@ -78,8 +83,8 @@ const toldSchema = z.object({
 });
 
 /** A tool that the client has, and the agent has not. */
-function outside(toolName: string): ToolSet[string] {
-  return tool({ ...described(toolName), outputSchema: z.record(z.string(), z.string()) });
+function outside(toolName: string, world: MortalWorld): ToolSet[string] {
+  return tool({ ...described(toolName, world), outputSchema: z.record(z.string(), z.string()) });
 }
 
 function recovery(toolName: string, world: MortalWorld, process: MortalProcess): ToolRecovery {

@@ -26,15 +26,21 @@ export class MutatedProject {
     symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'));
   }
 
-  /** Runs the tests of a suite while one piece of the source is broken. */
-  async runBroken({ within, from, to, suite }: SourceMutant): Promise<SuiteReport> {
+  /** Runs the tests of a suite while one piece of the source is broken; `file` is where that piece stands. */
+  async runBroken({
+    within,
+    from,
+    to,
+    suite,
+  }: SourceMutant): Promise<SuiteReport & { file: string }> {
     const { file, start, end } = this.#finder.find(within, from);
     const path = join(this.#source, file);
     const source = readFileSync(path, 'utf8');
     writeFileSync(path, source.slice(0, start) + to + source.slice(end));
     const [suiteFile, name] = suite;
     try {
-      return await this.#run(suiteFile, { name, changed: [path] });
+      const report = await this.#run(suiteFile, { name, changed: [path] });
+      return { ...report, file: `src/${file}` };
     } finally {
       writeFileSync(path, source);
     }
@@ -74,6 +80,7 @@ export class MutatedProject {
       execArgv: [],
       env: {
         ...process.env,
+        HOLDPOINT_CASES: 'all',
         HOLDPOINT_SHARD: '1/1',
         HOLDPOINT_TIMES: '1',
         HOLDPOINT_CRASH_STRIDE: '100',

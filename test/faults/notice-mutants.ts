@@ -19,16 +19,16 @@ export const noticeMutants: readonly SourceMutant[] = [
   {
     promise: 'a pool that throws keeps back no later notice',
     within: 'NoticeSender.#sendWaiting',
-    from: 'this.#notify([names, payloads])',
-    to: 'this.#pool.query({ ...this.#query, values: [names, payloads] })',
+    from: 'this.#notify([payloads])',
+    to: 'this.#pool.query({ ...this.#query, values: [payloads] })',
     suite: [notices, 'where the pool throws'],
     sentence: /It is closed/,
   },
 
   {
     promise: 'a notice that is too long takes no other with it',
-    within: 'stringifyClaimNotice',
-    from: 'return fits(payload) ? payload : undefined;',
+    within: 'stringifyNotice',
+    from: "return notice.type === 'claim' ? undefined : '';",
     to: 'return payload;',
     suite: [notices, 'that are too long for the server'],
     sentence: late,
@@ -92,9 +92,9 @@ export const noticeMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'nobody waits for a worker of another agent',
-    within: 'WorkerSlots.subscribe',
-    from: 'if (notice.agent === agent.name) this.#turns',
-    to: 'this.#turns',
+    within: 'WorkerSlots.notice',
+    from: 'if (notice.agent !== agent.name) return;',
+    to: '',
     suite: [turns, 'leave out those of other agents'],
     sentence: failed,
   },

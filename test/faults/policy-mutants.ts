@@ -288,10 +288,10 @@ export const grantMutants: readonly SourceMutant[] = [
   },
   {
     promise: 'a standing approval decides as many calls as it was given for',
-    within: 'MemoryGrants.#use',
-    from: 'grant.usesLeft -= 1',
-    to: 'grant.usesLeft -= 0',
-    suite: ['policy/wide-grants', ''],
+    within: 'changeGrant',
+    from: 'usesLeft: usesLeft - 1',
+    to: 'usesLeft',
+    suite: ['stores/grants', 'one of two uses'],
     sentence: failed,
   },
   {

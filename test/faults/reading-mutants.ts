@@ -73,7 +73,7 @@ export const readingMutants: readonly SourceMutant[] = [
     within: 'parseNumber',
     from: 'isKept(value) ? { value } : { fault: tooLarge }',
     to: '{ value }',
-    suite: ['inbox/edit-draft', 'makes of'],
+    suite: ['view/edited-input', 'makes of'],
     sentence: failed,
   },
   {
@@ -81,7 +81,7 @@ export const readingMutants: readonly SourceMutant[] = [
     within: 'applyValues',
     from: 'values.has(name) ? values.get(name) : readOwn(input, name)',
     to: 'values.get(name)',
-    suite: ['inbox/edit-draft', 'keeps what nobody has touched'],
+    suite: ['view/edited-input', 'keeps what nobody has touched'],
     sentence: failed,
   },
   {

@@ -21,6 +21,14 @@ export const rightsMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'the agent above reads the reason for which its sub-agent refuses a person',
+    within: 'refuseTogether',
+    from: 'first instanceof RefusedAnswerError',
+    to: 'false',
+    suite: ['policy/request-rights', 'above as in the sub-agent'],
+    sentence: failed,
+  },
+  {
     promise: 'a refused input names each answer that would be refused by itself',
     within: 'allowAnswers',
     from: 'noteRefusal(refusals, requestId, error)',

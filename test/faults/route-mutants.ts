@@ -166,7 +166,7 @@ export const routeMutants: readonly SourceMutant[] = [
     within: 'HttpGate.handle',
     from: 'parsedBody.length > mostMessages',
     to: 'parsedBody.length < 0',
-    suite: ['mcp/http', 'more messages than a client sends at once'],
+    suite: ['gate/http', 'more messages than a client sends at once'],
     sentence: /ZodError/,
   },
 ];

@@ -89,8 +89,9 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'what is decided on is what was recorded, not what the app has kept of it',
     within: 'recordStep',
-    from: 'copyAsLogged({ message: step.message && withCalls(step.message, calls), calls })',
-    to: '{ ...copyAsLogged({ message: step.message && withCalls(step.message, calls) }), calls }',
+    from: 'copyAsLogged({ message: step.message && withCalls(step.message, calls), calls, inputs })',
+    to: '{ ...copyAsLogged({ message: step.message && withCalls(step.message, calls), inputs }), calls }',
+
     suite: ['agent/rules', 'as it was recorded'],
     sentence: failed,
   },
@@ -201,7 +202,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: 'so is one that would be escalated to approvers whom nobody knows',
     within: 'namesApprovers',
-    from: '(terms.approvers ?? next?.approvers) !== undefined',
+    from: '(terms.approvers ?? next?.terms?.approvers) !== undefined',
     to: 'terms.approvers !== undefined',
     suite: [unanswerable, 'by escalating'],
     sentence: failed,
@@ -307,7 +308,23 @@ export const ruleMutants: readonly SourceMutant[] = [
     within: 'addCircumstances',
     from: "if (callsApart !== undefined) parameters.note('calls', callsApart);",
     to: '',
-    suite: ['mcp/budget', 'for one tool that reads calls'],
+    suite: ['gate/budget', 'for one tool that reads calls'],
+    sentence: failed,
+  },
+  {
+    promise: 'nobody approves what they asked for, where people answer by role',
+    within: 'mayAnswerByRole',
+    from: '!requesters.some((each) => isSamePerson({ name }, { name: each }))',
+    to: 'requesters.length > 0',
+    suite: ['policy/may-answer-by-role', 'lets nobody approve what they asked for'],
+    sentence: failed,
+  },
+  {
+    promise: 'roles that are no list let nobody answer',
+    within: 'mayAnswerByRole',
+    from: 'if (!Array.isArray(held))',
+    to: 'if (held === undefined)',
+    suite: ['policy/may-answer-by-role', 'roles that are no list'],
     sentence: failed,
   },
 ];

@@ -43,6 +43,8 @@ export interface Scenario {
   besides?: 'a bystander who opens the thread' | 'somebody who deletes the thread, once';
   /** When an agent of another name takes the thread over: the old one goes on trying. */
   adopts?: 'while it waits' | 'after a crash';
+  /** Once an answer was taken, the schemas of a new process make another value of an input. */
+  remakes?: boolean;
   /** How many calls may run at once. */
   concurrency?: number;
   /** Whether every conversation comes to its end, whatever two crashes do to it. */
@@ -120,6 +122,12 @@ export const scenarios: readonly Scenario[] = [
     turns: [mixed],
     settles: true,
     isAlwaysCompleted: true,
+  },
+  {
+    name: 'a value that its schema makes anew after the answer',
+    turns: [mixed],
+    responds: true,
+    remakes: true,
   },
   {
     name: 'calls that run one at a time, settled where need be',

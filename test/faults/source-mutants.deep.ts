@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { locateMutant } from './locate-mutant.ts';
 import { MutatedProject } from './mutated-project.ts';
 import { pickShard } from './pick-shard.ts';
 import { sourceMutants } from './source-mutants.ts';
@@ -10,10 +11,11 @@ const mutants = pickShard(sourceMutants);
 
 test.each(mutants)('the tests find out where not: $promise', async (mutant) => {
   const [, name] = mutant.suite;
-  const { hasFailed, said } = await project.runBroken(mutant);
+  const { hasFailed, said: report, file } = await project.runBroken(mutant);
+  const said = `${mutant.within} in ${file}, listed in ${locateMutant(mutant.promise)}:\n${report}`;
   expect(said).toMatch(new RegExp(`FAIL.*${name}`));
   expect(said).toMatch(mutant.sentence);
-  expect(hasFailed).toBe(true);
+  expect({ hasFailed, said }).toMatchObject({ hasFailed: true });
   console.log(`${mutant.promise}: ${mutant.sentence.exec(said)?.[0]}`);
 });
 

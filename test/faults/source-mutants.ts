@@ -27,6 +27,7 @@ import { ruleMutants } from './rule-mutants.ts';
 import { gateMutants } from './gate-mutants.ts';
 import { upstreamMutants } from './upstream-mutants.ts';
 import { linkMutants } from './link-mutants.ts';
+import { madeMutants } from './made-mutants.ts';
 import { mirrorMutants } from './mirror-mutants.ts';
 import { noticeMutants } from './notice-mutants.ts';
 import { readingMutants } from './reading-mutants.ts';
@@ -90,6 +91,22 @@ const loopMutants: readonly SourceMutant[] = [
     from: "typeof part.input !== 'object'",
     to: 'false',
     suite: ['agent/sendable-messages', 'are an empty object'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'models are sent nothing of a message but its content',
+    within: 'makeSendable',
+    from: 'hasMore ? omitOwnOptions(message) : message',
+    to: 'message',
+    suite: ['ui/user-messages', 'gives no model its id or its metadata'],
+    sentence: /AssertionError/,
+  },
+  {
+    promise: 'an id that a person chose takes the place of no reply',
+    within: 'readShownId',
+    from: ' || isChannelId(threadId, id)',
+    to: '',
+    suite: ['ui/user-messages', 'does not take its place'],
     sentence: /AssertionError/,
   },
   {
@@ -270,14 +287,6 @@ const fleetMutants: readonly SourceMutant[] = [
     from: 'requests: makeChangeStatements(hasBegun)',
     to: 'requests: makeChangeStatements(`(1 or (${hasBegun}))`)',
     suite: ['stores/sqlite-requests', 'are written with the append, or not at all'],
-    sentence: /AssertionError/,
-  },
-  {
-    promise: 'changes of requests are taken by one of two consumers of a name in SQLite',
-    within: 'takeLease',
-    from: 'where name = ? and (lease_until is null or lease_until <= ?)',
-    to: 'where name = ? and (1 or lease_until is null or lease_until <= ?)',
-    suite: ['stores/sqlite-requests', 'are taken by one of two processes'],
     sentence: /AssertionError/,
   },
   {
@@ -536,6 +545,7 @@ export const sourceMutants: readonly SourceMutant[] = [
   ...deletionMutants,
   ...upstreamMutants,
   ...linkMutants,
+  ...madeMutants,
   ...mirrorMutants,
   ...readingMutants,
   ...recordMutants,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { type AgentThread, HoldpointError } from 'holdpoint';
 import { expect } from 'vitest';
-import { noteCaller } from '../../src/agent/note-caller.ts';
+import { noteCaller } from '../../src/agent/agent-door.ts';
 import { holdMs, owners, type ScheduledProcess, type ScheduledWorld } from './scheduled-world.ts';
 import { sendAnswer } from './thread-moves.ts';
 import type { ForeseenAnswer, ForeseenCall, ThreadOracle } from './thread-oracle.ts';

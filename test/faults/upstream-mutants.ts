@@ -1,11 +1,11 @@
 import type { SourceMutant } from './source-mutants.ts';
 
 const sentence = /AssertionError|Timed out|timed out|did not succeed/;
-const asking = 'mcp/asking-calls';
-const questions = 'mcp/questions';
-const hostile = 'mcp/hostile-servers';
-const flooding = 'mcp/flooding-servers.deep';
-const progress = 'mcp/progress';
+const asking = 'gate/asking-calls';
+const questions = 'gate/questions';
+const hostile = 'gate/hostile-servers';
+const flooding = 'gate/flooding-servers.deep';
+const progress = 'gate/progress';
 
 /** What holds of the servers of a gate, and of what people are asked in their name. */
 export const upstreamMutants: readonly SourceMutant[] = [
@@ -102,7 +102,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'nameClient',
     from: 'plainName.test(client)',
     to: "client !== ''",
-    suite: ['mcp/asked-texts', 'passes for no text of ours'],
+    suite: ['gate/asked-texts', 'passes for no text of ours'],
     sentence,
   },
   {
@@ -182,7 +182,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'UpstreamConnection.call',
     from: 'isRefused && !hasBegun',
     to: 'isRefused',
-    suite: ['mcp/server-answers', 'refuses the answer'],
+    suite: ['gate/server-answers', 'refuses the answer'],
     sentence,
   },
   {
@@ -190,7 +190,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'UpstreamConnection.call',
     from: 'error instanceof ElicitationRefused && !hasBegun',
     to: 'error instanceof ElicitationRefused',
-    suite: ['mcp/server-answers', 'asks what can not be asked'],
+    suite: ['gate/server-answers', 'asks what can not be asked'],
     sentence,
   },
   {
@@ -198,7 +198,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'isRefusal',
     from: 'resultCodes.has(error.code)',
     to: 'error.code === 0',
-    suite: ['mcp/server-answers', 'may refuse the result of a call that ran'],
+    suite: ['gate/server-answers', 'may refuse the result of a call that ran'],
     sentence,
   },
   {
@@ -206,7 +206,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'UpstreamClient.constructor',
     from: 'calls.noteAsked(); throw',
     to: 'throw',
-    suite: ['mcp/server-answers', 'passes on that there are none'],
+    suite: ['gate/server-answers', 'passes on that there are none'],
     sentence,
   },
   {
@@ -214,7 +214,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'ServerCalls.ask',
     from: 'this.noteAsked();',
     to: '',
-    suite: ['mcp/server-answers', 'that an older server refuses'],
+    suite: ['gate/server-answers', 'that an older server refuses'],
     sentence,
   },
 
@@ -223,7 +223,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'createGate',
     from: 'checkGateName(options);',
     to: '',
-    suite: ['mcp/upstreams', 'can not have the name'],
+    suite: ['gate/upstreams', 'can not have the name'],
     sentence,
   },
   {
@@ -247,7 +247,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'makeUnknownReport',
     from: 'if (upstreams.unlisted.length > 0) return;',
     to: '',
-    suite: ['mcp/upstreams', 'that was never reached'],
+    suite: ['gate/upstreams', 'that was never reached'],
     sentence,
   },
   {
@@ -255,7 +255,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'isCanonical',
     from: "toCanonicalText(tool) !== ''",
     to: "tool.name !== ''",
-    suite: ['mcp/upstreams', 'half of a character'],
+    suite: ['gate/upstreams', 'half of a character'],
     sentence,
   },
   {
@@ -263,7 +263,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'readListing',
     from: 'each, deepestDefinition',
     to: 'each, 10_000',
-    suite: ['mcp/upstreams', 'nested too deep'],
+    suite: ['gate/upstreams', 'nested too deep'],
     sentence,
   },
   {
@@ -271,7 +271,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'UpstreamConnection.#open',
     from: '!this.#problems.includes(problem)',
     to: 'this.#problems.length < 10',
-    suite: ['mcp/unreachable-servers.deep', 'can not be reached is reported once'],
+    suite: ['gate/unreachable-servers.deep', 'can not be reached is reported once'],
     sentence,
   },
   {
@@ -279,7 +279,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'UpstreamConnection.#open',
     from: '[problem, ...this.#problems].slice(0, 2)',
     to: '[problem]',
-    suite: ['mcp/upstreams', 'each way in which'],
+    suite: ['gate/upstreams', 'each way in which'],
     sentence,
   },
   {
@@ -287,7 +287,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'fetchBounded',
     from: 'measure(chunk) <= longestMessage',
     to: 'measure(chunk) <= 10 * longestMessage',
-    suite: ['mcp/threats', 'without an end'],
+    suite: ['gate/threats', 'without an end'],
     sentence,
   },
   {
@@ -295,7 +295,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'makeEventMeter',
     from: 'isLineEmpty ? 0',
     to: 'isLineEmpty ? length',
-    suite: ['mcp/threats', 'may be more than 10 MiB together'],
+    suite: ['gate/threats', 'may be more than 10 MiB together'],
     sentence: /AssertionError|timed out|Timed out/,
   },
   {
@@ -303,7 +303,7 @@ export const upstreamMutants: readonly SourceMutant[] = [
     within: 'HttpTransport.send',
     from: 'const { id } of requests',
     to: 'const { id } of requests.slice(1)',
-    suite: ['mcp/threats', 'is unknown at once'],
+    suite: ['gate/threats', 'is unknown at once'],
     sentence: /AssertionError|timed out|Timed out/,
   },
 ];

@@ -33,7 +33,7 @@ if (process.argv.includes('--names')) console.log(withoutVerb.toSorted().join(' 
 
 const shape = readShape();
 console.log(`${shape.types} types, of which ${shape.exportedTypes} are exported from their file
-${shape.agentMembers} members of Agent, ${shape.storeMembers} of the store port with its optional parts
+${shape.agentMembers} members of Agent, ${shape.storeMembers} of a store with its optional parts, ${shape.portMembers} of the port that one is derived from
 ${shape.eventTypes} event types, ${shape.agentOptions} options of an agent and ${shape.runOptions} of a run`);
 
 const entries = Map.groupBy(publicNames(), ({ entry }) => entry);

@@ -19,6 +19,7 @@ export function readShape() {
     exportedTypes: types.filter(([, isExported]) => isExported !== undefined).length,
     agentMembers: sumMembers('agent/agent.ts', /^Agent$/),
     storeMembers: sumMembers('thread/thread-store*.ts', /^ThreadStore/),
+    portMembers: sumMembers('stores/derive/store-port.ts', /^StorePort$/),
     eventTypes: threadEventSchema.options.length,
     agentOptions: Object.keys(agentSettings).length,
     runOptions: Object.keys(runSettings).length,

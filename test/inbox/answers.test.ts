@@ -1,6 +1,5 @@
 import { createAgent, HoldpointError, memoryStore } from 'holdpoint';
-import { noteCaller } from '../../src/agent/note-caller.ts';
-import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
+import { noteCaller } from '../../src/agent/agent-door.ts';
 import { describe, expect, test } from 'vitest';
 import { lostCalls } from '../support/lost-call.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -286,34 +285,7 @@ describe('besides answers', () => {
     );
   });
 
-  test('somebody is seen to look at it, which keeps nobody from answering', async () => {
-    const { inbox, entry, clock } = await waiting();
-    expect(await inbox.act('ben', entry, { type: 'claim' })).toMatchObject({
-      entry: { claim: { by: 'ben', isMine: true } },
-    });
-    await inbox.act('cleo', entry, { type: 'claim' });
-    const claimOf = async (name: string) => only((await inbox.list(name)).entries).claim;
-    expect(await claimOf('cleo')).toMatchObject({ by: 'ben', isMine: false });
-    await inbox.act('cleo', entry, { type: 'release' });
-    expect(await claimOf('cleo')).toMatchObject({ by: 'ben' });
-    clock.now += 300_000;
-    expect(await claimOf('cleo')).toBeUndefined();
-    await inbox.act('ben', entry, { type: 'claim' });
-    expect(only(await inbox.answer('cleo', [{ entry, answer: yes(entry) }])).status).toBe(
-      'recorded',
-    );
-  });
-
-  test('nobody claims what they may not answer', async () => {
-    const { inbox, entry } = await waiting();
-    expect(await inbox.act('eve', entry, { type: 'claim' })).toMatchObject({
-      status: 'refused',
-      error: { code: 'not-allowed' },
-    });
-    expect(only((await inbox.list('ben')).entries).claim).toBeUndefined();
-  });
-
-  test.each(['release', 'claim', 'withdraw', 'retry'])(
+  test.each(['run', 'withdraw', 'retry'])(
     'by %s nobody learns of a request that they may not see',
     async (type) => {
       const { inbox, entry } = await waiting();
@@ -324,53 +296,6 @@ describe('besides answers', () => {
       });
     },
   );
-
-  test('a claim that is released leaves the others', async () => {
-    const { inbox, entries } = await waiting({ count: 2 });
-    const [first, second] = entries;
-    if (!first || !second) throw new Error('There are too few.');
-    await inbox.act('ben', first, { type: 'claim' });
-    await inbox.act('ben', second, { type: 'claim' });
-    await inbox.act('ben', first, { type: 'release' });
-    const claims = (await inbox.list('cleo', 'order=oldest')).entries.map(({ claim }) => claim?.by);
-    expect(claims).toEqual([undefined, 'ben']);
-  });
-
-  test('what was approved often is offered as a standing approval, which is made when it is accepted', async () => {
-    const toolApproval = {
-      pay: {
-        type: 'user-approval',
-        approvers: ['finance'],
-        remember: { scope: 'everyone', match: ['to'], uses: 50 },
-      },
-    } as const;
-    const script = Array.from({ length: 5 }, (_each, index) => [acme(`c${index}`, index), done]);
-    const at = office(script.flat(), { toolApproval });
-    const inbox = inboxOf(at.agent);
-    const suggestions: unknown[] = [];
-    let approved: InboxEntry | undefined;
-    for (const id of ['t0', 't1', 't2', 't3', 't4']) {
-      await at.ask(id);
-      const entry = only((await inbox.list('ben')).entries);
-      const outcome = only(await inbox.answer('ben', [{ entry, answer: yes(entry) }]));
-      await at.agent.run([], await at.agent.thread(id));
-      if (outcome.status === 'recorded') suggestions.push(outcome.suggestion);
-      approved = entry;
-    }
-    const remember = { scope: 'principal', match: ['to'], uses: 50 };
-    const offered = { toolName: 'pay', decided: 5, approved: 5, covered: 4, remember };
-    expect(suggestions).toEqual([undefined, undefined, undefined, undefined, offered]);
-    if (approved === undefined) throw new Error('Nothing was approved.');
-    const accept = { type: 'remember', remember };
-    expect(await inbox.act('cleo', approved, accept)).toMatchObject({
-      status: 'refused',
-      error: { code: 'not-allowed' },
-    });
-    expect(await inbox.act('ben', approved, accept)).toMatchObject({
-      status: 'recorded',
-    });
-    expect(await at.agent.grants()).toMatchObject([{ toolName: 'pay' }]);
-  });
 });
 
 /** A lost call that Dora may settle. */

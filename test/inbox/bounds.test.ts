@@ -1,7 +1,6 @@
 import { memoryStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
-import { Claims } from '../../src/channels/inbox/claims.ts';
-import { FeedReader } from '../../src/channels/inbox/feed-reader.ts';
+import { FeedReader } from '../../src/apps/inbox/feed-reader.ts';
 import type { FeedChange } from '../../src/thread/thread-store-requests.ts';
 import { lostCalls } from '../support/lost-call.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -23,8 +22,6 @@ async function askedFor(recipients: readonly string[], store = memoryStore()) {
 
 /* Nearly as long as the arguments can be that an agent asks about. */
 const longText = 'A'.repeat(250_000);
-
-const ids = (index: number) => ({ requestId: `r${index}`, threadId: 't1' });
 
 /** The next part of a stream, as text. */
 async function readText(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
@@ -212,25 +209,6 @@ test('no stream shares a reading that began before it woke, as that may be witho
   await expect.poll(() => begun.length).toBe(2);
   begun[1]?.([change]);
   expect(await Promise.all([...early, late])).toEqual([[], [], [change]]);
-});
-
-describe('claims', () => {
-  const ben = { viewer: 'ben', name: 'Ben' };
-
-  test('are a thousand at most: the oldest goes first', () => {
-    const claims = new Claims();
-    for (let index = 0; index <= 1_000; index += 1) claims.claim(ids(index), ben, 0);
-    expect(claims.find('r0', ben, 1)).toBeUndefined();
-    expect(claims.find('r1', ben, 1)).toMatchObject({ by: 'Ben' });
-    expect(claims.find('r1000', ben, 1)).toMatchObject({ by: 'Ben' });
-  });
-
-  test('are told one by one to who is two hundred changes behind, and not to who is further behind', () => {
-    const claims = new Claims();
-    for (let index = 0; index <= 300; index += 1) claims.claim(ids(index), ben, 0);
-    expect(claims.changesAfter(101)).toHaveLength(200);
-    expect(claims.changesAfter(100)).toBeUndefined();
-  });
 });
 
 test('a count reads at most ten pages of rows', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { inboxOf, no, only, yes } from './inbox-site.ts';
-import { connect, makeBank, makeWorld, payment, readTexts } from '../mcp/gate-world.ts';
+import { connect, makeBank, makeWorld, payment, readTexts } from '../gate/gate-world.ts';
 
 function openInbox({ gate }: ReturnType<typeof makeWorld>, mayRun = true) {
   return inboxOf(gate.agent, { maySee: () => true, ...(mayRun && { runNow: gate.runNow }) });

@@ -3,9 +3,9 @@ import {
   findFormat,
   isMasked,
   renderArgumentPath,
-} from '../../src/channels/inbox/page/argument-path.ts';
-import { compareValues } from '../../src/channels/inbox/page/compare-values.ts';
-import { compareInputs, findUsual } from '../../src/channels/inbox/page/differing-fields.ts';
+} from '../../src/apps/inbox/page/argument-path.ts';
+import { compareValues } from '../../src/apps/inbox/page/compare-values.ts';
+import { compareInputs, findUsual } from '../../src/apps/inbox/page/differing-fields.ts';
 
 const written = (before: unknown, after: unknown): string[] =>
   compareValues(before, after).map(({ path, ...change }) => {

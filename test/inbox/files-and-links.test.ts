@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  describeSize,
-  detectFileType,
-  readBase64,
-} from '../../src/channels/inbox/page/file-type.ts';
-import { readAddress } from '../../src/channels/inbox/page/web-address.ts';
+import { describeSize, detectFileType, readBase64 } from '../../src/apps/inbox/page/file-type.ts';
+import { readAddress } from '../../src/apps/inbox/page/web-address.ts';
 
 test.each<[string, string, string]>([
   ['\x89PNG\r\n\x1a\n\0', 'PNG image', 'image'],

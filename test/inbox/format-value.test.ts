@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { FieldFormat } from '../../src/channels/inbox/inbox-api.ts';
+import type { FieldFormat } from '../../src/apps/inbox/inbox-api.ts';
 import {
   describeRelative,
   describeTime,
   formatValue,
-} from '../../src/channels/inbox/page/format-value.ts';
+} from '../../src/apps/inbox/page/format-value.ts';
 
 const reader = { locale: 'en-GB', timeZone: 'Europe/Zurich' };
 const euros = { type: 'money', currency: 'EUR', unit: 'major' } as const;

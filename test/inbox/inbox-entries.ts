@@ -1,4 +1,4 @@
-import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
+import type { InboxEntry } from '../../src/apps/inbox/inbox-api.ts';
 import type { ApprovalRequest } from '../../src/content/approval.ts';
 
 /** The time at which the requests are read. */

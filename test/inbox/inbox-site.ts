@@ -17,7 +17,7 @@ import {
   inboxOutcomesSchema,
   inboxPageSchema,
   inboxRequestSchema,
-} from '../../src/channels/inbox/inbox-api.ts';
+} from '../../src/apps/inbox/inbox-api.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 
 export const origin = 'https://app.example';

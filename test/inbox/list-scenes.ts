@@ -214,21 +214,6 @@ export function playLists(stage: () => OfficeStage): void {
     await waitUntil(async () => (await page.getByRole('row').count()) === 2);
   });
 
-  test('others see that somebody is looking at a request', async () => {
-    const office = await stage().openOffice();
-    await office.ask({ to: 'x', topic: 'x' });
-    const page = await stage().open(office, { script: hurry });
-    const other = await stage().open(office, { person: 'bo' });
-    await page.keyboard.press('j');
-    await other.getByRole('row').getByText('ada is looking at it').waitFor();
-    await other.keyboard.press('j');
-    await waitForApproval(other, 'to x?');
-    await other.keyboard.press('a');
-    await waitUntil(async () => (await office.readLog()).size === 1);
-    expect((await office.readLog()).get('x')?.by).toBe('bo');
-    await page.locator('.ended', { hasText: 'Approved by bo' }).waitFor();
-  });
-
   test.each([
     ['search', 'searchbox', 'Search'],
     ['filter', 'textbox', 'Agent'],

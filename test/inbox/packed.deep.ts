@@ -73,13 +73,13 @@ describe.skipIf(whyNot !== undefined)(`the packed inbox (${whyNot ?? 'in Chromiu
       "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
         "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
-    const files = office.pathOf('node_modules/holdpoint/dist/channels/inbox/page-files.js');
+    const files = office.pathOf('node_modules/holdpoint/dist/apps/inbox/page-files.js');
     const built = await readFile(files, 'utf8');
     for (const name of ['page.js', 'page.css']) {
       const served = await (await fetch(`${office.url}/${name}`)).text();
       expect(built.includes(JSON.stringify(served))).toBe(true);
     }
-    for (const name of ['rolldown', 'preact'])
+    for (const name of ['rolldown', 'preact', 'diff'])
       expect(existsSync(office.pathOf(`node_modules/${name}`))).toBe(false);
     const elsewhere = loaded.filter((url) => !url.startsWith(office.url) && url !== 'data:,');
     expect([elsewhere, complaints]).toEqual([[], []]);
@@ -125,7 +125,7 @@ describe.skipIf(whyNot !== undefined)(`the packed inbox (${whyNot ?? 'in Chromiu
     const [ada, ben, cleo] = [await open('ada'), await open('ben'), await open('cleo')];
     await ada.getByRole('button', { name: /^All open/ }).click();
     await read(ada, 'Bank');
-    await ada.getByText('only read it, as you asked for it').first().waitFor();
+    await ada.getByText('only read it. You asked for this').first().waitFor();
     expect(await ada.locator('button.yes').count()).toBe(0);
     await ada.keyboard.press('a');
 

@@ -1,11 +1,15 @@
 import { expect, test, vi } from 'vitest';
-import type { Inbox } from '../../src/channels/inbox/page/inbox.ts';
-import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
-import { decide, makeEntry } from './page-entries.ts';
+import type { Inbox } from '../../src/apps/inbox/page/inbox.ts';
+import type { InboxEntry } from '../../src/apps/inbox/inbox-api.ts';
+import { decide, makeEntry, makeRoomField, typeEdits } from './page-entries.ts';
 import { FakeRoute } from './page-route.ts';
 
 const other = (requestId: string, parts: Parameters<typeof makeEntry>[1] = {}): InboxEntry =>
   makeEntry(requestId, { toolName: requestId, ...parts });
+
+/** One that may be edited. */
+const editable = (input: unknown): InboxEntry =>
+  other('x', { input, rights: { mayEdit: true }, request: { editable: true } });
 
 const openRow = (inbox: Inbox, requestId: string): void => {
   const row = inbox.list.findRow(requestId);
@@ -38,7 +42,7 @@ test('an approval does not count before all of the request was shown, and says w
   const { shownKey } = inbox.answering;
   inbox.answering.setSeen(shownKey, { isWhole: false, missing: ['body'], hidden: 0 });
   inbox.answering.approve();
-  expect(inbox.answering.message?.text).toMatch(/to the end first.*body/);
+  expect(inbox.answering.message).toMatch(/to the end first.*body/);
   expectNothingSent(inbox, route);
 });
 
@@ -59,7 +63,7 @@ test('an approval names what was shown by its digests, and the next request open
       answer: { type: 'approval-response', requestId: 'x', approved: true, digest: 'asked x' },
     },
   ]);
-  expect(inbox.answering.message?.text).toBe(
+  expect(inbox.answering.message).toBe(
     'Approved by Cy: Send mail to x? 1 request left. Next: Send mail to y?',
   );
 });
@@ -118,7 +122,9 @@ test('where an approval needs a reason, it is asked for', async () => {
   readWhole(inbox, route);
   inbox.answering.approve();
   inbox.answering.setDraft('x', { reason: ' ' });
+  route.now += 500;
   inbox.answering.approve();
+  expect(inbox.answering.message).toBe('Give a reason to approve this.');
   expectNothingSent(inbox, route);
   inbox.answering.setDraft('x', { reason: 'It is due.' });
   route.now += 500;
@@ -166,7 +172,7 @@ test('a request that has changed since it was shown is not answered, and can be 
   route.replace(other('x', { digest: 'edited x' }));
   await inbox.refresh();
   inbox.answering.approve();
-  expect(inbox.answering.message?.text).toBe('It has changed since it was shown.');
+  expect(inbox.answering.message).toBe('It has changed since it was shown.');
   inbox.reopen();
   inbox.answering.approve();
   expectNothingSent(inbox, route);
@@ -193,7 +199,7 @@ test('alike requests are answered together: each by its id and digest, without l
     ['a', 'b', 'c', 'd'].map((id) => [id, `shown ${id}`]),
   );
   expect(inbox.answering.findRefusal('b')).toBeDefined();
-  expect(inbox.answering.message?.text).toMatch(/^3 requests: Approved by Cy, 1 not recorded\./);
+  expect(inbox.answering.message).toMatch(/^3 requests: Approved by Cy, 1 not recorded\./);
 });
 
 test('one of several that is known to be decided is left out of their answer', async () => {
@@ -227,7 +233,7 @@ test('after eight hours of sleep no answer counts before the page has read the l
   readWhole(inbox, route);
   route.now += 8 * 60 * 60_000;
   inbox.answering.approve();
-  expect(inbox.answering.message?.text).toMatch(/reading what has happened meanwhile/);
+  expect(inbox.answering.message).toMatch(/reading what has happened meanwhile/);
   expectNothingSent(inbox, route);
   await inbox.refresh();
   inbox.answering.approve();
@@ -242,60 +248,22 @@ test('a deadline passes by the clock of the server', async () => {
   readWhole(inbox, route);
   route.now = 15_000;
   inbox.answering.approve();
-  expect(inbox.answering.message?.text).toBe('It has expired.');
+  expect(inbox.answering.message).toBe('It has expired.');
   expectNothingSent(inbox, route);
 });
 
-const suggestion = {
-  toolName: 'x',
-  decided: 39,
-  approved: 39,
-  remember: { scope: 'principal' as const, match: ['to'] },
-  covered: 31,
-};
-
-test('a suggested rule is made only when it is accepted', async () => {
-  const route = new FakeRoute(other('x'));
-  route.amend = (outcome) => (outcome.status === 'recorded' ? { ...outcome, suggestion } : outcome);
-  const inbox = await route.open();
-  openRow(inbox, 'x');
-  readWhole(inbox, route);
-  inbox.answering.approve();
-  await settle(inbox);
-  expect(inbox.answering.message?.suggestion?.terms).toEqual(suggestion);
-  expect(route.posted).toHaveLength(1);
-  inbox.answering.acceptSuggestion();
-  await settle(inbox);
-  expect(inbox.answering.message?.text).toMatch(/^The rule is made/);
-  const { remember } = suggestion;
-  expect(route.posted[1]).toMatchObject({ requestId: 'x', action: { type: 'remember', remember } });
-});
-
-test('no rule is suggested for the highest risk', async () => {
-  const route = new FakeRoute(other('x', { risk: 'critical' }));
-  route.amend = (outcome) => (outcome.status === 'recorded' ? { ...outcome, suggestion } : outcome);
-  const inbox = await route.open();
-  openRow(inbox, 'x');
-  readWhole(inbox, route);
-  inbox.answering.approve();
-  route.now += 600;
-  inbox.answering.approve();
-  await settle(inbox);
-  expect(route.posted).toHaveLength(1);
-  expect(inbox.answering.message?.suggestion).toBeUndefined();
-});
-
 test('an edit is checked before it runs: what was read before it does not count', async () => {
-  const route = new FakeRoute(other('x', { rights: { mayEdit: true } }));
+  const route = new FakeRoute(editable({ to: 'x', count: 1 }));
   const inbox = await route.open();
   const { answering } = inbox;
   openRow(inbox, 'x');
   readWhole(inbox, route);
   answering.startEdit();
-  answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'y' }, faults: ['to'] } });
+  answering.setDraft('x', { edits: typeEdits({ to: 'y', count: 'many' }) });
   answering.checkEdit();
   expect(answering.step).toBe('edit');
-  answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'y' }, faults: [] } });
+  expect(answering.message).toBe('Correct this first: count.');
+  answering.setDraft('x', { edits: typeEdits({ to: 'y' }) });
   answering.approve();
   answering.checkEdit();
   answering.approve();
@@ -303,8 +271,79 @@ test('an edit is checked before it runs: what was read before it does not count'
   readWhole(inbox, route);
   answering.approve();
   await settle(inbox);
-  expect(route.posted).toMatchObject([{ answer: { approved: true, input: { to: 'y' } } }]);
+  expect(route.posted).toMatchObject([
+    { answer: { approved: true, input: { to: 'y', count: 1 } } },
+  ]);
 });
+
+test('an edit that may not be made any more approves nothing: the screen had another input', async () => {
+  const route = new FakeRoute(editable({ to: 'x', amount: 1000 }));
+  const inbox = await route.open();
+  const { answering } = inbox;
+  openRow(inbox, 'x');
+  readWhole(inbox, route);
+  answering.startEdit();
+  answering.setDraft('x', { edits: typeEdits({ amount: '10' }) });
+  answering.checkEdit();
+  readWhole(inbox, route);
+  const { request, rights } = editable({ to: 'x', amount: 1000 });
+  if (request?.type !== 'approval-request') throw new Error('It is no approval.');
+  route.replace(other('x', { request, rights: { ...rights, mayEdit: false } }));
+  await inbox.refresh();
+  answering.approve();
+  expect(answering.message).toBe('You may not edit this.');
+  answering.goBack();
+  answering.checkEdit();
+  expect(answering.step).toBe('edit');
+  expectNothingSent(inbox, route);
+});
+
+test('an edit that was begun and left is not part of an approval of what was asked', async () => {
+  const route = new FakeRoute(editable({ to: 'x' }));
+  const inbox = await route.open();
+  const { answering } = inbox;
+  openRow(inbox, 'x');
+  answering.startEdit();
+  answering.setDraft('x', { edits: typeEdits({ to: 'y' }) });
+  answering.goBack();
+  readWhole(inbox, route);
+  answering.approve();
+  await settle(inbox);
+  expect(route.posted).toMatchObject([{ answer: { approved: true } }]);
+  expect(route.posted[0]?.['answer']).not.toHaveProperty('input');
+});
+
+test('the reason for which a person began to reject is not sent with their approval', async () => {
+  const route = new FakeRoute(other('x'));
+  const inbox = await route.open();
+  const { answering } = inbox;
+  openRow(inbox, 'x');
+  answering.startReject();
+  answering.setDraft('x', { reason: 'Too dear.' });
+  answering.goBack();
+  readWhole(inbox, route);
+  answering.approve();
+  await settle(inbox);
+  expect(route.posted).toMatchObject([{ answer: { approved: true } }]);
+  expect(route.posted[0]?.['answer']).not.toHaveProperty('reason');
+});
+
+test.each([null, 'critical'] as const)(
+  'the reason for which a person began to reject is read before it is one to approve (risk: %s)',
+  async (risk) => {
+    const route = new FakeRoute(other('x', { risk, request: { requireReason: true } }));
+    const inbox = await route.open();
+    const { answering } = inbox;
+    openRow(inbox, 'x');
+    answering.startReject();
+    answering.setDraft('x', { reason: 'Fraud.' });
+    answering.goBack();
+    readWhole(inbox, route);
+    answering.approve();
+    expect(answering.step).toBe('give-reason');
+    expectNothingSent(inbox, route);
+  },
+);
 
 test('what has a secret is not edited: its mask would be sent', async () => {
   const route = new FakeRoute(other('x', { rights: { mayEdit: true }, masked: [['token']] }));
@@ -330,6 +369,24 @@ test('what is too long for a list is read when it is opened, and keeps what was 
   expect(route.posted).toMatchObject([{ digest: 'shown x', answer: { digest: 'asked x' } }]);
 });
 
+test('what is too long for a list is not opened with others, and the page says which it is', async () => {
+  const route = new FakeRoute(makeEntry('a'), makeEntry('b', { digest: 'other b' }));
+  route.listed = ({ request, ...entry }) =>
+    entry.requestId === 'b' ? entry : { ...entry, ...(request && { request }) };
+  const inbox = await route.open();
+  for (const row of inbox.list.rows) inbox.marks.toggle(row);
+  inbox.openMarked();
+  const why = 'send_mail has not been read, as it is long: open it alone.';
+  expect(inbox.answering.message).toBe(why);
+  expect(inbox.opened).toBeUndefined();
+  inbox.answering.say('');
+  inbox.open({ key: 'a', entries: inbox.list.entries });
+  inbox.answering.startReject();
+  inbox.answering.reject();
+  expect(inbox.answering.message).toBe(why);
+  expectNothingSent(inbox, route);
+});
+
 test('a request is not answered again while its answer is on its way', async () => {
   const route = new FakeRoute(other('x'));
   const inbox = await route.open();
@@ -341,7 +398,7 @@ test('a request is not answered again while its answer is on its way', async () 
   await inbox.openById('x');
   readWhole(inbox, route);
   inbox.answering.approve();
-  expect(inbox.answering.message?.text).toBe('Approving …');
+  expect(inbox.answering.message).toBe('Approving …');
   resolve(undefined);
   await settle(inbox);
   expect(route.posted).toHaveLength(1);
@@ -379,7 +436,7 @@ test.each([
   await settle(inbox);
   expect(route.posted).toMatchObject([{ requestId: 'x', digest: 'shown x', action }]);
   expect(inbox.answering.alert).toBeUndefined();
-  expect(inbox.answering.message?.text).toMatch(/^Approved by Cy/);
+  expect(inbox.answering.message).toMatch(/^Approved by Cy/);
 });
 
 test('what a question is answered with approves nothing, and is sent once', async () => {
@@ -389,7 +446,7 @@ test('what a question is answered with approves nothing, and is sent once', asyn
     requestId: 'q',
     threadId: 'thread of q',
     text: 'Which room?',
-    fields: [],
+    fields: [makeRoomField()],
     allowDismiss: true,
     createdAt: 1_000,
   };
@@ -399,10 +456,16 @@ test('what a question is answered with approves nothing, and is sent once', asyn
   openRow(inbox, 'q');
   readWhole(inbox, route);
   inbox.answering.approve();
-  expect(inbox.answering.message?.text).toBe('This is no approval.');
+  expect(inbox.answering.message).toBe('This is no approval.');
   expectNothingSent(inbox, route);
-  inbox.answering.answerQuestion([{ key: 'room', optionIds: ['blue'] }]);
-  inbox.answering.answerQuestion([{ key: 'room', optionIds: ['red'] }]);
+  inbox.answering.answerQuestion();
+  expect(inbox.answering.findFaults(entry)).toEqual([
+    { key: 'room', text: 'Room needs at least 1 option(s).' },
+  ]);
+  expectNothingSent(inbox, route);
+  inbox.answering.setDraft('q', { picks: new Map([['room', { optionIds: ['blue'], text: '' }]]) });
+  inbox.answering.answerQuestion();
+  inbox.answering.answerQuestion({ isDismissed: true });
   await settle(inbox);
   const answers = [{ key: 'room', optionIds: ['blue'] }];
   expect(route.posted).toMatchObject([
@@ -438,12 +501,12 @@ test('a range of marks goes from the row that was marked last', async () => {
 });
 
 test('what was read of an edit does not count for what was asked', async () => {
-  const route = new FakeRoute(other('x', { rights: { mayEdit: true } }));
+  const route = new FakeRoute(editable({ to: 'x' }));
   const inbox = await route.open();
   const { answering } = inbox;
   openRow(inbox, 'x');
   answering.startEdit();
-  answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'y' }, faults: [] } });
+  answering.setDraft('x', { edits: typeEdits({ to: 'y' }) });
   answering.checkEdit();
   readWhole(inbox, route);
   answering.goBack();

@@ -1,5 +1,9 @@
 import type { ApprovalRequest } from '../../src/content/approval.ts';
-import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
+import type { QuestionField } from '../../src/content/question.ts';
+import type { InboxEntry } from '../../src/apps/inbox/inbox-api.ts';
+import type { Inbox } from '../../src/apps/inbox/page/inbox.ts';
+import { makeRememberField } from '../../src/view/answer-form.ts';
+import type { Edits } from '../../src/view/edited-input.ts';
 
 interface EntryParts extends Partial<Omit<InboxEntry, 'rights' | 'request'>> {
   rights?: Partial<InboxEntry['rights']>;
@@ -55,6 +59,25 @@ export function makeEntry(requestId: string, parts: EntryParts = {}): InboxEntry
     masked: [],
     ...entry,
   };
+}
+
+/** A field of a question: which room. */
+export function makeRoomField(): QuestionField {
+  const options = ['blue', 'red'].map((id) => ({ id, label: id }));
+  return { key: 'room', label: 'Room', options, min: 1, max: 1, freeText: 'never' };
+}
+
+/** What a person has entered in the fields of an edit. */
+export function typeEdits(texts: Record<string, string>): Edits {
+  return new Map(Object.entries(texts).map(([name, text]) => [name, { is: 'value', text }]));
+}
+
+/** Ticks, or unticks, that later calls are decided too. */
+export function tickRemember({ answering }: Inbox, entry: InboxEntry, isTicked = true): void {
+  const asked = answering.findAsked(entry);
+  const [option] = (asked && makeRememberField(asked, {})?.options) ?? [];
+  if (option === undefined) throw new Error('There is nothing to tick.');
+  answering.enter(entry.requestId, option.pick(isTicked));
 }
 
 /** The entry after somebody has decided it. */

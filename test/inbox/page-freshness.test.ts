@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Freshness } from '../../src/channels/inbox/page/freshness.ts';
+import { Freshness } from '../../src/apps/inbox/page/freshness.ts';
 
 const minute = 60_000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KeyGate } from '../../src/channels/inbox/page/key-gate.ts';
+import { KeyGate } from '../../src/apps/inbox/page/key-gate.ts';
 import {
   findShortcut,
   type KeyAction,
@@ -7,7 +7,7 @@ import {
   type KeyPlace,
   type KeyPress,
   readKey,
-} from '../../src/channels/inbox/page/key-map.ts';
+} from '../../src/apps/inbox/page/key-map.ts';
 
 interface Press extends Partial<Omit<KeyPress, 'getModifierState'>> {
   isAltGraph?: boolean;

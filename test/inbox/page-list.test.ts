@@ -5,9 +5,9 @@ import {
   makeRows,
   type Row,
   ShownList,
-} from '../../src/channels/inbox/page/shown-list.ts';
-import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
-import { countEnded, describeRow } from '../../src/channels/inbox/page/entry-words.ts';
+} from '../../src/apps/inbox/page/shown-list.ts';
+import type { InboxEntry } from '../../src/apps/inbox/inbox-api.ts';
+import { countEnded, describeRow } from '../../src/apps/inbox/page/entry-words.ts';
 import { decide, makeEntry } from './page-entries.ts';
 
 const idsOf = (rows: readonly Row[]): string[][] =>

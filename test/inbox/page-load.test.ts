@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Inbox } from '../../src/channels/inbox/page/inbox.ts';
-import { InboxClient } from '../../src/channels/inbox/page/inbox-client.ts';
+import { Inbox } from '../../src/apps/inbox/page/inbox.ts';
+import { InboxClient } from '../../src/apps/inbox/page/inbox-client.ts';
 import { inboxOf, office } from './inbox-site.ts';
 
 test('what the page has the browser load ahead is what it asks first, to the letter', async () => {

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
-import { previewEdit } from '../../src/channels/inbox/page/answers.ts';
-import { enterValue, readEditDraft } from '../../src/channels/inbox/page/edit-draft.ts';
-import type { Inbox } from '../../src/channels/inbox/page/inbox.ts';
-import { decide, makeEntry } from './page-entries.ts';
+import type { InboxEntry } from '../../src/apps/inbox/inbox-api.ts';
+import { previewEdit } from '../../src/apps/inbox/page/answers.ts';
+import { readEdits } from '../../src/view/edited-input.ts';
+import type { Inbox } from '../../src/apps/inbox/page/inbox.ts';
+import { decide, makeEntry, makeRoomField, tickRemember, typeEdits } from './page-entries.ts';
 import { FakeRoute } from './page-route.ts';
 
 const other = (requestId: string, parts: Parameters<typeof makeEntry>[1] = {}): InboxEntry =>
@@ -29,10 +29,8 @@ const settle = async (inbox: Inbox): Promise<void> =>
 /** Opens two that are alike together, of which somebody else has decided the first. */
 const openOneOfTwo = async (route: FakeRoute): Promise<Inbox> => {
   const inbox = await route.open();
-  inbox.answering.setDraft('a', {
-    rememberedFor: 'shown a',
-    edit: { entered: new Map(), input: { to: 'what a is to be' }, faults: [] },
-  });
+  for (const entry of both) tickRemember(inbox, entry);
+  inbox.answering.setDraft('a', { edits: typeEdits({ to: 'what a is to be' }) });
   inbox.open(rowOf(inbox, 'a'));
   route.replace(decide(makeEntry('a'), 'rejected', 'Bo'));
   await inbox.refresh();
@@ -40,7 +38,10 @@ const openOneOfTwo = async (route: FakeRoute): Promise<Inbox> => {
 };
 
 const both = ['a', 'b'].map((id) =>
-  makeEntry(id, { rights: { mayEdit: true, mayRemember: { scope: 'everyone', match: 'any' } } }),
+  makeEntry(id, {
+    request: { editable: true },
+    rights: { mayEdit: true, mayRemember: { scope: 'everyone', match: 'any' } },
+  }),
 );
 
 test('an edit of one request is never sent for another, also where it is the last of several that waits', async () => {
@@ -67,11 +68,67 @@ test('what was ticked for one request makes no rule of another, also where it is
   expect(route.posted[0]?.['answer']).not.toHaveProperty('remember');
 });
 
+test('what was ticked for a request makes no rule where it is approved with others, as the tick is not shown there', async () => {
+  const route = new FakeRoute(...both);
+  const inbox = await route.open();
+  for (const entry of both) tickRemember(inbox, entry);
+  inbox.open(rowOf(inbox, 'a'));
+  readWhole(inbox, route);
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted.map(({ requestId }) => requestId)).toEqual(['a', 'b']);
+  for (const { answer } of route.posted) expect(answer).not.toHaveProperty('remember');
+});
+
+test.each<[string, (inbox: Inbox) => void]>([
+  ['an approval', ({ answering }) => answering.approve()],
+  [
+    'a rejection',
+    ({ answering }) => {
+      answering.startReject();
+      answering.reject();
+    },
+  ],
+])(
+  '%s decides later calls too once that is ticked, and not after it was unticked',
+  async (_answer, give) => {
+    const mayRemember = { scope: 'everyone', match: 'any' } as const;
+    for (const isTicked of [true, false]) {
+      const entry = makeEntry('x', { rights: { mayRemember } });
+      const route = new FakeRoute(entry);
+      const inbox = await route.open();
+      tickRemember(inbox, entry);
+      tickRemember(inbox, entry, isTicked);
+      inbox.open(rowOf(inbox, 'x'));
+      readWhole(inbox, route);
+      give(inbox);
+      await settle(inbox);
+      const [{ answer } = { answer: undefined }] = route.posted;
+      expect(Object(answer).remember).toEqual(isTicked ? mayRemember : undefined);
+    }
+  },
+);
+
+test('a ticked standing approval is not ticked any more once it would be a wider one', async () => {
+  const narrow = makeEntry('x', { rights: { mayRemember: { scope: 'thread', match: 'exact' } } });
+  const route = new FakeRoute(narrow);
+  const inbox = await route.open();
+  tickRemember(inbox, narrow);
+  inbox.open(rowOf(inbox, 'x'));
+  route.replace(makeEntry('x', { rights: { mayRemember: { scope: 'everyone', match: 'any' } } }));
+  await inbox.refresh();
+  readWhole(inbox, route);
+  inbox.answering.approve();
+  await settle(inbox);
+  expect(route.posted).toHaveLength(1);
+  expect(route.posted[0]?.['answer']).not.toHaveProperty('remember');
+});
+
 test('what was ticked for a request makes no rule of it as it has become, until it is ticked again', async () => {
   const rights = { mayRemember: { scope: 'everyone', match: 'any' } } as const;
   const route = new FakeRoute(makeEntry('x', { rights }));
   const inbox = await route.open();
-  inbox.answering.setDraft('x', { rememberedFor: 'shown x' });
+  tickRemember(inbox, makeEntry('x', { rights }));
   route.replace(makeEntry('x', { rights, digest: 'edited x' }));
   await inbox.refresh();
   inbox.open(rowOf(inbox, 'x'));
@@ -110,17 +167,19 @@ test('where one of several needs a reason, it is asked for', async () => {
 });
 
 test('what was read of one edit does not count for the next one', async () => {
-  const route = new FakeRoute(other('x', { rights: { mayEdit: true } }));
+  const route = new FakeRoute(
+    other('x', { rights: { mayEdit: true }, request: { editable: true } }),
+  );
   const inbox = await route.open();
   const { answering } = inbox;
   inbox.open(rowOf(inbox, 'x'));
   readWhole(inbox, route);
   answering.startEdit();
-  answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'y' }, faults: [] } });
+  answering.setDraft('x', { edits: typeEdits({ to: 'y' }) });
   answering.checkEdit();
   readWhole(inbox, route);
   answering.goBack();
-  answering.setDraft('x', { edit: { entered: new Map(), input: { to: 'z' }, faults: [] } });
+  answering.setDraft('x', { edits: typeEdits({ to: 'z' }) });
   answering.checkEdit();
   route.now += 500;
   answering.approve();
@@ -136,8 +195,7 @@ test('an edit keeps what somebody else has changed meanwhile in what it does not
   const { answering } = inbox;
   inbox.open(rowOf(inbox, 'x'));
   answering.startEdit();
-  const change = { name: 'body', entered: { is: 'value' as const, text: 'Bye' } };
-  answering.setDraft('x', { edit: enterValue(entry, undefined, change) });
+  answering.setDraft('x', { edits: typeEdits({ body: 'Bye' }) });
   const { request } = entry;
   if (request?.type !== 'approval-request' || request.toolCall === undefined) return;
   const toolCall = { ...request.toolCall, input: { to: 'Bo', body: 'Hello' } };
@@ -146,7 +204,12 @@ test('an edit keeps what somebody else has changed meanwhile in what it does not
   inbox.reopen();
   answering.startEdit();
   answering.checkEdit();
-  expect(readEditDraft(answering.draft('x').edit)?.input).toEqual({ to: 'Bo', body: 'Bye' });
+  readWhole(inbox, route);
+  answering.approve();
+  await settle(inbox);
+  expect(route.posted).toMatchObject([
+    { digest: 'edited x', answer: { input: { to: 'Bo', body: 'Bye' } } },
+  ]);
 });
 
 test('what was answered is no longer marked; what was refused is', async () => {
@@ -225,14 +288,15 @@ test('an answer on its way is called what it is', async () => {
     requestId: 'q',
     threadId: 'thread of q',
     text: 'Which room?',
-    fields: [],
+    fields: [makeRoomField()],
     allowDismiss: true,
     createdAt: 1_000,
   };
   const route = new FakeRoute({ ...other('q', { kind: 'question' }), request: question });
   const inbox = await route.open();
   inbox.open(rowOf(inbox, 'q'));
-  inbox.answering.answerQuestion([{ key: 'room', optionIds: ['blue'] }]);
+  inbox.answering.setDraft('q', { picks: new Map([['room', { optionIds: ['blue'], text: '' }]]) });
+  inbox.answering.answerQuestion();
   expect(inbox.answering.describeSending('q')).toBe('Answering');
   await settle(inbox);
 });
@@ -251,9 +315,9 @@ test('a double press is one yes, also when the server’s clock is corrected bet
 });
 
 test('an edit keeps the line ends of a text, of which a field of a page knows one alone', () => {
-  const entry = other('x', { input: { body: 'Dear Ada,\r\nBest' }, request: { editable: true } });
-  const enter = (text: string) =>
-    enterValue(entry, undefined, { name: 'body', entered: { is: 'value', text } }).input;
+  const toolCall = { toolCallId: 'c', toolName: 'x', input: { body: 'Dear Ada,\r\nBest' } };
+  const enter = (body: string) =>
+    readEdits({ request: { editable: true, toolCall } }, typeEdits({ body })).input;
   expect(enter('Dear Bo,\nBest')).toEqual({ body: 'Dear Bo,\r\nBest' });
   expect(enter('Dear Ada,\nBest')).toBeUndefined();
 });

@@ -1,6 +1,6 @@
-import type { InboxEntry, InboxOutcome } from '../../src/channels/inbox/inbox-api.ts';
-import { Inbox } from '../../src/channels/inbox/page/inbox.ts';
-import { InboxClient } from '../../src/channels/inbox/page/inbox-client.ts';
+import type { InboxEntry, InboxOutcome } from '../../src/apps/inbox/inbox-api.ts';
+import { Inbox } from '../../src/apps/inbox/page/inbox.ts';
+import { InboxClient } from '../../src/apps/inbox/page/inbox-client.ts';
 import { decide } from './page-entries.ts';
 
 type Posted = Record<string, unknown> & { requestId: string; digest: string };

@@ -74,13 +74,11 @@ export async function keepFromReading(page: Page): Promise<void> {
   );
 }
 
-/** What the page has posted, in order; it grows. Without claims: the page makes them by itself of what is open for some seconds. */
+/** What the page has posted, in order; it grows. */
 export function watchPosted(page: Page): unknown[] {
   const posted: unknown[] = [];
   page.on('request', (request) => {
-    if (request.method() !== 'POST') return;
-    const body = request.postDataJSON();
-    if (body.action?.type !== 'claim') posted.push(body);
+    if (request.method() === 'POST') posted.push(request.postDataJSON());
   });
   return posted;
 }

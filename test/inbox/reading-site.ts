@@ -4,7 +4,7 @@ import { rolldown } from 'rolldown';
 import { serveFetch } from '../../examples/serve-fetch.ts';
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const page = '../../src/channels/inbox/page';
+const page = '../../src/apps/inbox/page';
 
 /* The names that `page.css` gives to colours; what it says itself goes before. */
 const theme = `

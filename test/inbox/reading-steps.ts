@@ -1,8 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
-import type { EditDraft } from '../../src/channels/inbox/page/edit-draft.ts';
-import type { ShownState } from '../../src/channels/inbox/page/shown-state.ts';
+import type { InboxEntry } from '../../src/apps/inbox/inbox-api.ts';
+import type { EditedInput } from '../../src/view/edited-input.ts';
+import type { ShownState } from '../../src/apps/inbox/page/shown-state.ts';
 import { readAt } from './inbox-entries.ts';
 
 /* The page has the types of a browser; what is called in it is named here. */
@@ -11,7 +11,7 @@ declare const reading: {
   showDifferences: (props: object) => void;
   showEdit: (props: object) => void;
   readShown: () => ShownState[];
-  readDraft: () => EditDraft | undefined;
+  readDraft: () => EditedInput | undefined;
 };
 
 interface ReadingOptions extends BrowserContextOptions {
@@ -62,7 +62,7 @@ export async function readShown(page: Page): Promise<ShownState | undefined> {
   return page.evaluate(() => reading.readShown().at(-1));
 }
 
-export async function readDraft(page: Page): Promise<EditDraft | undefined> {
+export async function readDraft(page: Page): Promise<EditedInput | undefined> {
   return page.evaluate(() => reading.readDraft());
 }
 

@@ -1,10 +1,12 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { InboxEntry } from '../../src/channels/inbox/inbox-api.ts';
-import type { ShownState } from '../../src/channels/inbox/page/shown-state.ts';
+import type { InboxEntry } from '../../src/apps/inbox/inbox-api.ts';
+import type { ShownState } from '../../src/apps/inbox/page/shown-state.ts';
+import { hidePrincipals } from '../../src/content/user-input.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import { makeEntry, readAt } from './inbox-entries.ts';
+import { hiddenFact, richRequest, shownFacts } from '../view/rich-request.ts';
 import { serveReading } from './reading-site.ts';
 import {
   openReading,
@@ -445,6 +447,23 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
     });
   });
 
+  test('shows of a request all that other channels show', async () => {
+    await using at = await open();
+    const { threadId, requestId, toolCall } = richRequest;
+    const request = hidePrincipals(richRequest);
+    await show(at.page, {
+      ...makeEntry(toolCall?.input),
+      threadId,
+      requestId,
+      request,
+      toolName: 'buy',
+      risk: 'high',
+    });
+    const text = await at.page.locator('#site').innerText();
+    for (const words of Object.values(shownFacts)) expect(text).toMatch(words);
+    expect(text).not.toContain(hiddenFact);
+  });
+
   describe('hostile text', () => {
     const evil =
       'a\u202Eb\u200Bc<img src=x onerror="document.title=1"><script>document.title=2</script>';
@@ -472,7 +491,6 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
           decidedBy: evil,
           state: 'approved',
           sourceUrl: `javascript:${evil}`,
-          claim: { by: evil, isMine: false, until: readAt },
           formats: [
             { path: ['code'], format: { type: 'code', language: evil } },
             { path: ['image'], format: { type: 'file', name: evil, mediaType: evil } },
@@ -613,7 +631,7 @@ describe.skipIf(whyNot !== undefined)(`reading a request (${whyNot ?? 'in Chromi
       expect(await at.page.locator('.fault').allInnerTexts()).toContainEqual(
         expect.stringContaining('It is not JSON'),
       );
-      expect((await readDraft(at.page))?.faults).toEqual(['lines']);
+      expect((await readDraft(at.page))?.faults).toMatchObject([{ name: 'lines' }]);
       await lines.fill('[1, 2]');
       expect((await readDraft(at.page))?.input).toEqual({
         amount: 39.5,

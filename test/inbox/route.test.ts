@@ -2,7 +2,7 @@ import { createInboxHandler, type InboxHandlerOptions } from 'holdpoint/inbox';
 import { createAgent, memoryStore } from 'holdpoint';
 import { scriptedModel } from 'holdpoint/testing';
 import { describe, expect, test } from 'vitest';
-import { inboxErrorSchema } from '../../src/channels/inbox/inbox-api.ts';
+import { inboxErrorSchema } from '../../src/apps/inbox/inbox-api.ts';
 import { inboxOf, office, only, origin, pay, shownOf, yes } from './inbox-site.ts';
 
 const acme = { calls: [pay('c1', { to: 'ACME', euros: 500 })] };
@@ -273,7 +273,7 @@ test.each<[string, object, RegExp]>([
     { store: { ...memoryStore(), requests: undefined } },
     /keeps requests/,
   ],
-  ['no authorize', { agents: [agent], authorize: undefined }, /`authorize`/],
+  ['no authorize', { agents: [agent], authorize: undefined }, /'authorize'/],
   ['a misspelled option', { agents: [agent], maySea: () => true }, /did you mean 'maySee'/],
   ['a path with a slash at its end', { agents: [agent], path: '/inbox/' }, /path must be/],
   ['a path that is markup', { agents: [agent], path: '/"><script>' }, /path must be/],

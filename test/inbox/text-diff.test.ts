@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLongText, splitBlocks } from '../../src/channels/inbox/page/text-blocks.ts';
-import { diffLines, diffWords, groupRuns } from '../../src/channels/inbox/page/text-diff.ts';
+import { isLongText, splitBlocks } from '../../src/apps/inbox/page/text-blocks.ts';
+import { diffLines, diffWords, groupRuns } from '../../src/apps/inbox/page/text-diff.ts';
 
 /** A comparison as a person writes one: a sign before each line, changed words in brackets. */
 const written = (before: string, after: string): string[] =>

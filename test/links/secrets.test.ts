@@ -1,5 +1,6 @@
 import { tool } from 'ai';
 import { createLinks } from 'holdpoint/links';
+import { questionTool } from 'holdpoint/tools';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { openDesk } from './link-desk.ts';
@@ -38,7 +39,7 @@ test.each(['schema', 'app'] as const)(
     const first = await ada.send();
     expect(first.text).toContain('Pay with ••••••?');
     expect(first.text).toContain('pin "••••••" note "••••••"');
-    expect(first.text).toContain('2 arguments can’t be shown here.');
+    expect(first.text).toContain('Secrets: 2 arguments can’t be shown here');
     expect(first.text).toContain('Why: It has ••••••.');
     const second = await ada.press('approve');
     expect(second.buttons).toEqual(['confirm']);
@@ -79,7 +80,7 @@ test('a vote changes nothing of what a link with a secret asks about', async () 
   const [ada, ben] = [await invite('ada'), await invite('ben')];
   await ada.press('approve', { reason: `With ${pin}.` });
   const page = await ben.send();
-  expect(page.text).toContain('ada has approved: With ••••••.');
+  expect(page.text).toMatch(/Approved by: ada, .+: With ••••••\./);
   expect((await ben.press('approve')).text).toContain('Your answer is recorded.');
   expect(await answers()).toHaveLength(2);
 });
@@ -93,4 +94,39 @@ test.each([
   expect(() => Reflect.apply(createLinks, undefined, [{ ...options, formats }])).toThrow(
     /formats is not valid/,
   );
+});
+
+/** A question of two fields whose labels quote a secret argument of the call that asks it. */
+const cardTool = questionTool({
+  description: 'Asks about a card.',
+  inputSchema: z.object({ pin: z.string().meta({ format: 'password' }) }),
+  toQuestion: (asked) => ({
+    kind: 'form',
+    text: 'Is the card valid?',
+    fields: [
+      {
+        key: 'valid',
+        label: `Is ${asked.pin} valid`,
+        options: [{ id: 'yes', label: 'Yes' }],
+        min: 1,
+        max: 1,
+        freeText: 'never',
+      },
+    ],
+    allowDismiss: true,
+  }),
+  toResult: () => ({ status: 'succeeded', output: 'answered' }),
+});
+
+test('a question that is sent without a pick says its fault without the secret in its label', async () => {
+  const { invite, answers } = await openDesk({
+    calls: [{ id: 'q1', name: 'ask_card', input: { pin } }],
+    agent: { tools: { ask_card: cardTool }, toolApproval: {} },
+  });
+  const ada = await invite('ada');
+  const page = await ada.press('answer');
+  expect(page.status).toBe(400);
+  expect(page.text).toContain('Is •••••• valid needs at least 1 option(s). Is •••••• valid');
+  expect(page.markup).not.toContain(pin);
+  expect(await answers()).toEqual([]);
 });

@@ -211,7 +211,6 @@ describe('a guarded tool', () => {
     ['half a character', { city: '\ud800' }],
     ['an integer that readers round', { city: 'Paris', price: 2 ** 53 }],
     ['a key __proto__', JSON.parse('{"city":"Paris","__proto__":{}}')],
-    ['more than is shown', { city: 'x'.repeat(300_000) }],
   ])('is not run with %s in its input, and says why', async (_, input) => {
     const { tools, ran, store } = guardedWorld();
     await expect(execute(tools.book, input)).rejects.toMatchObject({
@@ -220,6 +219,13 @@ describe('a guarded tool', () => {
     });
     expect(ran).toEqual([]);
     expect(await store.list({})).toEqual([]);
+  });
+
+  test('runs with a longer input than people are asked about, as in the AI SDK alone', async () => {
+    const { tools, ran } = guardedWorld();
+    const input = { city: 'x'.repeat(300_000) };
+    await execute(tools.book, input);
+    expect(ran).toMatchObject([{ input }]);
   });
 
   test('is run for each id, and for each conversation', async () => {

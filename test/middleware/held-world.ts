@@ -42,7 +42,7 @@ export function heldWorld(
     store,
   };
   const held = wrapLanguageModel({ model: inner, middleware: holdPoint(kept) });
-  const { unreadTimeoutMs: _held, ...shared } = kept;
+  const { unreadTimeoutMs: _held, history: _history, ...shared } = kept;
   /* For an inbox or a worker that shares the thread with the wrapped model. */
   const agent = createAgent({ ...shared, model: inner });
   return { model: held, tools, store, ran, agent };

@@ -5,7 +5,7 @@ import { questionTool } from 'holdpoint/tools';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { scriptedModel } from '../support/scripted-model.ts';
-import { book, type Ran, travelTools } from '../support/travel-world.ts';
+import { book, look, type Ran, travelTools } from '../support/travel-world.ts';
 import { modelOf, ofThread } from './held-world.ts';
 
 /** Makes a middleware for these tools, and nothing else. */
@@ -97,4 +97,39 @@ test('an answer to what the AI SDK asked by itself is refused with the way to me
   expect(ran).toEqual([]);
   await answer(own);
   expect(ran).toHaveLength(1);
+});
+
+test('what the AI SDK decides by itself runs nothing and stops nothing, and the next call warns of it', async () => {
+  const ran: Ran[] = [];
+  const tools = travelTools(ran);
+  const { model } = scriptedModel([
+    { calls: [look('c1', 'Rome')] },
+    { text: 'One.' },
+    { text: 'Two.' },
+  ]);
+  const held = wrapLanguageModel({
+    model: modelOf({ model }),
+    middleware: holdPoint({ tools, toolApproval: {}, store: memoryStore() }),
+  });
+  const toolApproval = { look: 'denied' } as const;
+  const call = { model: held, tools: inertTools(tools), toolApproval, ...ofThread() };
+  const messages: ModelMessage[] = [{ role: 'user', content: 'Look' }];
+  const first = await generateText({ ...call, messages });
+  expect([ran.length, first.warnings]).toEqual([1, []]);
+  messages.push(...first.responseMessages, { role: 'user', content: 'And?' });
+  const { warnings, text } = await generateText({ ...call, messages });
+  expect(text).toBe('Two.');
+  expect(warnings).toEqual([
+    {
+      type: 'other',
+      message: expect.stringMatching(
+        /^The messages answer aitxt-\S+, which is no approval request of thread t\. If toolApproval is in the call, it decides nothing: the tools run behind the model\. Move it from generateText, streamText or ToolLoopAgent to holdPoint\.$/,
+      ),
+    },
+  ]);
+});
+
+test('an answer of the thread, in a history, is no reason for a warning', async () => {
+  const { answer, own } = await askTwice();
+  expect((await answer(own)).warnings).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { generateText, wrapLanguageModel } from 'ai';
+import { plainMessages, resumeMessage } from 'holdpoint/middleware';
 import { describe, expect, test } from 'vitest';
 import { overloaded } from '../support/overloaded.ts';
 import { opened, opens } from '../support/asking-provider.ts';
@@ -36,6 +37,23 @@ describe.each(ways)('what the provider runs itself, through $name', (way) => {
     });
     expect((await agent.thread('t')).calls).toMatchObject([{ status: 'forwarded' }]);
     expect(ran).toEqual([]);
+  });
+
+  test('its call stays the provider’s in messages for another model, also where it is asked again', async () => {
+    const { model } = scriptedWorld(script);
+    const chat = conversation(way, { model });
+    await chat.say('Open an issue.');
+    const again = await way.ask({ model, messages: [resumeMessage()], ...ofThread() });
+    for (const history of [chat.messages, again.responseMessages]) {
+      const calls = plainMessages(history)
+        .flatMap((message) =>
+          message.role === 'assistant' && typeof message.content !== 'string'
+            ? message.content
+            : [],
+        )
+        .filter((part) => part.type === 'tool-call');
+      expect(calls).toMatchObject([{ toolCallId: 'p1', providerExecuted: true }]);
+    }
   });
 
   test('a no goes back with its reason', async () => {

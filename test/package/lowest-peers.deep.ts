@@ -109,7 +109,7 @@ test('what is installed is the lowest version that each range admits', () => {
 });
 
 /* Each entry with the peers that it needs: `ai` and `zod` everywhere, `pg` in stores, React in ui, MCP in mcp. */
-test.each(['stories', 'middleware', 'mcp', 'tools', 'ui', 'terminal', 'telemetry', 'stores'])(
+test.each(['stories', 'middleware', 'gate', 'tools', 'ui', 'terminal', 'telemetry', 'stores'])(
   'the tests of %s pass with the lowest peers',
   (room) => {
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');

@@ -4,6 +4,7 @@ import { eventsIn } from '../support/events-in.ts';
 import { describe, expect, test } from 'vitest';
 import { PolicyWorld, type ThreadName } from '../faults/policy-world.ts';
 import type { PlannedCall } from '../faults/stateless-model.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const name: ThreadName = 'of-ann';
 
@@ -152,7 +153,7 @@ const stories: [what: string, play: (deaths: Deaths) => Promise<Story>, once: st
 ];
 
 describe('a process that dies before or after any append breaks nothing:', () => {
-  test.each(stories)('%s', async (_what, play, once) => {
+  test.each(pickCases(stories))('%s', async (_what, play, once) => {
     const sound = await play([]);
     expect(await sound.world.faults()).toEqual([]);
     const types = await sound.types();

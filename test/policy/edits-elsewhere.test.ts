@@ -108,17 +108,11 @@ describe('a process without the tool', () => {
   });
 });
 
-describe('the worker asks again about an edit that its tool does not take:', () => {
-  const schemas: [string, z.ZodType, object][] = [
+describe('the worker does not run an edit that its tool does not take:', () => {
+  const refusing: [string, z.ZodType][] = [
     [
       'a rule that JSON Schema can not express',
       plain.refine(({ euros }) => euros % 2 === 0, 'must be even'),
-      { ...input, euros: 51 },
-    ],
-    [
-      'an input that the tool would change',
-      z.object({ order: z.string().transform((text) => text.trim()), euros: z.number() }),
-      { ...input, order: ' A-17 ' },
     ],
     [
       'an input that makes its validation throw',
@@ -126,31 +120,31 @@ describe('the worker asks again about an edit that its tool does not take:', () 
         if (euros === 51) throw new Error('No such rate.');
         return true;
       }),
-      { ...input, euros: 51 },
     ],
   ];
 
-  test.each(schemas)('%s', async (_what, schema, edited) => {
+  test.each(refusing)('%s fails the call, and the model reads why', async (_what, schema) => {
     const { ran, worker, working, inbox, thread, request } = await refund(schema);
-    await inbox.respond(request.approve({ input: edited }), thread, by);
-    const asked = await worker.run([], working);
-    expect(asked.status).toBe('waiting');
+    await inbox.respond(request.approve({ input: { ...input, euros: 51 } }), thread, by);
+    expect((await worker.run([], working)).status).toBe('completed');
     expect(ran).toEqual([]);
+    expect(working.calls).toMatchObject([{ status: 'failed', edit: { original: input } }]);
+    expect(JSON.stringify(working.calls[0]?.outcome)).toContain('refuses the input');
+    expect(working.decisions).toMatchObject([{ status: 'invalidated' }]);
+  });
+
+  test('an input that the tool would change is asked about again as the tool makes it', async () => {
+    const schema = z.object({ order: z.string().trim(), euros: z.number() });
+    const { ran, worker, working, inbox, thread, request } = await refund(schema);
+    await inbox.respond(request.approve({ input: { ...input, order: ' A-17 ' } }), thread, by);
+    const asked = await worker.run([], working);
+    expect([asked.status, ran]).toEqual(['waiting', []]);
     const [again] = asked.approvalRequests;
     if (again === undefined) throw new Error('Nothing is asked.');
-    expect(again.requestId).not.toBe(request.requestId);
-    expect(again).toMatchObject({ editable: true, toolCall: { input: edited } });
-    expect(again.reason).toMatch(/The edited input was not run: .*input schema/);
-    expect(working.decisions).toMatchObject([{ status: 'invalidated' }]);
-    /* A yes to it as it is does not make it fit. */
-    const same = await worker.run(again.approve(), working, by);
-    expect(ran).toEqual([]);
-    const [third] = same.approvalRequests;
-    if (third === undefined) throw new Error('Nothing is asked.');
-    const fitting = { ...input, euros: 50 };
-    await inbox.respond(third.approve({ input: fitting }), thread, by);
-    expect((await worker.run([], working)).status).toBe('completed');
-    expect(ran).toEqual([fitting]);
+    const made = { ...input, order: 'A-17' };
+    expect(again).toMatchObject({ editable: true, toolCall: { input: made } });
+    await worker.run(again.approve(), working, by);
+    expect(ran).toEqual([made]);
     expect(working.calls[0]?.edit?.original).toEqual(input);
   });
 });
@@ -159,7 +153,7 @@ const mayAnswer: AgentOptions['mayAnswer'] = ({ principal, request }) =>
   request.type === 'approval-request' && request.approvers?.includes(String(principal)) === true;
 
 describe('an edited input that is asked about again is on the terms that the rule has for it:', () => {
-  const even = z.object({ euros: z.number() }).refine(({ euros }) => euros % 2 === 0, 'not even');
+  const even = z.object({ euros: z.number().transform((euros) => euros - (euros % 2)) });
   const toolApproval: AgentOptions['toolApproval'] = {
     refund: ({ euros }: { euros: number }) => ({
       type: 'user-approval',
@@ -193,12 +187,12 @@ describe('an edited input that is asked about again is on the terms that the rul
   }
 
   test.each([
-    ['the tool does not take it', { euros: 701 }, 'Refunds.', { input: { euros: 700 } }],
-    ['the tool has changed', { euros: 700 }, 'Refunds money.', {}],
-  ])('%s', async (_what, edited, description, said) => {
+    ['the tool makes another value of it', { euros: 701 }, 'Refunds.'],
+    ['the tool has changed', { euros: 700 }, 'Refunds money.'],
+  ])('%s', async (_what, edited, description) => {
     const { worker, thread, again } = await editedByClerk(edited, description);
-    expect(again).toMatchObject({ approvers: ['cfo'], toolCall: { input: edited } });
-    const answering = worker.run(again.approve(said), thread, { principal: 'clerk' });
+    expect(again).toMatchObject({ approvers: ['cfo'], toolCall: { input: { euros: 700 } } });
+    const answering = worker.run(again.approve(), thread, { principal: 'clerk' });
     expect(await errorCode(answering)).toBe('not-allowed');
     expect(ran).toEqual([]);
   });
@@ -231,23 +225,25 @@ describe('a schema that somebody forged changes nothing:', () => {
   });
 
   test.each([
-    ['a plain yes', {}],
-    ['an edit that the tool would take', { input: { ...input, euros: 50 } }],
-    ['an edit that it would not', { input: edited }],
-  ])('in the log itself: the digest covers it, and %s starts nothing', async (_what, said) => {
-    const { store, worker, working, ran, request: asked } = await refund();
-    const json = rechainedJson(forge(JSON.stringify(working), asked));
-    await worker.delete(working);
-    const inbox = inboxOn(store);
-    const thread = await inbox.restore(json);
-    const [request] = thread.activeApprovalRequests;
-    await inbox.respond(request?.approve(said) ?? [], thread, by);
-    const next = await worker.run([], await worker.thread('t'));
-    expect(ran).toEqual([]);
-    expect(next.approvalRequests).toMatchObject([
-      { inputSchema: { properties: { euros: { maximum: 1_000 } } } },
-    ]);
-  });
+    ['a plain yes', {}, false],
+    ['an edit that the tool would take', { input: { ...input, euros: 50 } }, false],
+    ['an edit that it would not', { input: edited }, true],
+  ])(
+    'in the log itself: the digest covers it, and %s starts nothing',
+    async (_what, said, isRefused) => {
+      const { store, worker, working, ran, request: asked } = await refund();
+      const json = rechainedJson(forge(JSON.stringify(working), asked));
+      await worker.delete(working);
+      const inbox = inboxOn(store);
+      const thread = await inbox.restore(json);
+      const [request] = thread.activeApprovalRequests;
+      await inbox.respond(request?.approve(said) ?? [], thread, by);
+      const next = await worker.run([], await worker.thread('t'));
+      expect(ran).toEqual([]);
+      const again = [{ inputSchema: { properties: { euros: { maximum: 1_000 } } } }];
+      expect(next.approvalRequests).toMatchObject(isRefused ? [] : again);
+    },
+  );
 });
 
 describe('only a request that may be edited carries a schema:', () => {

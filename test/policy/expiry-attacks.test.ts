@@ -1,8 +1,9 @@
-import type { ToolApprovalStatus } from 'holdpoint';
+import { createAgent, memoryStore, type ToolApprovalStatus } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
-import { book } from '../support/travel-world.ts';
-import { askedInOffice } from './office.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+import { book, travelTools } from '../support/travel-world.ts';
+import { askedInOffice, office } from './office.ts';
 
 type Ending = NonNullable<Extract<ToolApprovalStatus, { onExpiry?: unknown }>['onExpiry']>;
 
@@ -88,6 +89,92 @@ test('an escalated request is for the other approvers alone, and has no approval
   );
   expect((await agent.run(next.approve(), thread, { principal: 'dee' })).status).toBe('waiting');
   expect(ran).toEqual([]);
+});
+
+const firstTwoOwners = {
+  type: 'user-approval',
+  approvers: ['owners'],
+  quorum: 2,
+  expiresAfterMs: 1_000,
+} as const;
+
+test('an escalation to one person needs that person alone, whoever has approved before', async () => {
+  const { agent, thread, clock, ran, request } = await askedInOffice({
+    ...firstTwoOwners,
+    onExpiry: { type: 'escalate', approvers: ['managers'], quorum: 1 },
+  });
+  await agent.respond(request.approve(), thread, { principal: 'bob' });
+  clock.now += 1_000;
+  const [next] = (await agent.run([], thread)).approvalRequests;
+  if (next === undefined) throw new Error('Nobody was asked.');
+  expect(next).toMatchObject({ approvers: ['managers'], follows: request.requestId });
+  expect(next).not.toHaveProperty('quorum');
+  expect(next).not.toHaveProperty('votes');
+  for (const principal of ['bob', 'cy', undefined])
+    expect(await errorCode(agent.run(next.approve(), thread, { principal }))).toBe('not-allowed');
+  const done = await agent.run(next.approve(), thread, { principal: 'dee' });
+  expect(done.status).toBe('completed');
+  expect(ran).toHaveLength(1);
+});
+
+test('an escalation to more people needs them all, each once, and none of the approvals before', async () => {
+  const { agent, thread, clock, ran, request } = await askedInOffice({
+    ...firstTwoOwners,
+    onExpiry: { type: 'escalate', approvers: ['managers', 'owners'], quorum: 3 },
+  });
+  await agent.respond(request.approve(), thread, { principal: 'bob' });
+  clock.now += 1_000;
+  const [next] = (await agent.run([], thread)).approvalRequests;
+  if (next === undefined) throw new Error('Nobody was asked.');
+  expect(next).toMatchObject({ quorum: 3 });
+  expect(next).not.toHaveProperty('votes');
+  for (let times = 0; times < 3; times += 1)
+    await agent.run(next.approve(), thread, { principal: 'dee' });
+  expect(thread.activeApprovalRequests).toMatchObject([{ votes: [{ person: 'dee' }] }]);
+  await agent.run(next.approve(), thread, { principal: 'cy' });
+  expect(ran).toEqual([]);
+  await agent.run(next.approve(), thread, { principal: 'bob' });
+  expect(ran).toHaveLength(1);
+});
+
+test('an escalated request that too few approve is denied, as any that was escalated', async () => {
+  const { agent, thread, clock, ran } = await askedInOffice({
+    ...firstTwoOwners,
+    onExpiry: { type: 'escalate', approvers: ['owners'], quorum: 3, expiresAfterMs: 1_000 },
+  });
+  clock.now += 1_000;
+  const [next] = (await agent.run([], thread)).approvalRequests;
+  if (next === undefined) throw new Error('Nobody was asked.');
+  for (const principal of ['bob', 'cy']) await agent.run(next.approve(), thread, { principal });
+  clock.now += 1_000;
+  await agent.run([], thread);
+  expect(thread.calls).toMatchObject([{ status: 'denied' }]);
+  expect(ran).toEqual([]);
+});
+
+test('what the escalation demands is in the log from the first request on, and restores', async () => {
+  const onExpiry = { type: 'escalate', approvers: ['managers'], quorum: 1 } as const;
+  const { thread, clock, request } = await askedInOffice({ ...firstTwoOwners, onExpiry });
+  expect(request.onExpiry).toEqual(onExpiry);
+  clock.now += 1_000;
+  const elsewhere = createAgent({
+    model: scriptedModel([]).model,
+    tools: { book: travelTools([]).book },
+    mayAnswer: () => true,
+    name: 'office',
+    now: () => clock.now,
+    store: memoryStore(),
+  });
+  const restored = await elsewhere.restore(JSON.stringify(thread));
+  const [next] = (await elsewhere.run([], restored)).approvalRequests;
+  expect(next).toMatchObject({ approvers: ['managers'], follows: request.requestId });
+  expect(next).not.toHaveProperty('quorum');
+});
+
+test.each([0, -1, 1.5, '2', null])('a rule that escalates to %j people is refused', (quorum) => {
+  const onExpiry = { type: 'escalate', approvers: ['managers'], quorum };
+  // @ts-expect-error -- what JavaScript may pass
+  expect(() => office({ book: { ...firstTwoOwners, onExpiry } })).toThrow(/onExpiry/);
 });
 
 test('an approval of the first request is no approval of the one that follows it', async () => {

@@ -7,6 +7,7 @@ import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
 import { answeredBy, askedInOffice } from './office.ts';
+import { countTrials } from '../support/sampling.ts';
 
 const exact = { type: 'user-approval', remember: true } as const;
 const parisTwice = [[book('c1', 'Paris')], [book('c2', 'Paris')]];
@@ -76,7 +77,7 @@ describe('a standing approval of the exact input', () => {
         pre(outcome !== 'completed');
         expect(outcome).toBe('asks');
       }),
-      { numRuns: 60 },
+      { numRuns: countTrials(60) },
     );
   });
 

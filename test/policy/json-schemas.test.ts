@@ -11,6 +11,7 @@ import { errorCode } from '../support/error-code.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { FileServer } from './mcp-server.ts';
+import { triesAll } from '../support/sampling.ts';
 
 const editable = { type: 'user-approval', editable: true } as const;
 const toolApproval = { remove: editable };
@@ -392,7 +393,7 @@ describe('a hostile input or schema', () => {
   };
   const nested = (depth: number): object => (depth === 0 ? {} : { in: nested(depth - 1), kind: 0 });
 
-  test('that would take too many attempts is refused in time', async () => {
+  test.runIf(triesAll)('that would take too many attempts is refused in time', async () => {
     const { ran, edit } = await asked(recursive, { kind: 1 });
     await expect(edit(nested(60))).rejects.toThrow('too large or too deep');
     expect(ran).toEqual([]);

@@ -2,6 +2,7 @@ import { type ToolSet } from 'ai';
 import { type AgentOptions, createAgent, memoryStore } from 'holdpoint';
 import { mcpToolApproval, type McpToolApprovalOptions } from 'holdpoint/tools';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { travelTools } from '../support/travel-world.ts';
 import { FileServer } from './mcp-server.ts';
@@ -28,6 +29,11 @@ async function outcome(
   return status === 'waiting' ? approvalRequests[0]?.reason : status;
 }
 
+/* As lenient as `?.` in the rule of an app: a call without metadata is one without hints. */
+const annotationsSchema = z
+  .object({ annotations: z.object({ destructiveHint: z.boolean() }).partial() })
+  .transform(({ annotations }) => annotations)
+  .catch({});
 const trusting = { trustedServers: ['files'] };
 const unmarked = 'The MCP server does not mark this tool as read-only or non-destructive.';
 const destroys = 'The MCP server marks this tool as destructive.';
@@ -68,6 +74,23 @@ test.each<[string, Annotations, unknown]>([
     destructive: { type: 'denied', reason: 'Not from here.' },
   };
   expect(await outcome(annotations, options)).toBe(expected);
+});
+
+test('a rule finds the annotations and the title of a tool in the call, as in the AI SDK', async () => {
+  const seen: unknown[] = [];
+  const server = new FileServer({ touch: { destructiveHint: true, title: 'Touch' } });
+  const tools = await server.tools({ clientName: 'files' });
+  const agent = agentOf(tools, ({ toolCall: { title, toolMetadata, dynamic } }) => {
+    seen.push({ title, toolMetadata, dynamic });
+    const { destructiveHint } = annotationsSchema.parse(toolMetadata);
+    return destructiveHint === true ? 'user-approval' : 'approved';
+  });
+  const { approvalRequests } = await agent.run('Go', await agent.thread('t'));
+  expect(approvalRequests).toHaveLength(1);
+  expect(server.called).toEqual([]);
+  const { title, metadata: toolMetadata } = tools['touch'] ?? {};
+  expect(toolMetadata).toMatchObject({ annotations: { destructiveHint: true } });
+  expect(seen).toEqual([{ title, toolMetadata, dynamic: true }]);
 });
 
 test.each<[string, McpToolApprovalOptions | undefined, { clientName?: string }?]>([

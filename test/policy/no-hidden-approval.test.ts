@@ -6,7 +6,7 @@ import { scriptedModel } from '../support/scripted-model.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 
-const gateFiles = ['command/gate*.ts', 'command/local-*.ts', 'channels/mcp/*.ts'];
+const gateFiles = ['apps/command/gate*.ts', 'apps/command/local-*.ts', 'apps/gate/*.ts'];
 
 /** The lines of files that read variables of the environment, or files. */
 function readFrom(files: readonly string[]): string[] {

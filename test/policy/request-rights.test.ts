@@ -14,6 +14,7 @@ import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { askedInOffice } from './office.ts';
 import { cases, findLies } from './rights-world.ts';
+import { countTrials } from '../support/sampling.ts';
 
 const rule = { type: 'user-approval' } as const;
 
@@ -216,12 +217,30 @@ test('the widest standing approval that a person may ask for is that which the a
   ]);
 });
 
+test('who has voted under another name has the same rights above as in the sub-agent, and may reassign', async () => {
+  const office = new AgentOffice();
+  const people = { mayAnswer: () => true };
+  const payer = office.payer('payer', [{ calls: [pay('p1', 'Ann')] }], {
+    toolApproval: { pay: { type: 'user-approval', quorum: 2 } },
+    ...people,
+  });
+  const tools = { payer: office.tool(payer) };
+  const calls = [ask('m1', 'payer', 'Pay Ann.')];
+  const manager = office.agent('manager', [{ calls }], { tools, ...people });
+  const thread = await manager.thread('t');
+  const { approvalRequests } = await manager.run('Pay Ann.', thread, { principal: 'ann' });
+  const votes = approvalRequests.map((request) => request.approve());
+  await manager.respond(votes, thread, { principal: 'bob' });
+  const rights = { mayAnswer: false, refusal: 'already-voted', mayReassign: true };
+  expect(await manager.rights(thread, { principal: 'BOB' })).toMatchObject([rights]);
+});
+
 test('the question never says yes where an answer is refused, nor no where it is accepted', async () => {
   await fc.assert(
     fc.asyncProperty(cases, async (played) => {
       expect(await findLies(played)).toEqual([]);
     }),
-    { seed: 29, numRuns: 60, interruptAfterTimeLimit: 50_000 },
+    { seed: 29, numRuns: countTrials(60), interruptAfterTimeLimit: 50_000 },
   );
 });
 

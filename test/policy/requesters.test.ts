@@ -9,7 +9,7 @@ import {
 import { createCustomAgent, type CustomStep } from 'holdpoint/custom-agent';
 import { agentTool } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
-import { renderAsker } from '../../src/content/request-text.ts';
+import { renderRequesters } from '../../src/content/request-text.ts';
 import { requestDigest } from '../../src/policy/digest.ts';
 import { heldWorld } from '../middleware/held-world.ts';
 import { rechainedJson } from '../support/chained.ts';
@@ -307,7 +307,5 @@ test.each([
   [['somebody unknown', 'ben\n'], '"somebody unknown", "ben\\u{a}"'],
   [['ada'], 'ada'],
 ])('a request says who asked: %j', (requesters, line) => {
-  expect(renderAsker({ requestedBy: requesters.at(-1), requesters })).toEqual([
-    `Asked for by: ${line}`,
-  ]);
+  expect(renderRequesters({ requestedBy: requesters.at(-1), requesters })).toBe(line);
 });

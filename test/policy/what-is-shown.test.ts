@@ -3,6 +3,7 @@ import { askInTerminal } from 'holdpoint/terminal';
 import { expect, test } from 'vitest';
 import { book, memoryWorld } from '../support/travel-world.ts';
 import { approving, keys, VirtualTerminal } from '../terminal/virtual-terminal.ts';
+import { countTrials } from '../support/sampling.ts';
 
 /** The request for a call, and the frame that the terminal shows of it, after the model has written `text`. */
 async function shown(text: string, city: string) {
@@ -28,7 +29,7 @@ test('what will run is shown from the call alone: nothing that the model writes 
     asyncProperty(text, async (written) => {
       expect(await shown(written, 'Paris')).toEqual(plain);
     }),
-    { numRuns: 40 },
+    { numRuns: countTrials(40) },
   );
 });
 

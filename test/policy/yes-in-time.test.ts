@@ -1,6 +1,6 @@
 import type { AgentThread, ApprovalRequestContent, ToolApprovalStatus } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
-import { renderTerms } from '../../src/content/request-text.ts';
+import { makeRequestCard, renderCardLines } from '../../src/view/request-card.ts';
 import { errorCode } from '../support/error-code.ts';
 import { askedInOffice, office } from './office.ts';
 
@@ -121,7 +121,9 @@ test('the setting is shown with the request, and kept by the requests that follo
     onExpiry: 'ask-again',
   });
   expect(request.startWithinMs).toBe(2 * hour);
-  expect(renderTerms(request)).toContain('Starts within 2 h of the approval, or it is asked again');
+  expect(renderCardLines(makeRequestCard(request))).toContain(
+    'Starts: within 2 h of the approval, or it is asked again',
+  );
   clock.now += hour;
   await agent.run([], thread);
   const next = onlyOpen(thread);

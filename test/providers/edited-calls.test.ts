@@ -7,6 +7,7 @@ import type { ScriptedStep } from '../support/script.ts';
 import { modes } from '../support/streaming-agent.ts';
 import { book, cityInput } from '../support/travel-world.ts';
 import { providerKits } from './model-kits.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const done: ScriptedStep = { text: 'All done.' };
 const note = 'A person edited the input of this call before approving it. It ran with:';
@@ -73,7 +74,7 @@ const ways = modes.flatMap(({ mode, speak }) =>
   providerKits.map((kit) => ({ kit, speak, name: `${mode}, ${kit.name}` })),
 );
 
-describe.each(ways)('an edited call, $name', ({ kit, speak }) => {
+describe.each(pickCases(ways, 2))('an edited call, $name', ({ kit, speak }) => {
   test.each(results)('whose result is $name', async (result) => {
     await using played = await kit.play([
       { reasoning: 'Paris.', calls: [book('c1', 'Paris')] },

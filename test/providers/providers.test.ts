@@ -6,6 +6,7 @@ import type { PlayedModel, ScriptedStep } from '../support/script.ts';
 import { modes } from '../support/streaming-agent.ts';
 import { book, look, travelWorld } from '../support/travel-world.ts';
 import { providerKits } from './model-kits.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const done: ScriptedStep = { text: 'All done.' };
 
@@ -49,7 +50,7 @@ function requestFor({ approvalRequests }: AgentResponse, city: string) {
   return request;
 }
 
-describe.each(ways)('over HTTP, $name', (way) => {
+describe.each(pickCases(ways, 3))('over HTTP, $name', (way) => {
   const { kit, mode } = way;
   const canRepeatIds = mode === 'run' || kit.canStreamRepeatedIds !== false;
 

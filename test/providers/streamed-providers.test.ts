@@ -5,6 +5,7 @@ import { book, look, travelWorld } from '../support/travel-world.ts';
 import { withoutTimes } from '../support/without-times.ts';
 import { providerKits, type ServedModel } from './model-kits.ts';
 import type { ServedStep, ServedStream } from './served-stream.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const done: ServedStep = { text: 'All done.' };
 const reasoning = 'Où? 😀';
@@ -58,7 +59,7 @@ function piecesOf(
   });
 }
 
-describe.each(providerKits)('streamed by $name', (kit) => {
+describe.each(pickCases(providerKits))('streamed by $name', (kit) => {
   test('every piece is told, wherever it was cut, and comes to what is recorded', async () => {
     await using played = await kit.play([{ reasoning, text, calls: [book('c1', city)] }]);
     const { agent, thread } = await begin(played);

@@ -7,6 +7,7 @@ import { mustHold } from '../faults/seeded-check.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { errorCode } from '../support/error-code.ts';
 import { dismiss, pick, questionOf, script, secret } from './remote-world.ts';
+import { countTrials } from '../support/sampling.ts';
 
 const endpoint = 'https://tools.example.com/run';
 const invocationSchema = z.object({ callback_url: z.string() });
@@ -164,7 +165,7 @@ test.each(['cancel', 'default'] as const)(
         expect(world.thread.status).toBe('idle');
         expect(world.played.requests).toBe(2);
       }),
-      { numRuns: 150 },
+      { numRuns: countTrials(150) },
     );
   },
 );

@@ -6,6 +6,7 @@ import { scriptedModel } from '../support/scripted-model.ts';
 import { pick, RemoteWorld, script } from './remote-world.ts';
 import { signedHeaders } from './standard-webhooks.ts';
 import { post, type ToolServer } from './tool-server.ts';
+import { pickCases } from '../support/sampling.ts';
 
 /** When the first process dies, and how people answer. */
 interface Death {
@@ -99,7 +100,7 @@ describe.each(['run', 'respond'] as const)('people answer by %s, and a process d
   const deaths = Array.from({ length: 9 }, (_, index) => index + 1).flatMap((point) =>
     (['before', 'after'] as const).map((when) => ({ point, when })),
   );
-  test.each(deaths)(
+  test.each(pickCases(deaths, 3))(
     'S0-36, S0-39, S0-55: $when its append $point: one call, one choice, one result',
     async ({ point, when }) => {
       await using world = await RemoteWorld.start({ storeName: 'sqliteStore' });

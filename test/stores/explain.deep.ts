@@ -277,8 +277,8 @@ describe('postgresStore with 100,000 open requests among 1,000,000 threads, and 
     "answers %s by an index, and sorts no more than a page for each of a person's names",
     async (_, questions) => {
       const plans = await explained.plansOf(questions);
-      expect(plans.length).toBeGreaterThan(5);
-      const scan = /Seq Scan holdpoint_(?!request_consumers)/;
+      expect(plans.length).toBeGreaterThanOrEqual(questions.length);
+      const scan = /Seq Scan holdpoint_/;
       expect(plans.filter((plan) => scan.test(plan))).toEqual([]);
       expect(plans.filter((plan) => /\bSort of (?:[5-9]\d\d|\d{4})/.test(plan))).toEqual([]);
     },

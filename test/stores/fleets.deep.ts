@@ -107,7 +107,7 @@ describe('workers on Postgres', () => {
     const onStuck = ({ threadId }: { threadId: string }) => stuck.push(threadId);
     const { signal } = stopping;
     const working = [1, 2, 3, 4].map(async () =>
-      runWorker({ agent: agent(), store: open(), signal, pollMs: 20, onStuck }),
+      runWorker({ agent: agent(), signal, pollMs: 20, onStuck }),
     );
     await waitUntil(() => stuck.length > 0);
     stopping.abort();

@@ -9,6 +9,7 @@ import {
 } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { mustHold } from '../faults/seeded-check.ts';
+import { countTrials } from '../support/sampling.ts';
 
 /* What the memory store answers from an index, or from a page that it cuts as it goes, is compared with what all its threads say. */
 
@@ -168,5 +169,5 @@ test('whatever is appended, deleted and claimed, the memory store finds what a l
       }
     },
   );
-  await mustHold(property, { numRuns: 100 });
+  await mustHold(property, { numRuns: countTrials(100) });
 });

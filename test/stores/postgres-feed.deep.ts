@@ -146,55 +146,6 @@ describe.each(levels)('the feed in %s', (level) => {
       expect(seen.indexOf(`opened ${id}`)).toBeLessThan(seen.indexOf(`closed ${id}`));
     }
   });
-
-  test('loses nothing for a consumer whose processes are cut off, and repeats only what none has acknowledged', async () => {
-    const database = await server.createDatabase();
-    const admin = server.pool(database);
-    const store = postgresStore(admin);
-    const ids = Array.from({ length: 120 }, (_, index) => `r${index}`);
-    await appendRows(
-      store,
-      't',
-      ids.map((id) => opened(id)),
-    );
-    let time = 0;
-    const over = new AbortController();
-    const happened: string[] = [];
-    const mail = async (pool: PostgresPool): Promise<void> => {
-      const requests = requestsOf(postgresStore(pool));
-      while (!over.signal.aborted) {
-        time += 1;
-        const lease = { consumer: 'mailer', leaseMs: 10, at: time, limit: 3 };
-        const taken = await requests.take(lease).catch(() => undefined);
-        if (taken === undefined) continue;
-        const { changes, token } = taken;
-        for (const { requestId } of changes) happened.push(`delivered ${requestId}`);
-        const acknowledging = requests.acknowledge({ consumer: 'mailer', token });
-        if (!(await acknowledging.catch(() => false))) continue;
-        for (const { requestId } of changes) happened.push(`acknowledged ${requestId}`);
-      }
-    };
-    const names = ['cut', 'cut', 'whole'];
-    const mailing = Promise.all(
-      names.map(async (name) =>
-        mail(server.pool(database, { options: toOptions(level), application_name: name })),
-      ),
-    );
-    const left = `
-      select from holdpoint_request_changes where position is null
-        or position > coalesce((select position from holdpoint_request_consumers), 0)`;
-    while (!over.signal.aborted) {
-      await cut(admin, 'cut');
-      if ((await admin.query(left)).rowCount === 0) over.abort();
-    }
-    await mailing;
-    for (const id of ids) {
-      const own = happened.filter((each) => each.endsWith(` ${id}`));
-      expect(own).toContain(`delivered ${id}`);
-      const end = own.indexOf(`acknowledged ${id}`);
-      expect(end === -1 ? [] : own.slice(end + 1)).toEqual([]);
-    }
-  });
 });
 
 test('an append whose connection is cut at any time has written its rows and its changes, or has written nothing', async () => {

@@ -9,6 +9,9 @@ import { appendGrants, createGrants, plainGrant, uses, usesLeft } from '../suppo
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { waitUntil } from '../support/waiting.ts';
 import { recordTexts } from '../support/watched-pool.ts';
+import { countTrials } from '../support/sampling.ts';
+
+const rounds = countTrials(50);
 
 const server = sharedPostgres();
 afterAll(async () => server[Symbol.asyncDispose]());
@@ -57,9 +60,9 @@ async function whileHeld(
 }
 
 describe.each(levels)('in %s', (level) => {
-  test('two appends to different threads that use the last use of a grant have one winner, 50 times', async () => {
+  test(`two appends to different threads that use the last use of a grant have one winner, ${rounds} times`, async () => {
     const { one, other } = await twoStores(level);
-    for (let round = 0; round < 50; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       const id = `grant ${round}`;
       await createGrants(one, plainGrant(id, { usesLeft: 1 }));
       const codes = await Promise.all([
@@ -134,7 +137,7 @@ describe('an append that waits for a revocation', () => {
 
   test('and of a revocation that waits for an append, the append is whole', async () => {
     const { one, other } = await twoStores('read committed');
-    for (let round = 0; round < 50; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       const id = `g${round}`;
       await createGrants(one, plainGrant(id));
       const [code, wasThere] = await Promise.all([

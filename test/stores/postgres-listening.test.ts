@@ -25,7 +25,7 @@ async function terminate(admin: Pool, name: string): Promise<void> {
 }
 
 const due = (revision: number) => ({ revision, nextDeadline: 5 });
-const notice = { threadId: 't', nextDeadline: 5 };
+const notice = { type: 'thread', threadId: 't', nextDeadline: 5 };
 
 describe('subscribe', () => {
   test('hears the appends of others, tells of every new connection, and ends when told', async () => {
@@ -59,7 +59,12 @@ describe('subscribe', () => {
     await appendPlain(store, 'idle');
     await appendPlain(store, 'waiting', { status: 'waiting', nextDeadline: 0, agent: 'é"\\' });
     await hears(2);
-    expect(heard[1]).toEqual({ threadId: 'waiting', agent: 'é"\\', nextDeadline: 0 });
+    expect(heard[1]).toEqual({
+      type: 'thread',
+      threadId: 'waiting',
+      agent: 'é"\\',
+      nextDeadline: 0,
+    });
     await stop();
   });
 
@@ -126,6 +131,7 @@ function slowPool(answer = Promise.resolve<Result>({ rows: [], rowCount: 0 })) {
   const pool: PostgresPool = {
     query: async () => ({ rows: [], rowCount: 0 }),
     connect: async () => connected,
+    options: { max: 2 },
   };
   return { pool, connect: () => connect(connection), asked, released };
 }

@@ -22,6 +22,7 @@ function watchNotices(pool: PostgresPool, whileNotifying: () => Promise<unknown>
   const sizes: number[] = [];
   const watched: PostgresPool = {
     connect: async () => pool.connect(),
+    options: pool.options,
     async query(query) {
       if (!query.text.includes('pg_notify')) return pool.query(query);
       const [channels] = query.values ?? [];
@@ -136,7 +137,7 @@ describe('the notice of an append', () => {
     const { heard, hears, stop } = listening(postgresStore(server.pool(database)));
     await hears(1);
     await appendPlain(store, 'unheard', due);
-    store.claims.send({ worker: 'w', isFree: true });
+    store.send({ type: 'claim', worker: 'w', isFree: true });
     fails = false;
     await appendPlain(store, 'heard', due);
     await hears(2);
@@ -146,54 +147,55 @@ describe('the notice of an append', () => {
 });
 
 describe('notices of claims', () => {
-  const notice: ClaimNotice = { worker: 'w', agent: 'sales', threadId: 't', isFree: true };
+  const notice: ClaimNotice = {
+    type: 'claim',
+    worker: 'w',
+    agent: 'sales',
+    threadId: 't',
+    isFree: true,
+  };
 
-  test('reach the subscribers of all processes, and nobody who listens to threads', async () => {
+  test('reach the subscribers of all processes', async () => {
     const database = await server.createDatabase();
     const stores = [1, 2].map(() => postgresStore(server.pool(database)));
     const heard: ClaimNotice[][] = [[], []];
-    const { heard: threads, hears, stop } = listening(postgresStore(server.pool(database)));
-    const other = await server.pool(database).connect();
-    const otherHeard: unknown[] = [];
-    other.on('notification', ({ payload }) => otherHeard.push(payload));
-    await other.query('listen holdpoint');
-    await hears(1);
-    const stops = stores.map(({ claims }, index) =>
-      claims.subscribe((each) => heard[index]?.push(each)),
+    const stops = stores.map((store, index) =>
+      store.subscribe((each) => {
+        if (each?.type === 'claim') heard[index]?.push(each);
+      }),
     );
     /* A subscription takes a moment to begin. */
     await waitUntil(() => {
-      stores[0]?.claims.send(notice);
+      stores[0]?.send(notice);
       return heard.every((each) => each.length > 0);
     });
-    stores[0]?.claims.send({ worker: 'w', isFree: false });
+    stores[0]?.send({ type: 'claim', worker: 'w', isFree: false });
     await waitUntil(() => heard.every((each) => each.at(-1)?.isFree === false));
     expect(heard.map(([first]) => first)).toEqual([notice, notice]);
     expect(heard.map((each) => each.at(-1))).toEqual([
-      { worker: 'w', isFree: false },
-      { worker: 'w', isFree: false },
+      { type: 'claim', worker: 'w', isFree: false },
+      { type: 'claim', worker: 'w', isFree: false },
     ]);
-    await other.query('select');
-    expect([otherHeard, threads]).toEqual([[], [undefined]]);
-    for (const each of [...stops, stop]) await each();
-    other.release();
+    for (const stop of stops) await stop();
   });
 
-  test('that are too long for the server, or say something else, are dropped', async () => {
+  test('that are too long for the server, or say something else, are heard by nobody', async () => {
     const pool = server.pool(await server.createDatabase());
     const store = postgresStore(pool);
     const heard: ClaimNotice[] = [];
-    const stop = store.claims.subscribe((each) => heard.push(each));
+    const stop = store.subscribe((each) => {
+      if (each?.type === 'claim') heard.push(each);
+    });
     await waitUntil(() => {
-      store.claims.send(notice);
+      store.send(notice);
       return heard.length > 0;
     });
     for (const payload of ['', '{}', '{"worker":1}', 'null']) {
-      await pool.query(`select pg_notify('holdpoint_claims', $1)`, [payload]);
+      await pool.query(`select pg_notify('holdpoint', $1)`, [payload]);
     }
     /* Together, so that one statement would have both. */
-    store.claims.send({ ...notice, threadId: 'x'.repeat(8_000) });
-    store.claims.send({ ...notice, worker: 'last' });
+    store.send({ ...notice, threadId: 'x'.repeat(8_000) });
+    store.send({ ...notice, worker: 'last' });
     await waitUntil(() => heard.at(-1)?.worker === 'last');
     expect(new Set(heard.map(({ worker }) => worker))).toEqual(new Set(['w', 'last']));
     await stop();
@@ -205,15 +207,17 @@ test('notices of stores in other schemas of the database are not heard (regressi
   const other = postgresStore(server.pool(await server.createSchema()));
   const { heard, stop } = listening(own);
   const claims: string[] = [];
-  const stopClaims = own.claims.subscribe(({ worker }) => claims.push(worker));
+  const stopClaims = own.subscribe((notice) => {
+    if (notice?.type === 'claim') claims.push(notice.worker);
+  });
   const knows = (id: string): boolean => heard.some((notice) => notice?.threadId === id);
   let round = 0;
   /** Notices of both, the other's first; resolves with what the own store has heard of the other's. */
   const hearRound = async (): Promise<boolean> => {
     const id = `t${(round += 1)}`;
-    other.claims.send({ worker: `other-${id}`, isFree: true });
+    other.send({ type: 'claim', worker: `other-${id}`, isFree: true });
     await appendPlain(other, `other-${id}`, due);
-    own.claims.send({ worker: id, isFree: true });
+    own.send({ type: 'claim', worker: id, isFree: true });
     await appendPlain(own, id, due);
     await waitUntil(() => knows(id) && claims.includes(id), { interval: 5 });
     return knows(`other-${id}`) || claims.includes(`other-${id}`);

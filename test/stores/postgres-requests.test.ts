@@ -1,6 +1,6 @@
 import type { HoldpointErrorCode, ThreadStore } from 'holdpoint';
 import { type PostgresPool, postgresStore } from 'holdpoint/stores/postgres';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { describeChanges } from '../../src/testing/conformance/requests-in-case.ts';
 import { errorCode } from '../support/error-code.ts';
 import { listening } from '../support/listening.ts';
@@ -177,7 +177,7 @@ describe('an append that changes requests', () => {
     const requests = [opened('r'), opened('s')];
     await store.append('t', plainEnd(0), [plainEntry(1)], summary, { requests });
     await hears(2);
-    expect(heard[1]).toEqual({ threadId: 't', requestIds: ['r', 's'] });
+    expect(heard[1]).toEqual({ type: 'thread', threadId: 't', requestIds: ['r', 's'] });
     await stop();
   });
 });
@@ -250,31 +250,6 @@ describe.each(levels)('the feed in %s', (level) => {
     expect(new Set(one).size).toBe(count);
     for (const seen of others) expect(seen).toEqual(one);
   });
-
-  test('delivers each change once to two processes of one consumer', async () => {
-    const [pool, other, third] = await pools(level);
-    if (pool === undefined || other === undefined || third === undefined) throw new Error('None.');
-    const writer = postgresStore(third);
-    const ids = Array.from({ length: 16 }, (_, index) => `r${index}`);
-    await appendRows(
-      writer,
-      't',
-      ids.map((id) => opened(id)),
-    );
-    const delivered: string[] = [];
-    const mail = async (store: ThreadStore): Promise<void> => {
-      const requests = requestsOf(store);
-      while (delivered.length < ids.length) {
-        const taken = await requests.take({ consumer: 'mailer', leaseMs: 1, at: 1, limit: 2 });
-        if (taken === undefined) continue;
-        delivered.push(...taken.changes.map(({ requestId }) => requestId));
-        const { token } = taken;
-        expect(await requests.acknowledge({ consumer: 'mailer', token })).toBe(true);
-      }
-    };
-    await Promise.all([pool, other, pool, other].map(async (from) => mail(postgresStore(from))));
-    expect(delivered).toEqual(ids);
-  });
 });
 
 describe('the feed', () => {
@@ -286,16 +261,6 @@ describe('the feed', () => {
     const idle = requestsOf(postgresStore(recording, { createSchema: false }));
     expect(await idle.changes({ after: first?.position ?? 0 })).toEqual([]);
     expect(texts).toHaveLength(1);
-  });
-
-  test('is not taken from a process by another whose clock is ahead', async () => {
-    const { store, requests } = await oneStore();
-    await appendRows(store, 't', [opened('r')]);
-    const lease = { consumer: 'mailer', leaseMs: 60_000 };
-    expect(await requests.take(lease)).toBeDefined();
-    using clock = vi.spyOn(Date, 'now');
-    clock.mockReturnValue(Date.now() + 3_600_000);
-    expect(await requests.take(lease)).toBeUndefined();
   });
 
   test('gives no position twice after its changes were deleted', async () => {

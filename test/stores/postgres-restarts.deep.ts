@@ -44,14 +44,6 @@ test('what a reader of the feed was told survives a crash of the server, even wh
   const after = await requests.changes({ after: 0 });
   expect(after.slice(0, 2)).toEqual(told);
   expect(describeChanges(after)).toEqual(['opened a', 'opened b', 'opened c']);
-  const taken = await requests.take({ consumer: 'mailer', leaseMs: 8, at: 1, limit: 2 });
-  await hasty.query('create table unflushed ()');
-  await server.crash();
-  expect(await requests.take({ consumer: 'mailer', leaseMs: 7, at: 2 })).toBe(undefined);
-  await requests.acknowledge({ consumer: 'mailer', token: taken?.token ?? '' });
-  await server.crash();
-  const next = await requests.take({ consumer: 'mailer', leaseMs: 7, at: 2 });
-  expect(describeChanges(next?.changes)).toEqual(['opened c']);
 });
 
 test('the server is restarted between request and answer: the thread goes on', async () => {

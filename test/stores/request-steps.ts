@@ -21,7 +21,6 @@ class WrittenRequests {
   readonly revisions = new Map<string, number>();
   readonly rows = new Map<string, StoredRequest>();
   feed: Pick<FeedChange, 'type' | 'requestId' | 'threadId'>[] = [];
-  readonly consumers = new Map<string, { position: number; until: number; token?: string }>();
 
   tell(type: FeedChange['type'], { requestId, threadId }: StoredRequest): void {
     this.feed.push({ type, requestId, threadId });
@@ -231,39 +230,6 @@ function compareRanks(one: Rank, other: Rank): number {
   return Number(first > second) - Number(first < second);
 }
 
-const takings = fc
-  .record({ consumer: fc.constantFrom('mail', 'chat'), at: times, lasts: times, limit: limits })
-  .chain((taking) => fc.constantFrom('all', 'one', 'none').map((kept) => ({ ...taking, kept })))
-  .map(({ consumer, at, lasts, limit, kept }): Step => async ({ requests }, { consumers }) => {
-    const known = consumers.get(consumer) ?? { position: 0, until: 0 };
-    const next = await requests.changes({ after: known.position, limit });
-    const taken = await requests.take({ consumer, leaseMs: lasts, at, limit });
-    const isFree = known.token === undefined || known.until <= at;
-    deepStrictEqual(taken?.changes, isFree && next.length > 0 ? next : undefined);
-    if (taken === undefined) return;
-    const { changes, token } = taken;
-    if (known.token !== undefined)
-      strictEqual(await requests.acknowledge({ consumer, token: known.token }), false);
-    const { position = 0 } = (kept === 'one' ? changes[0] : changes.at(-1)) ?? {};
-    if (kept === 'none') consumers.set(consumer, { ...known, until: at + lasts, token });
-    else {
-      const part = kept === 'one' ? { position } : {};
-      strictEqual(await requests.acknowledge({ consumer, token, ...part }), true);
-      consumers.set(consumer, { position, until: 0 });
-    }
-  });
-
-const acknowledgements = fc
-  .constantFrom('mail', 'chat')
-  .map((consumer): Step => async ({ requests }, { consumers }) => {
-    const known = consumers.get(consumer);
-    if (known?.token === undefined) return;
-    const { position, token } = known;
-    /* None of what was taken: it is free again. */
-    strictEqual(await requests.acknowledge({ consumer, token, position: 0 }), true);
-    consumers.set(consumer, { position, until: 0 });
-  });
-
 const feeds = fc.constant<Step>(async ({ requests }, written) => {
   const changes = await requests.changes({ after: 0, limit: 100_000 });
   const positions = changes.map(({ position }) => position);
@@ -302,8 +268,6 @@ const anyStep = fc.oneof(
   { weight: 2, arbitrary: deletions },
   { weight: 2, arbitrary: erasures },
   { weight: 12, arbitrary: lists },
-  { weight: 4, arbitrary: takings },
-  { weight: 2, arbitrary: acknowledgements },
   { weight: 2, arbitrary: feeds },
   { weight: 1, arbitrary: retentions },
 );

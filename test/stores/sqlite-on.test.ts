@@ -9,6 +9,7 @@ import { errorCode } from '../support/error-code.ts';
 import { nodeDriver } from '../support/node-driver.ts';
 import { appendPlain, plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
 import { appendGrants, createGrants, plainGrant, uses, usesLeft } from '../support/plain-grants.ts';
+import { pickCases } from '../support/sampling.ts';
 
 /** A driver that answers later, as one over the network does, and notes how many statements each call has. */
 function remoteDriver(database: DatabaseSync, calls: number[] = []): SqliteDriver {
@@ -25,10 +26,12 @@ function remoteDriver(database: DatabaseSync, calls: number[] = []): SqliteDrive
   };
 }
 
-describe.each([
-  { name: 'a driver that answers at once', driverOn: nodeDriver },
+const drivers = [
   { name: 'a driver that answers later', driverOn: remoteDriver },
-])('sqliteStoreOn $name', ({ driverOn }) => {
+  { name: 'a driver that answers at once', driverOn: nodeDriver },
+];
+
+describe.each(pickCases(drivers))('sqliteStoreOn $name', ({ driverOn }) => {
   test.each(storeConformance)('$name', async ({ check }) => {
     const database = new DatabaseSync(':memory:');
     await check(sqliteStoreOn(driverOn(database), { snapshots: true }), () =>

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createAgent, type ThreadNotice, type ThreadStore } from 'holdpoint';
+import { createAgent, type StoreNotice, type ThreadStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { type SqliteHooks, sqliteStoreOn } from 'holdpoint/stores/sqlite-on';
 import { describe, expect, test } from 'vitest';
@@ -249,7 +249,7 @@ describe('requests in SQLite', () => {
 
   test('are told of at once, whatever becomes of the thread, and with the notice of its deadline', async () => {
     await withSqliteStore(async (store) => {
-      const heard: (ThreadNotice | undefined)[] = [];
+      const heard: (StoreNotice | undefined)[] = [];
       const stop = store.subscribe((notice) => heard.push(notice));
       await appendRows(store, 't', [opened('a'), opened('b')]);
       const running = plainSummary('t', { revision: 2, status: 'running', nextDeadline: 5 });
@@ -257,29 +257,11 @@ describe('requests in SQLite', () => {
       await store.append('t', plainEnd(1), [plainEntry(2)], running, { requests });
       await Promise.resolve();
       expect(heard).toEqual([
-        { threadId: 't', requestIds: ['a', 'b'] },
-        { threadId: 't', nextDeadline: 5, requestIds: ['a'] },
+        { type: 'thread', threadId: 't', requestIds: ['a', 'b'] },
+        { type: 'thread', threadId: 't', nextDeadline: 5, requestIds: ['a'] },
       ]);
       await stop();
     });
-  });
-
-  test('are taken by one of two processes that look at the same moment', async () => {
-    const driver = nodeDriver(new DatabaseSync(':memory:'));
-    const one = sqliteStoreOn(driver);
-    await appendRows(one, 't', [opened('a')]);
-    const take = { consumer: 'mail', leaseMs: 1, at: 1 };
-    const meanwhile: unknown[] = [];
-    const other = sqliteStoreOn({
-      ...driver,
-      async query(statement) {
-        const rows = await driver.query(statement);
-        meanwhile.push(await one.requests?.take(take));
-        return rows;
-      },
-    });
-    expect(await other.requests?.take(take)).toBeUndefined();
-    expect(meanwhile).toEqual([expect.objectContaining({ changes: [expect.anything()] })]);
   });
 
   test('go with a thread however its row is deleted', async () => {
@@ -330,31 +312,6 @@ describe('requests in SQLite', () => {
       });
     },
   );
-});
-
-test('a process that finds nothing more to take, as another one has acknowledged it meanwhile, holds no lease', async () => {
-  const driver = nodeDriver(new DatabaseSync(':memory:'));
-  const [first, second] = [sqliteStoreOn(driver).requests, sqliteStoreOn(driver).requests];
-  const consumer = 'mail';
-  let meanwhile: (() => Promise<unknown>) | undefined;
-  const slow = sqliteStoreOn({
-    query: driver.query,
-    async batch(statements) {
-      const work = meanwhile;
-      meanwhile = undefined;
-      await work?.();
-      return driver.batch(statements);
-    },
-  });
-  await appendRows(slow, 't', [opened('a')]);
-  meanwhile = async () => {
-    const taken = await first?.take({ consumer, leaseMs: 9, at: 1 });
-    await first?.acknowledge({ consumer, token: taken?.token ?? '' });
-  };
-  expect(await slow.requests?.take({ consumer, leaseMs: 999, at: 1 })).toBe(undefined);
-  await appendRows(slow, 'u', [opened('b')]);
-  const next = await second?.take({ consumer, leaseMs: 8, at: 2 });
-  expect(next?.changes.map(({ requestId }) => requestId)).toEqual(['b']);
 });
 
 test('a store without requests takes no hook that is for them alone', () => {

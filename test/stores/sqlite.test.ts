@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { ThreadNotice } from 'holdpoint';
+import type { StoreNotice } from 'holdpoint';
 import { type SqliteStore, sqliteStore } from 'holdpoint/stores/sqlite';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { withSqliteStore } from '../support/with-sqlite-store.ts';
@@ -85,7 +85,7 @@ describe('subscribe', () => {
     vi.useRealTimers();
   });
 
-  type Heard = (ThreadNotice | undefined)[];
+  type Heard = (StoreNotice | undefined)[];
   const due = { nextDeadline: 5, status: 'waiting' } as const;
 
   test('hears of appends by this store at once, and of those by other processes within 50 ms', async () => {
@@ -96,7 +96,7 @@ describe('subscribe', () => {
       const stop = store.subscribe((notice) => heard.push(notice));
       await appendPlain(store, 't', { ...due, agent: 'booking' });
       await settle();
-      const notice = { threadId: 't', agent: 'booking', nextDeadline: 5 };
+      const notice = { type: 'thread', threadId: 't', agent: 'booking', nextDeadline: 5 };
       expect(heard).toEqual([notice]);
       await vi.advanceTimersByTimeAsync(1_000);
       expect(heard).toEqual([notice]);

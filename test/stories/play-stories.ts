@@ -5,10 +5,11 @@ import { storeKits } from '../support/store-kits.ts';
 import { modes } from '../support/streaming-agent.ts';
 import { travelWorld } from '../support/travel-world.ts';
 import { stories } from './stories.ts';
+import { pickCases } from '../support/sampling.ts';
 
 /** A provider's own format, or the scripted model; in a mode of its own with each store. */
 const combinations = modes.flatMap(({ mode, speak }) =>
-  [inMemoryKit, ...providerKits].flatMap((model) =>
+  [inMemoryKit, ...pickCases(providerKits)].flatMap((model) =>
     storeKits.map((store, index) => ({
       model,
       store,

@@ -47,15 +47,16 @@ function isFirstDeath(threadId: string): boolean {
 /** The threads that a statement notifies about. */
 function listNotified({ text, values }: Parameters<PostgresPool['query']>[0]): string[] {
   if (!text.includes('pg_notify')) return [];
-  const [, payloads] = notifiedSchema.parse(values);
+  const [payloads] = notifiedSchema.parse(values);
   return payloads.flatMap((payload) => /"threadId":"([^"]+)"/.exec(payload)?.[1] ?? []);
 }
 
-const notifiedSchema = z.tuple([z.array(z.string()), z.array(z.string())]);
+const notifiedSchema = z.tuple([z.array(z.string())]);
 
 /** The pool, whose notices are boundaries. */
 const noticing: PostgresPool = {
   connect: async () => pool.connect(),
+  options: pool.options,
   async query(query) {
     const notified = listNotified(query);
     for (const threadId of notified) passBoundary(threadId, 'before-notice');

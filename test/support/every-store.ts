@@ -3,6 +3,7 @@ import { postgresStore } from 'holdpoint/stores/postgres';
 import { afterAll, afterEach, beforeEach } from 'vitest';
 import { sharedPostgres } from './shared-postgres.ts';
 import { type KeptThreads, storeKits } from './store-kits.ts';
+import { pickCases } from './sampling.ts';
 
 /** A kind of store that may be on a server. */
 export interface ServedKit {
@@ -10,7 +11,7 @@ export interface ServedKit {
   start(): Promise<KeptThreads>;
 }
 
-/** Every store of the package, with Postgres, for the tests of one file; connections to it that are idle that long are closed. */
+/** Every store of the package, with Postgres, for the tests of one file, of which `npm test` tries the first; connections to it that are idle that long are closed. */
 export function everyStore({ idleTimeoutMillis = 50 } = {}): ServedKit[] {
   const server = sharedPostgres();
   afterAll(async () => server[Symbol.asyncDispose]());
@@ -21,7 +22,7 @@ export function everyStore({ idleTimeoutMillis = 50 } = {}): ServedKit[] {
     return { open, [Symbol.dispose]() {} };
   };
   const local = storeKits.map(({ name, keep }) => ({ name, start: async () => keep() }));
-  return [...local, { name: 'postgresStore', start }];
+  return pickCases([...local, { name: 'postgresStore', start }]);
 }
 
 /** Opens the store of the test that runs, for a `describe` whose tests share nothing. */

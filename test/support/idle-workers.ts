@@ -1,5 +1,6 @@
 import type { Agent, ThreadStore } from 'holdpoint';
 import { resumeThread, runWorker } from 'holdpoint/worker';
+import { aroundAgent } from './around-agent.ts';
 
 /** A process with an agent and its own connection to the store. */
 export interface WorkingProcess {
@@ -19,7 +20,7 @@ export async function workUntilIdle({ agent, store }: WorkingProcess): Promise<v
       return claimed;
     },
   };
-  await runWorker({ agent, store: watched, signal, concurrency: 1, pollMs: 2 });
+  await runWorker({ agent: aroundAgent(agent), store: watched, signal, concurrency: 1, pollMs: 2 });
 }
 
 /** How processes continue threads that were answered with `agent.respond`. */

@@ -5,7 +5,9 @@ import { waitUntil } from './waiting.ts';
 /** What a store notifies its subscriber of; `hears` resolves once there are so many notices. */
 export function listening(store: PostgresStore) {
   const heard: (ThreadNotice | undefined)[] = [];
-  const stop = store.subscribe((notice) => heard.push(notice));
+  const stop = store.subscribe((notice) => {
+    if (notice?.type !== 'claim') heard.push(notice);
+  });
   const hears = async (count: number): Promise<void> => {
     await waitUntil(() => heard.length === count, { interval: 5 });
   };

@@ -145,13 +145,6 @@ export const requestPoints: Question[] = [
   { name: 'erase', ask: asRequests(async (requests) => requests.erase('decided-5')) },
   { name: 'changes', ask: asRequests(async (requests) => requests.changes({ after: 50_000 })) },
   {
-    name: 'take',
-    ask: asRequests(async (requests) => {
-      const taken = await requests.take({ consumer: 'mail', leaseMs: 1, at: 1, limit: 10 });
-      await requests.acknowledge({ consumer: 'mail', token: taken?.token ?? '' });
-    }),
-  },
-  {
     name: 'delete changes',
     ask: asRequests(async (requests) => requests.deleteChanges({ before: 9 })),
   },

@@ -40,8 +40,6 @@ export function rowStore(): RowStore {
       get: notNeeded,
       erase: notNeeded,
       changes: notNeeded,
-      take: notNeeded,
-      acknowledge: notNeeded,
       deleteChanges: notNeeded,
       async list({ threadId, after, limit = 100 }) {
         const own = [...rows.values()].filter((row) => row.threadId === threadId);

@@ -1,5 +1,5 @@
-import { runHoldpoint } from '../../src/command/program.ts';
-import type { CommandWorld, ExitStatus } from '../../src/command/run-command.ts';
+import { runHoldpoint } from '../../src/apps/command/program.ts';
+import type { CommandWorld, ExitStatus } from '../../src/apps/command/run-command.ts';
 
 /** What a command has printed, and its exit status. */
 export interface EndedCommand {

@@ -1,4 +1,5 @@
 // sendWebhooks.ts
+import { readFile, writeFile } from 'node:fs/promises';
 import type { StoredRequest } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { Webhook } from 'standardwebhooks';
@@ -6,7 +7,8 @@ import { Webhook } from 'standardwebhooks';
 const { WEBHOOK_URL = '', WEBHOOK_SECRET = '' } = process.env;
 const webhook = new Webhook(WEBHOOK_SECRET);
 const store = sqliteStore('threads.sqlite');
-const consumer = 'webhook';
+const file = 'webhooks.position';
+let after = Number(await readFile(file, 'utf8').catch(() => 0));
 
 /** Posts one request. Its id is the message id, by which the receiver knows a repeated delivery. */
 async function post({ requestId, threadId, kind, toolName, createdAt }: StoredRequest) {
@@ -26,14 +28,14 @@ async function post({ requestId, threadId, kind, toolName, createdAt }: StoredRe
   if (status >= 300) throw new Error(`The webhook of ${requestId} was answered with ${status}.`);
 }
 
-/** Posts what was opened since the last acknowledgement, unless another process is about it. */
+/** Posts what was opened after the position that was kept last. */
 async function postNew() {
   for (;;) {
-    const taken = await store.requests?.take({ consumer, leaseMs: 30_000, limit: 1 });
-    if (taken === undefined) return;
-    for (const { type, request } of taken.changes)
-      if (type === 'opened' && request !== undefined) await post(request);
-    await store.requests?.acknowledge({ consumer, token: taken.token });
+    const [change] = (await store.requests?.changes({ after, limit: 1 })) ?? [];
+    if (change === undefined) return;
+    if (change.type === 'opened' && change.request !== undefined) await post(change.request);
+    after = change.position;
+    await writeFile(file, String(after), { flush: true });
   }
 }
 
@@ -42,5 +44,5 @@ function postSoon() {
   posting = posting.then(postNew).catch(console.error);
 }
 store.subscribe(postSoon);
-setInterval(postSoon, 5_000); // what failed, and what another process left
+setInterval(postSoon, 5_000); // what failed, and what no notice came for
 postSoon();

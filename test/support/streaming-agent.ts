@@ -17,6 +17,9 @@ export function streamingAgent<RUNTIME_CONTEXT>(
       }
       throw new Error('The stream had no last event.');
     },
+    async resume(thread, options) {
+      return this.run([], thread, options);
+    },
     stream: (...input) => agent.stream(...input),
     respond: (...input) => agent.respond(...input),
     rights: (...input) => agent.rights(...input),

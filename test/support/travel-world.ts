@@ -44,6 +44,12 @@ export function travelTools(ran: Ran[]) {
   };
 }
 
+/** Tools of the world of which `book` takes no price above 1,000: only the server knows that. */
+export function limitPrice({ book: plain, ...others }: ReturnType<typeof travelTools>) {
+  const inputSchema = cityInput.extend({ price: z.number().max(1_000).optional() });
+  return { ...others, book: { ...plain, inputSchema } };
+}
+
 /** A world around a played model and a store; `speak` is what is done to its agents. */
 export function travelWorld(
   played: Pick<PlayedModel, 'model' | 'requests'>,

@@ -5,6 +5,7 @@ export function recordTexts(pool: PostgresPool): { pool: PostgresPool; texts: st
   const texts: string[] = [];
   const recording: PostgresPool = {
     connect: async () => pool.connect(),
+    options: pool.options,
     async query(query) {
       texts.push(query.text);
       return pool.query(query);

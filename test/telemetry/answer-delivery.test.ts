@@ -19,7 +19,7 @@ test('the delivery of an answer to the tool that asked is traced, and linked to 
       threadId: 't',
       toolCallId: 'call_abc123',
       toolName: 'write',
-      requestType: 'question-request',
+      request: { type: 'question-request' },
     },
   ]);
   expect(heard.moments.filter((moment) => moment.endsWith('delivered'))).toEqual([

@@ -63,7 +63,7 @@ test('an indeterminate guarded call belongs to its conversation, too', async () 
   clock.now += 3_600_000;
   const again = guarded.look.execute?.({ city: 'Rome' }, { ...options, abortSignal: undefined });
   await expect(again).rejects.toThrow('its outcome is unknown, so it is not run again');
-  expect(heard.moments).toContain('start indeterminate');
+  expect(heard.moments).toContain('start call-lost');
   expect(spanOf(spans(), 'indeterminate_call look').attributes).toMatchObject({
     'gen_ai.conversation.id': 'trip-42',
   });

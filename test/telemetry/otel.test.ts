@@ -309,6 +309,22 @@ test('an indeterminate call is a span with an error, linked to its approval', as
   });
 });
 
+test('an execution is linked to its request if nothing was traced when it was approved', async () => {
+  const first = traced();
+  const agent = memoryWorld(script).agent();
+  const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+  const asked = spanOf(first.spans(), 'approval_request book');
+  first.stop();
+  await agent.respond(
+    approvalRequests.map((request) => request.approve()),
+    thread,
+  );
+  const { spans } = traced();
+  await agent.run([], thread);
+  const { traceId, spanId } = asked;
+  expect(spanOf(spans(), 'execute_tool book').links).toEqual([{ traceId, spanId }]);
+});
+
 test('a mistake in a setting is a span with an error, and without values', async () => {
   vi.spyOn(console, 'warn').mockReturnValue();
   const { spans } = traced();

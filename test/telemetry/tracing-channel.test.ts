@@ -14,7 +14,7 @@ import {
   travelTools,
   travelWorld,
 } from '../support/travel-world.ts';
-import { listen, listenToAll, ofType } from './listen.ts';
+import { listen, listenToAll, ofEvent, ofType } from './listen.ts';
 import { lostCall } from './lost-call.ts';
 import { waitFor } from '../support/waiting.ts';
 
@@ -29,31 +29,33 @@ describe('the channel publishes, as operations with one message each,', () => {
     const answers = approvalRequests.map((request) => request.approve({ reason: 'fine' }));
     await agent.run(answers, thread, { principal: 'ann', channel: 'web' });
     expect(heard.moments).toEqual([
-      'start requested',
-      'asyncEnd requested',
-      'start answered',
-      'asyncEnd answered',
+      'start request-opened',
+      'asyncEnd request-opened',
+      'start request-answered',
+      'asyncEnd request-answered',
       'start started',
       'asyncEnd started',
-      'start finished',
-      'asyncEnd finished',
+      'start call-ended',
+      'asyncEnd call-ended',
     ]);
     const call = { threadId: 't', toolCallId: 'c1', toolName: 'book' };
     const { requestId } = approvalRequests[0] ?? {};
     const input = { city: 'Paris' };
     expect(heard.messages).toMatchObject([
-      { ...call, requestId, requestType: 'approval-request', request: { toolCall: { input } } },
+      { ...call, requestId, request: { type: 'approval-request', toolCall: { input } } },
       {
         ...call,
         requestId,
-        decision: 'approved',
-        waitedMs: expect.any(Number),
-        principal: 'ann',
-        channel: 'web',
-        response: { reason: 'fine' },
+        request: { requestId, createdAt: expect.any(Number) },
+        event: {
+          at: expect.any(Number),
+          principal: 'ann',
+          channel: 'web',
+          response: { approved: true, reason: 'fine' },
+        },
       },
       { ...call, requestId, attempt: 1, input, result: { booked: 'Paris' } },
-      { ...call, requestId, attempt: 1, status: 'succeeded', outcome: { status: 'succeeded' } },
+      { ...call, requestId, attempt: 1, input, event: { outcome: { status: 'succeeded' } } },
     ]);
   });
 
@@ -62,24 +64,35 @@ describe('the channel publishes, as operations with one message each,', () => {
     const agent = memoryWorld(script).agent({ name: 'travel' });
     const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
     const asking = heard.moments.splice(0);
-    expect(asking).toEqual([
+    expect(asking.filter((moment) => !moment.startsWith('asyncEnd'))).toEqual([
       'start invoked',
+      'start thread-created',
+      'start message-added',
+      'start run-started',
       'start prompted',
+      'start step-finished',
+      'start request-opened',
+      'start run-ended',
+    ]);
+    expect(asking.filter((moment) => !moment.startsWith('start'))).toEqual([
+      'asyncEnd thread-created',
+      'asyncEnd message-added',
+      'asyncEnd run-started',
       'asyncEnd prompted',
-      'start requested',
-      'asyncEnd requested',
+      'asyncEnd step-finished',
+      'asyncEnd request-opened',
+      'asyncEnd run-ended',
       'asyncEnd invoked',
     ]);
     const answers = approvalRequests.map((request) => request.approve());
     const response = await agent.run(answers, thread);
-    expect(heard.moments.slice(0, 3)).toEqual([
-      'start invoked',
-      'start answered',
-      'asyncEnd answered',
-    ]);
-    expect(heard.moments.slice(-3)).toEqual([
-      'start prompted',
+    expect(heard.moments.slice(0, 2)).toEqual(['start invoked', 'start request-answered']);
+    expect(heard.moments.slice(-6)).toEqual([
       'asyncEnd prompted',
+      'start step-finished',
+      'start run-ended',
+      'asyncEnd step-finished',
+      'asyncEnd run-ended',
       'asyncEnd invoked',
     ]);
     const model = { provider: 'scripted', modelId: 'scripted' };
@@ -92,6 +105,23 @@ describe('the channel publishes, as operations with one message each,', () => {
       { ...model, threadId: 't', step: 0, answer: { finishReason: 'tool-calls', usage } },
       { step: 1, answer: { finishReason: 'stop' } },
     ]);
+  });
+
+  test('each event of the log once, where it is appended and not where it is read', async () => {
+    const world = memoryWorld(script);
+    using heard = listenToAll();
+    const agent = world.agent();
+    const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
+    const other = await world.agent().thread('t');
+    expect(other.events).toHaveLength(thread.events.length);
+    await agent.respond(
+      approvalRequests.map((request) => request.reject()),
+      thread,
+    );
+    await agent.run([], thread);
+    const appended = ofType(heard, 'appended').map(({ event }) => event);
+    expect(appended).toEqual(thread.events);
+    expect(appended).toEqual(await eventsIn(world.store, 't'));
   });
 
   test('of an append before it is tried, and once it is durable', async () => {
@@ -110,7 +140,7 @@ describe('the channel publishes, as operations with one message each,', () => {
     await agent.run('Book', await agent.thread('t'));
     /* The message, then the step with its request. */
     expect(stored).toEqual([0, 0, 1, 1]);
-    expect(heard.moments).toEqual(['start requested', 'asyncEnd requested']);
+    expect(heard.moments).toEqual(['start request-opened', 'asyncEnd request-opened']);
   });
 
   test('a call without approval, one that fails, and a deferred one', async () => {
@@ -129,16 +159,14 @@ describe('the channel publishes, as operations with one message each,', () => {
       { toolCallId: 'c3', result: later },
     ]);
     expect(heard.moments.filter((moment) => moment === 'error started')).toHaveLength(1);
-    const finished = ofType(heard, 'finished').map(
-      ({ toolCallId, status }) => `${toolCallId} ${status}`,
+    const finished = ofEvent(heard, 'call-ended').map(
+      ({ toolCallId, event }) => `${toolCallId} ${event.outcome.status}`,
     );
     expect(finished.toSorted()).toEqual(['c1 succeeded', 'c2 failed']);
     await agent.deliver(thread, 'c3', { status: 'succeeded', output: 1 }, { channel: 'queue' });
-    expect(ofType(heard, 'finished')[2]).toMatchObject({
+    expect(ofEvent(heard, 'call-ended')[2]).toMatchObject({
       toolCallId: 'c3',
-      source: 'delivered',
-      channel: 'queue',
-      outcome: { output: 1 },
+      event: { source: 'delivered', channel: 'queue', outcome: { output: 1 } },
     });
   });
 
@@ -158,14 +186,18 @@ describe('the channel publishes, as operations with one message each,', () => {
     );
     clock.now += 4_000;
     await agent.run([], thread);
-    expect(ofType(heard, 'answered')).toMatchObject([{ decision: 'rejected', waitedMs: 4_000 }]);
-    expect(ofType(heard, 'closed')).toMatchObject([
-      { toolCallId: 'c2', cause: 'expired', wasAnswered: false, waitedMs: 8_000 },
+    const request = { createdAt: 1_000 };
+    expect(ofEvent(heard, 'request-answered')).toMatchObject([
+      { toolCallId: 'c1', request, event: { at: 5_000, response: { approved: false } } },
+    ]);
+    expect(ofEvent(heard, 'request-closed')).toMatchObject([
+      { toolCallId: 'c2', request, wasAnswered: false, event: { at: 9_000, cause: 'expired' } },
     ]);
     expect(ofType(heard, 'started')).toEqual([]);
-    expect(ofType(heard, 'finished')).toMatchObject([
-      { toolCallId: 'c1', status: 'denied', attempt: 0 },
-      { toolCallId: 'c2', status: 'denied', attempt: 0 },
+    const outcome = { status: 'denied' };
+    expect(ofEvent(heard, 'call-ended')).toMatchObject([
+      { toolCallId: 'c1', attempt: 0, event: { outcome } },
+      { toolCallId: 'c2', attempt: 0, event: { outcome } },
     ]);
   });
 
@@ -181,13 +213,17 @@ describe('the channel publishes, as operations with one message each,', () => {
     await agent.run({ type: 'question-response', requestId, status: 'dismissed' }, thread);
     const own = await agent.requestApproval(thread, { text: 'Publish?' });
     await agent.respond(own.approve(), thread);
-    expect(ofType(heard, 'requested')).toMatchObject([
-      { requestType: 'question-request', toolName: 'confirm', toolCallId: 'c1' },
-      { requestType: 'approval-request', toolName: undefined, requestId: own.requestId },
+    expect(ofEvent(heard, 'request-opened')).toMatchObject([
+      { request: { type: 'question-request' }, toolName: 'confirm', toolCallId: 'c1' },
+      {
+        request: { type: 'approval-request' },
+        toolName: undefined,
+        requestId: own.requestId,
+      },
     ]);
-    expect(ofType(heard, 'answered')).toMatchObject([
-      { decision: 'dismissed', requestId },
-      { decision: 'approved', requestId: own.requestId },
+    expect(ofEvent(heard, 'request-answered')).toMatchObject([
+      { requestId, event: { response: { status: 'dismissed' } } },
+      { requestId: own.requestId, event: { response: { approved: true } } },
     ]);
   });
 
@@ -198,13 +234,13 @@ describe('the channel publishes, as operations with one message each,', () => {
     const thread = await lost.open();
     expect(await agent.run([], thread)).toMatchObject({ status: 'indeterminate' });
     expect(await errorCode(agent.run('Hello?', thread))).toBe('thread-indeterminate');
-    expect(heard.moments).toEqual(['start indeterminate']);
+    expect(heard.moments).toEqual(['start call-lost', 'asyncEnd call-lost']);
     expect(heard.messages).toMatchObject([
       { threadId: 't', toolCallId: 'c1', attempt: 1, input: { city: 'Paris' } },
     ]);
     await agent.settle(thread, 'c1', { status: 'failed', error: 'no' }, { principal: 'ann' });
-    expect(ofType(heard, 'finished')).toMatchObject([
-      { source: 'settled', principal: 'ann', status: 'failed' },
+    expect(ofEvent(heard, 'call-ended')).toMatchObject([
+      { event: { source: 'settled', principal: 'ann', outcome: { status: 'failed' } } },
     ]);
   });
 });
@@ -219,7 +255,11 @@ test('a mistake in a setting is published at once, also without other listeners'
   });
   await agent.run('Book', await agent.thread('t'));
   vi.restoreAllMocks();
-  expect(heard.moments).toEqual(['start setting-failed', 'start requested', 'asyncEnd requested']);
+  expect(heard.moments).toEqual([
+    'start setting-failed',
+    'start request-opened',
+    'asyncEnd request-opened',
+  ]);
   expect(ofType(heard, 'setting-failed')).toMatchObject([
     {
       threadId: 't',
@@ -244,7 +284,11 @@ describe('what is not durable', () => {
     const agent = world.agent();
     const asked = agent.requestApproval(await agent.thread('t'), { text: 'Publish?' });
     await expect(asked).rejects.toThrow('disk full');
-    expect(heard.moments).toEqual(['start requested', 'error requested', 'asyncEnd requested']);
+    expect(heard.moments).toEqual([
+      'start request-opened',
+      'error request-opened',
+      'asyncEnd request-opened',
+    ]);
     expect(heard.messages).toMatchObject([{ error: new Error('disk full') }]);
   });
 
@@ -262,16 +306,20 @@ describe('what is not durable', () => {
       errorCode(other.respond(request.reject(), otherThread)),
     ]);
     expect(outcomes.toSorted()).toEqual(['already-answered', 'no error']);
-    const [winner, loser] = ofType(heard, 'answered').toSorted((one) => ('error' in one ? 1 : -1));
+    const [winner, loser] = ofEvent(heard, 'request-answered').toSorted((one) =>
+      'error' in one ? 1 : -1,
+    );
     expect(winner).not.toHaveProperty('error');
     expect(loser?.error).toBeInstanceOf(HoldpointError);
     expect(loser?.error).toMatchObject({ code: 'revision-conflict' });
     const events = await eventsIn(store, 't');
     expect(events.filter(({ type }) => type === 'request-answered')).toMatchObject([
-      { response: winner?.response },
+      { response: winner?.event.response },
     ]);
     expect(heard.messages.filter((message) => !('error' in message))).toHaveLength(
-      winner?.decision === 'rejected' ? 2 : 1,
+      winner?.event.response.type === 'approval-response' && !winner.event.response.approved
+        ? 2
+        : 1,
     );
   });
 });
@@ -281,7 +329,7 @@ describe('the traceparent that a subscriber sets', () => {
     let spans = 0;
     using heard = listen((message) => {
       spans += 1;
-      if (message.type !== 'requested' && message.type !== 'answered') return;
+      if (message.type !== 'appended') return;
       message.traceparent = traceparent.replace('31-01', `${30 + spans}-01`);
     });
     const world = memoryWorld(script);
@@ -298,7 +346,7 @@ describe('the traceparent that a subscriber sets', () => {
       ['request-opened', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
       ['request-answered', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203332-01'],
     ]);
-    expect(ofType(heard, 'answered')).toMatchObject([{ follows: stored[0]?.[1] }]);
+    expect(ofEvent(heard, 'request-answered')).toMatchObject([{ follows: stored[0]?.[1] }]);
     expect(ofType(heard, 'started')).toMatchObject([{ follows: stored[1]?.[1] }]);
     expect(await eventsIn(world.store, 't')).toEqual(thread.events);
   });
@@ -307,10 +355,12 @@ describe('the traceparent that a subscriber sets', () => {
     await using lost = await lostCall();
     const thread = await lost.open();
     using heard = listen((message) => {
-      if (message.type === 'requested') message.traceparent = traceparent;
+      if (message.type === 'appended') message.traceparent = traceparent;
     });
     await lost.agent.settle(thread, 'c1', { status: 'retry' });
-    expect(ofType(heard, 'answered')).toMatchObject([{ follows: traceparent, toolName: 'book' }]);
+    expect(ofEvent(heard, 'request-answered')).toMatchObject([
+      { follows: traceparent, toolName: 'book' },
+    ]);
   });
 
   test.each([
@@ -324,12 +374,12 @@ describe('the traceparent that a subscriber sets', () => {
     '',
   ])('is left out when it is none: %j', async (wrong) => {
     using heard = listen((message) => {
-      if (message.type === 'requested') message.traceparent = wrong;
+      if (message.type === 'appended') message.traceparent = wrong;
     });
     const agent = memoryWorld(script).agent();
     const { thread } = await agent.run('Book', await agent.thread('t'));
     const opened = thread.events.find(({ type }) => type === 'request-opened');
-    expect(heard.moments).toEqual(['start requested', 'asyncEnd requested']);
+    expect(heard.moments).toEqual(['start request-opened', 'asyncEnd request-opened']);
     expect(opened).not.toHaveProperty('traceparent');
     expect(threadEventSchema.safeParse({ ...opened, traceparent: wrong }).success).toBe(false);
     expect(threadEventSchema.safeParse({ ...opened, traceparent }).success).toBe(true);
@@ -349,9 +399,9 @@ test('a subscriber that throws does not stop a run: Node makes an uncaught excep
     const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));
     const answers = approvalRequests.map((request) => request.approve());
     expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', text: 'Done.' });
-    await waitFor(() => expect(uncaught).toHaveLength(8));
+    await waitFor(() => expect(uncaught).toHaveLength(17));
     expect(uncaught[0]).toBe('broken at invoked');
-    expect(heard.moments).toHaveLength(16);
+    expect(heard.moments).toHaveLength(34);
   } finally {
     process.removeAllListeners('uncaughtException');
     for (const listener of others) process.on('uncaughtException', listener);
@@ -386,9 +436,10 @@ test('a subscriber that would change what was asked, runs or came out can not', 
   const refused: unknown[] = [];
   const change = (part: object) => refused.push(Reflect.set(part, 'city', 'Oslo'));
   using heard = listen((message) => {
-    if (message.type === 'requested') change(Object(message.request.toolCall?.input));
     if (message.type === 'started') change(Object(message.input));
-    if (message.type === 'finished') change(message.outcome);
+    if (message.type !== 'appended') return;
+    if (message.event.type === 'request-opened') change(Object(message.request?.toolCall?.input));
+    if (message.event.type === 'call-ended') change(message.event.outcome);
   });
   const agent = world.agent();
   const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));

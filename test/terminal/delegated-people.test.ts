@@ -40,12 +40,12 @@ describe("a sub-agent's quorum in the terminal", () => {
     const { clerk, thread } = at;
     const ada = await approvedBy('Ada', thread.activeRequests);
     expect(ada.screen).toContain('Asked by: payer\nAsked for by: Eve\n');
-    expect(ada.screen).toContain('Approvals: 0 of 2 (none yet)');
+    expect(ada.screen).toContain('Approvals: 0 of 2');
     await clerk.run(ada.answers, thread, { principal: 'Ada' });
     expect(await notAsked('Ada', thread)).toEqual([]);
     people.delete('Ada');
     const ben = await approvedBy('Ben', thread.activeRequests);
-    expect(ben.screen).toContain('Approvals: 1 of 2 (Ada)');
+    expect(ben.screen).toContain('Approvals: 1 of 2\nApproved by: Ada, ');
     const waiting = await clerk.run(ben.answers, thread, { principal: 'Ben' });
     expect(waiting.status).toBe('waiting');
     expect(await notAsked('Ben', thread)).toEqual([]);
@@ -55,7 +55,7 @@ describe("a sub-agent's quorum in the terminal", () => {
     );
     expect(at.paid).toEqual([]);
     const cem = await approvedBy('Cem', waiting.userInputRequests);
-    expect(cem.screen).toContain('Approvals: 1 of 2 (Ben)');
+    expect(cem.screen).toContain('Approvals: 1 of 2\nApproved by: Ben, ');
     const done = await clerk.run(cem.answers, thread, { principal: 'Cem' });
     expect(done).toMatchObject({ status: 'completed', text: 'Done.' });
     expect(at.paid).toEqual([{ euros: 900 }]);
@@ -85,7 +85,7 @@ describe("a sub-agent's quorum in the terminal", () => {
     const { userInputRequests } = await clerk.run([], opened);
     expect(await notAsked('Ada', opened)).toEqual([]);
     const ben = await approvedBy('Ben', userInputRequests);
-    expect(ben.screen).toContain('Approvals: 1 of 2 (Ada)');
+    expect(ben.screen).toContain('Approvals: 1 of 2\nApproved by: Ada, ');
     await clerk.run(ben.answers, opened, { principal: 'Ben' });
     expect(at.paid).toHaveLength(1);
   });

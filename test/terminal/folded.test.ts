@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { approval, field, question } from './requests.ts';
 import { approving, keys, VirtualTerminal } from './virtual-terminal.ts';
+import { countTrials, pickCases } from '../support/sampling.ts';
 
 const ready = 'Reject with a reason';
 const numbered = (count: number): string =>
@@ -172,23 +173,27 @@ describe('whatever the call and however small the screen', () => {
         await terminal.types(keys.escape);
         await asking;
       }),
-      { numRuns: 30, endOnFailure: true },
+      { numRuns: countTrials(30), endOnFailure: true },
     );
   }, 60_000);
 
-  test.each([
+  const depths: [number, string][] = [
     [500, 'core"'],
     [20_000, '}}}}}'],
-  ])('a call nested %i times deep can be asked about', async (most, end) => {
-    let input: unknown = 'the core';
-    for (let depth = 0; depth < most; depth++) input = { a: input };
-    const { terminal } = await Asked.about(input);
-    expect(terminal.visible).toContain('more lines');
-    await terminal.types('v');
-    await terminal.shows('Space for more');
-    await terminal.types(keys.end);
-    expect(terminal.screen).toContain(end);
-  });
+  ];
+  test.each(pickCases(depths))(
+    'a call nested %i times deep can be asked about',
+    async (most, end) => {
+      let input: unknown = 'the core';
+      for (let depth = 0; depth < most; depth++) input = { a: input };
+      const { terminal } = await Asked.about(input);
+      expect(terminal.visible).toContain('more lines');
+      await terminal.types('v');
+      await terminal.shows('Space for more');
+      await terminal.types(keys.end);
+      expect(terminal.screen).toContain(end);
+    },
+  );
 });
 
 describe('while something is folded', () => {

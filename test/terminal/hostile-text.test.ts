@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { approval, field, question } from './requests.ts';
 import { approving, keys, VirtualTerminal } from './virtual-terminal.ts';
+import { countTrials } from '../support/sampling.ts';
 
 const large = 100 * 1024;
 
@@ -225,7 +226,7 @@ describe('X-05: text of a request', () => {
         await terminal.types(keys.control('c'));
         expect(await asking).toEqual([]);
       }),
-      { numRuns: 50 },
+      { numRuns: countTrials(50) },
     );
   });
 

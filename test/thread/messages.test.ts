@@ -4,6 +4,7 @@ import type { ThreadEvent, ThreadStore } from 'holdpoint';
 import { eventsOf } from 'holdpoint/schemas';
 import { expect, test } from 'vitest';
 import { look, memoryWorld, travelTools } from '../support/travel-world.ts';
+import { countTrials } from '../support/sampling.ts';
 
 const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
 const message: ModelMessage = {
@@ -54,7 +55,7 @@ test('what is not bytes but looks like our tags is data, and stays so', async ()
       expect(ended?.outcome).toEqual({ status: 'succeeded', output });
       expect(written).toEqual(thread.events);
     }),
-    { numRuns: 500 },
+    { numRuns: countTrials(500) },
   );
 });
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { makeQuickCheck } from '../../src/json/quick-check.ts';
 import { threadEventSchema } from '../../src/thread/thread-event.ts';
+import { countTrials } from '../support/sampling.ts';
 
 const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
 const message = { role: 'user', content: [{ type: 'text', text: 'Hi' }] };
@@ -129,7 +130,7 @@ test.each(threadEventSchema.options.map((schema) => [schema.shape.type.value, sc
         expect(check(event) && !accepts(schema, event)).toBe(false);
       },
     );
-    fc.assert(property, { numRuns: 400 });
+    fc.assert(property, { numRuns: countTrials(400) });
   },
 );
 

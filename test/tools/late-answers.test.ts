@@ -42,7 +42,7 @@ async function workTwice(at: Desk): Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const working = [await at.startProcess(), await at.startProcess()].map(async ({ clerk }) =>
-    runWorker({ agent: clerk, store: at.store, signal, pollMs: 5 }),
+    runWorker({ agent: clerk, signal, pollMs: 5 }),
   );
   await waitFor(async () => {
     const { payer, thread } = await at.startProcess();

@@ -29,8 +29,7 @@ async function approvedAbove(ended: boolean) {
   const events = [voted(requestId, at.clock.now)];
   const { person: _person, ...answer } = { ...voted(requestId, at.clock.now), principal: 'Ben' };
   const answered = { ...answer, type: 'request-answered' as const, person: 'Ben' };
-  const delivered = { type: 'answer-delivered' as const, at: at.clock.now, requestId };
-  const added = chained(ended ? [...events, answered, delivered] : events, endOf(entries));
+  const added = chained(ended ? [...events, answered] : events, endOf(entries));
   const clerk = at.delegating('clerk', at.payer, {
     store: memoryStore(),
     hasAsked: true,

@@ -487,6 +487,25 @@ describe.each(stores)('$name: a request of a sub-agent that expires', ({ start }
     },
   );
 
+  test('is escalated to one person: above as below, that person alone decides', async () => {
+    const escalating = { type: 'escalate', approvers: ['managers'], quorum: 1 } as const;
+    const at = await deskOf({ ...rule, quorum: 2, onExpiry: escalating });
+    const { clerk, thread, request, clock } = at;
+    await clerk.respond(request.approve(), thread, { principal: 'ann' });
+    clock.now += 60_000;
+    await clerk.run([], thread);
+    const next = await at.current();
+    expect(next).toMatchObject({ approvers: ['managers'], follows: request.requestId });
+    expect(next).not.toHaveProperty('quorum');
+    expect((await at.child()).activeApprovalRequests).toMatchObject([{ approvers: ['managers'] }]);
+    expect(await errorCode(clerk.run(next.approve(), thread, { principal: 'ann' }))).toBe(
+      'not-allowed',
+    );
+    const done = await clerk.run(next.approve(), thread, { principal: 'dee' });
+    expect(done.status).toBe('completed');
+    expect(at.paid).toHaveLength(1);
+  });
+
   test('is asked again with its votes gone', async () => {
     const at = await deskOf({ ...rule, quorum: 2, onExpiry: 'ask-again' });
     const { clerk, thread, request, clock } = at;

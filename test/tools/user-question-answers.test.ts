@@ -8,6 +8,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { dismissed, expectRefused, overTheWire, refusalOf, resultOf } from './asked.ts';
 import { answer, askQuestions, database, features, wire } from './seed-questions.ts';
+import { countTrials } from '../support/sampling.ts';
 
 test.each([
   ['S1-14, S1-16, S1-18', database, { Database: 'PostgreSQL' }],
@@ -155,7 +156,7 @@ test('S1-16, S1-17, Z1-3: whatever the labels, answers go over the wire and back
         asked.map(({ chosen }) => chosen),
       );
     }),
-    { numRuns: 60 },
+    { numRuns: countTrials(60) },
   );
 });
 

@@ -103,15 +103,10 @@ export function lastText(messages: readonly UIMessage[]): string {
     .join('');
 }
 
-/** Messages as JSON, without what can't be equal after a reload: the page's own ids. */
+/** Messages as JSON. */
 export function comparable(messages: readonly UIMessage[]): unknown {
   const plain: UIMessage[] = JSON.parse(JSON.stringify(messages));
-  return plain.map(({ id, role, parts, metadata }) => ({
-    id: role === 'user' ? 'own' : id,
-    role,
-    metadata,
-    parts,
-  }));
+  return plain.map(({ id, role, parts, metadata }) => ({ id, role, metadata, parts }));
 }
 
 /** A request to the route. */

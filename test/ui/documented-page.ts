@@ -6,7 +6,7 @@ import { questionTools } from 'holdpoint/tools';
 import { createUiHandler } from 'holdpoint/ui';
 import type { Browser, Page } from 'playwright-core';
 import type { ScriptedStep } from '../support/script.ts';
-import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
+import { book, limitPrice, memoryWorld, travelTools } from '../support/travel-world.ts';
 import { buildScript, serveScript } from './script-site.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -81,7 +81,7 @@ export async function openSite(
   const world = memoryWorld(steps);
   const clock = { ahead: 0 };
   const now = (): number => Date.now() + clock.ahead;
-  const tools = { ...travelTools(world.ran), ...questionTools() };
+  const tools = { ...limitPrice(travelTools(world.ran)), ...questionTools() };
   const agent = world.agent({ tools, toolApproval: { book: status }, mayAnswer, now, ...more });
   const handleChat = createUiHandler({
     agent,

@@ -285,6 +285,22 @@ describe('a page that nobody touches', () => {
     expect(browser.sent.length - before).toBeLessThanOrEqual(42);
   });
 
+  test('does not believe what the sender of a message says of the thread in its metadata', async () => {
+    const at = site([{ fail: 'overloaded' }], { handler: { followMs: 0 } });
+    const { browser, visit } = at.openBrowser();
+    using eve = await visit('eve');
+    const metadata = { threadId: 't', revision: 1_000_000, status: 'idle' };
+    void eve.chat.sendMessage({ text: 'Hi', metadata });
+    await at.clock.pass(2_000);
+    eve.thread.close();
+    using bob = await visit('bob');
+    browser.sent.length = 0;
+    await at.clock.pass(60_000);
+    expect(bob.chat.messages.at(-1)?.metadata).toEqual(metadata);
+    expect(browser.sent.length).toBeGreaterThan(0);
+    expect(browser.sent.join(' ')).not.toContain('1000000');
+  });
+
   test('holds one request for 25 seconds, which records and runs nothing', async () => {
     const at = site(says);
     const { browser, visit } = at.openBrowser();

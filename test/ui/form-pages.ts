@@ -6,7 +6,7 @@ import { createUiHandler, type ShownRequest, ThreadChat } from 'holdpoint/ui';
 import { z } from 'zod';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { waitUntil } from '../support/waiting.ts';
-import { memoryWorld } from '../support/travel-world.ts';
+import { limitPrice, memoryWorld, travelTools } from '../support/travel-world.ts';
 import { type Handler, origin, urlOf } from './chat-page.ts';
 
 export type Page = ThreadChat<Chat<UIMessage>>;
@@ -60,7 +60,8 @@ export function bookingWorld(count: number) {
   const cities = ['Paris', 'Rome'].slice(0, count);
   const calls = cities.map((city) => ({ id: city, name: 'book', input: { city, price: 420 } }));
   const world = memoryWorld([{ calls }, { text: 'Done.' }]);
-  return { world, agent: world.agent({ toolApproval: { book: editable } }) };
+  const tools = limitPrice(travelTools(world.ran));
+  return { world, agent: world.agent({ tools, toolApproval: { book: editable } }) };
 }
 
 /* A clock a hundred times as fast: a stream that is silent is looked after again and again. */

@@ -104,7 +104,7 @@ describe.skipIf(whyNot !== undefined)(`forms in use (${whyNot ?? 'in Chromium'})
       if (asked === undefined) throw new Error('Nothing is asked.');
       const edited = asked.approve({ input: { city: 'Rome' } });
       await at.agent.run(edited, thread, { principal: 'bob' });
-      await shows(page, 'Edited by bob:');
+      await shows(page, 'Edited by: bob, ');
       await isReady();
       if (how === 'the pointer') await page.mouse.up();
       else {

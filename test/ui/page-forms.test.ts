@@ -97,7 +97,7 @@ test('the buttons rest again when what was there before comes back', async () =>
     if (isHeld) await new Promise(() => {});
   });
   await say(page, 'Book.');
-  fieldOf(page.requests[0], 'price')?.text?.set('"dear"');
+  fieldOf(page.requests[0], 'price')?.text?.set('9000');
   isHeld = true;
   run(page.requests[0], 'approve');
   page.settle();
@@ -155,6 +155,49 @@ test('a refusal blames the field that has what is wrong, not one of that name in
   run(page.requests[0], 'approve');
   await waitUntil(() => page.state.problem?.type === 'refused');
   expect(errorsOf(page.requests[0])).toEqual(['items']);
+});
+
+/** A page on which a booking is asked about, whose person may edit while `may.edit`. */
+async function openEditing(may: { edit: boolean }) {
+  const calls = [{ id: 'a', name: 'book', input: { city: 'Paris', price: 420 } }];
+  const world = memoryWorld([{ calls }, { text: 'Done.' }]);
+  const agent = world.agent({
+    toolApproval: { book: { type: 'user-approval', editable: true } },
+    mayAnswer: ({ response }) =>
+      response.type !== 'approval-response' || response.input === undefined || may.edit,
+  });
+  const page = openPage(serve(agent), 'ada');
+  await say(page, 'Book.');
+  return { page, world };
+}
+
+test('an edit that may not be made any more is not left out of an approval without a word', async () => {
+  const may = { edit: true };
+  const { page, world } = await openEditing(may);
+  fieldOf(page.requests[0], 'price')?.text?.set('77');
+  may.edit = false;
+  await page.refresh();
+  await rest(page);
+  expect(fieldOf(page.requests[0], 'price')).toBeUndefined();
+  run(page.requests[0], 'approve');
+  expect([...page.state.sending]).toEqual([]);
+  expect(page.requests[0]?.error).toMatch(/may no longer edit/);
+  run(page.requests[0], 'approve');
+  await waitUntil(() => page.requests.length === 0);
+  expect(world.ran).toMatchObject([{ input: { price: 420 } }]);
+});
+
+test('an action that an app has kept since before an edit was allowed sends the edit', async () => {
+  const may = { edit: false };
+  const { page, world } = await openEditing(may);
+  const [kept] = page.requests;
+  may.edit = true;
+  await page.refresh();
+  fieldOf(page.requests[0], 'price')?.text?.set('77');
+  await rest(page);
+  run(kept, 'approve');
+  await waitUntil(() => page.requests.length === 0);
+  expect(world.ran).toMatchObject([{ input: { price: 77 } }]);
 });
 
 test('a form that an app has kept of the person before sends nothing', async () => {

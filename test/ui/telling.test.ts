@@ -101,19 +101,21 @@ describe('what the model is saying', () => {
     expect(comparable(less.chat.messages)).toEqual(comparable(await less.reloaded()));
   });
 
-  test('shows which tools are dynamic, and their titles', async () => {
-    const titled = tool({ title: 'Look up', inputSchema: cityInput, execute: () => 'x' });
+  test('shows which tools are dynamic, their titles and their metadata', async () => {
+    const metadata = { clientName: 'maps' };
+    const titled = tool({ title: 'Look up', metadata, inputSchema: cityInput, execute: () => 'x' });
     const tools = { ...travelTools([]), look: titled };
     const answers = [
       [...call('c1', 'look', city), ...call('c2', 'toString', '{}'), finishPart('tool-calls')],
-      textParts('0', 'Hi.'),
+      [...textParts('0', 'Hi.'), finishPart()],
     ];
     const at = streamingSite([...answers], { tools });
     await at.chat.sendMessage({ text: 'Hi' });
     expect(toolParts(at.chat.messages)).toMatchObject([
-      { type: 'tool-look', title: 'Look up' },
+      { type: 'tool-look', title: 'Look up', toolMetadata: metadata },
       { type: 'dynamic-tool', toolName: 'toString', state: 'output-error' },
     ]);
+    expect(comparable(at.chat.messages)).toEqual(comparable(await at.reloaded()));
   });
 });
 

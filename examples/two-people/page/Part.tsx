@@ -35,7 +35,7 @@ function Form({ request }: { request: ShownRequest }) {
               <input {...option.props} /> {option.label}
             </label>
           ))}
-          {text && <textarea aria-label={text.label} rows={1} {...text.props} />}
+          {text && <textarea aria-label={text.label} {...text.props} />}
           <output id={errorId}>{error}</output>
         </fieldset>
       ))}

@@ -1,7 +1,7 @@
 import { HoldpointError } from '../../errors.ts';
 import { isRunning } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { refuseChild } from '../input/answer-refusals.ts';
+import { refuseChild } from '../input/answer-errors.ts';
 import type { ParsedInput } from '../input/parse-input.ts';
 
 /** Throws `not-allowed` for messages and answers in a child thread that do not come through its delegated call. */

@@ -28,7 +28,7 @@ type InputAct = 'approve' | 'reject' | 'answer-question' | 'send' | 'resume';
 /** The acts that are done one at a time. */
 export type SingleAct = Exclude<ActType, InputAct>;
 
-/** Something that a person does about a pending request, call or turn. */
+/** An act of a person on a pending request, call or turn. */
 export type Act<TYPE extends SingleAct> = { type: TYPE } & ActParts[TYPE];
 
 /** An act, the thread in which it is done, and the person who does it. */
@@ -36,13 +36,13 @@ export interface Acting<TYPE extends SingleAct> {
   context: AgentContext;
   log: ThreadLog;
   act: Act<TYPE>;
-  /** Who does it. */
+  /** The person who does it, and their channel. */
   by: AnswerOptions;
-  /** What the agents of the threads above say of the person; absent where the act does not come through them. */
+  /** The verdict of the agents of the threads above on the person; absent where the act does not come through them. */
   above?: Above;
 }
 
-/** The result of admitting an act: what deciding needs in addition to the thread, or the call whose sub-agent has recorded the act. */
+/** The result of admitting an act: the facts for its decision, or the call whose sub-agent has recorded the act. */
 type Admitted<FOUND> = { found: FOUND } | { recordedBelow: MirroredCall };
 
 /** An act about which the app was asked, when it is decided. */
@@ -51,22 +51,22 @@ export interface Done<TYPE extends SingleAct, FOUND> extends Acting<TYPE> {
   at: number;
 }
 
-/** Admits an act without asking: whoever may use the thread may do it. */
+/** Admits an act without asking: anybody who may use the thread may do it. */
 export async function admitAnybody(): Promise<{ found: undefined }> {
   return { found: undefined };
 }
 
-/** How an act is admitted and decided. */
+/** Admits and decides an act. */
 export interface ActRow<TYPE extends SingleAct, FOUND = undefined> {
   /**
-   * Asks the app who may, and makes what it takes to decide. Rejects with `not-allowed`. An act on what a sub-agent asks is passed on, and
+   * Asks the app for permission, and prepares the decision. Rejects with `not-allowed`. An act on a sub-agent's request is passed on, and
    * recorded there first.
    */
   admit: (acting: Acting<TYPE>) => Promise<Admitted<FOUND>>;
-  /** Proposes the events, in the thread as it is by then. Asks nobody: throws `AskAgain` for what nobody was asked about. */
+  /** Proposes the events, for the thread as it is then. It asks for no permission: it throws `AskAgain` for what was not asked about. */
   decide: (proposal: Proposal, done: Done<TYPE, FOUND>) => void;
-  /** Set if it is done in the thread of the outermost agent alone, which has it passed on. */
+  /** Set if it is only done in the thread of the outermost agent, which passes it on. */
   isOutermost?: boolean;
-  /** Set if it is recorded whosever the thread is by then. */
+  /** Set if it is recorded even if the thread then belongs to another agent. */
   isFact?: boolean;
 }

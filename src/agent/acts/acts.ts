@@ -6,7 +6,7 @@ import { type AdmittedMemory, remember } from './remember-answer.ts';
 import { revoke } from './revoke-grant.ts';
 import { type AdmittedOutcome, type AdmittedRetry, deliver, settle } from './settle-call.ts';
 
-/** What is found out when the app is asked about each act. */
+/** The facts that admitting each act finds. */
 export interface Found {
   withdraw: undefined;
   reassign: AdmittedReassignment;
@@ -19,7 +19,7 @@ export interface Found {
   revoke: undefined;
 }
 
-/** How each act is admitted and decided. */
+/** The admission and decision of each act. See ADR 76. */
 export const acts: { readonly [TYPE in SingleAct]: ActRow<TYPE, Found[TYPE]> } = {
   withdraw,
   reassign,

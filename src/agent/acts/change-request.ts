@@ -11,15 +11,15 @@ import {
   makeReassignNameError,
   makeReassignRefusal,
   makeUnknownRequestError,
-} from '../input/answer-refusals.ts';
-import { findVoter, identifyVoter } from '../input/answer-voter.ts';
+} from '../input/answer-errors.ts';
+import { findVoter, identifyVoter } from '../input/find-voter.ts';
 import { useRightBelow } from '../input/answers-below.ts';
-import { type AnswerContext, findRight, makeAskedAnswer } from '../input/call-may-answer.ts';
+import { type AnswerContext, findRight, makeAskedAnswer } from '../input/right-to-answer.ts';
 import type { AnswerOptions, MayAnswer } from '../input/parse-input.ts';
 import { makeWithdrawn } from '../input/votes.ts';
 import type { ActRow } from './act.ts';
 
-/* What people do with an open request besides answering it: they take an approval back, or let somebody else answer. */
+/* Acts on an open request other than answering: taking an approval back, and letting another person answer. */
 
 /** Takes back the approval that a person gave to a request that is not decided yet. */
 export const withdraw: ActRow<'withdraw'> = {
@@ -38,7 +38,7 @@ export const withdraw: ActRow<'withdraw'> = {
   },
 };
 
-/** The approval that a person may take back. Throws `not-allowed` if there is none. */
+/** Finds the approval that a person may take back. Throws `not-allowed` if there is none. */
 export function findOwnVote(
   context: Pick<AnswerContext, 'principalId'>,
   { requestId, votes = [] }: ApprovalRequest,
@@ -52,12 +52,12 @@ export function findOwnVote(
   return own;
 }
 
-/** In whose right a request is reassigned. */
+/** The right in which a request is reassigned. */
 export interface AdmittedReassignment {
   from: string;
 }
 
-/** Lets somebody else answer a request instead of a person who may answer it. */
+/** Lets another person answer a request instead of one who may answer it. */
 export const reassign: ActRow<'reassign', AdmittedReassignment> = {
   isOutermost: true,
   async admit({ context, log: { state }, act: { requestId, to }, by, above }) {
@@ -87,7 +87,7 @@ export const reassign: ActRow<'reassign', AdmittedReassignment> = {
   },
 };
 
-/** The person who may let somebody else answer a request: the principal, or the one for whom they may. Throws `not-allowed` for anybody else. */
+/** Finds the person who reassigns a request: the principal, or the one in whose right they may. Throws `not-allowed` for anybody else. */
 export async function findReassigner(
   context: Pick<AnswerContext, 'principalId' | 'mayAnswer'>,
   { threadId }: { threadId: string },
@@ -114,14 +114,15 @@ export async function findReassigner(
 }
 
 function openApproval(
-  { head, endedRequests }: Readonly<ThreadState>,
+  state: Readonly<ThreadState>,
   requestId: string,
   now: number,
 ): OpenRequest & { request: ApprovalRequest } {
+  const { head, endedRequests } = state;
   const open = head.openRequests.find(({ request }) => request.requestId === requestId);
   const { request } = open ?? {};
   if (open !== undefined && request?.type === 'approval-request' && !isOverdue(head, open, now))
     return { ...open, request };
   const isKnown = request !== undefined || endedRequests.has(requestId);
-  throw isKnown ? makeNotOpenError(requestId) : makeUnknownRequestError(requestId);
+  throw isKnown ? makeNotOpenError(requestId) : makeUnknownRequestError(state, requestId);
 }

@@ -23,7 +23,7 @@ import { listApprovalsBelow, takeBackBelow } from '../input/recorded-approvals.t
 import { refuseRunning } from './act-refusals.ts';
 import { type ActRow, admitAnybody } from './act.ts';
 
-/* What people do with a turn: they stop it, cancel what is open in it, or take back the message that began it. */
+/* Acts on a turn: stopping it, cancelling its open requests and calls, and taking back the message that began it. */
 
 /** Stops the thread's run, or ends a turn that is due. What people have approved is held. */
 export const stop: ActRow<'stop'> = {
@@ -40,7 +40,7 @@ export const cancel: ActRow<'cancel', AskedEndings> = {
     const own = listCancellable({ state, head: state.head });
     const ended = [...own, ...below.map((each) => each.ended)];
     const found = await admitEndings(context, state, ended, { by, mayAnswer: context.mayAnswer });
-    /* The calls of the others end with this, and their sub-agents with them. */
+    /* The calls of the other requests end with this, and their sub-agents with them. */
     const atWork = below.filter(({ asking }) => isAtWork(state.head, asking.beside, context.now()));
     await takeBackBelow(atWork, { reason, by });
     return { found };
@@ -51,18 +51,18 @@ export const cancel: ActRow<'cancel', AskedEndings> = {
   },
 };
 
-/** Whether a live run works on a delegated call, which a cancellation therefore does not end. */
+/** Checks whether a live run works on a delegated call, which a cancellation therefore does not end. */
 function isAtWork(head: ThreadHead, beside: CallPlace, now: number): boolean {
   const call = callAt(head, beside);
   return call !== undefined && isUnfinished(call) && isRunning(head, now);
 }
 
-/** What cancelling ends: what is open, and what is approved and has not begun. */
+/** Lists the requests and calls that a cancellation ends: open ones, and approved ones that have not begun. */
 function listCancellable(thread: Pick<Proposal, 'state' | 'head'>): (OpenRequest | EndedRequest)[] {
   return [...thread.head.openRequests, ...listUnstartedApprovals(thread)];
 }
 
-/** Cancels what is open and what is approved and has not begun, whoever may. */
+/** Cancels open requests, and approved calls that have not begun, without checking rights. */
 export function cancelWork(
   { now, principalId, tools }: Pick<AgentContext, 'now' | 'principalId' | 'tools'>,
   proposal: Proposal,

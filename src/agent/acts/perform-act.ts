@@ -1,6 +1,6 @@
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { Proposal } from '../../thread/proposal.ts';
-import { refuseChild } from '../input/answer-refusals.ts';
+import { refuseChild } from '../input/answer-errors.ts';
 import { commitMirror } from '../input/answers-below.ts';
 import { untilSettled } from '../input/ask-again.ts';
 import type { Acting, ActRow, SingleAct } from './act.ts';

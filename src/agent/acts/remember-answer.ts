@@ -11,20 +11,20 @@ import {
   makeAlreadyRememberedError,
   makeNotRememberableError,
   makeUnknownRequestError,
-} from '../input/answer-refusals.ts';
-import type { AnswerContext } from '../input/call-may-answer.ts';
+} from '../input/answer-errors.ts';
+import type { AnswerContext } from '../input/right-to-answer.ts';
 import type { AnswerOptions } from '../input/parse-input.ts';
 import type { Act, ActRow } from './act.ts';
 
-/** What a standing approval is made of. */
+/** The parts of a standing approval. */
 export interface AdmittedMemory extends OwnApproval {
   voter: Voter;
   draft: GrantDraft | undefined;
 }
 
 /**
- * Makes a standing approval from an approval that the same person has given before, as if that answer had asked for it. What they were shown is
- * compared with the tool as it is now, and `mayAnswer` is asked again.
+ * Makes a standing approval from an approval that the same person has given before, as if that answer had asked for it. What they were
+ * shown is compared with the tool as it is now, and `mayAnswer` is asked again.
  */
 export const remember: ActRow<'remember', AdmittedMemory> = {
   isOutermost: true,
@@ -56,23 +56,24 @@ function parseRemember({ requestId, remember: given }: Act<'remember'>): Remembe
   throw new HoldpointError('invalid-input', `remember is not valid: ${why}`, { requestId });
 }
 
-/** An approval of a call that somebody alone has given, unchanged. */
+/** An approval of an unchanged call by a single person. */
 interface OwnApproval {
   ended: EndedRequest;
   request: ApprovalRequest;
   response: ApprovalResponseContent;
 }
 
-/** The approval of a call that this person alone has given, unchanged. Throws if there is none, or if it is remembered already. */
+/** Finds the approval of an unchanged call that only this person has given. Throws if there is none, or if it is already remembered. */
 function findOwnApproval(
   { principalId }: Pick<AnswerContext, 'principalId'>,
-  { endedRequests, events, head }: Readonly<ThreadState>,
+  state: Readonly<ThreadState>,
   { requestId, by }: { requestId: string; by: AnswerOptions },
 ): OwnApproval {
+  const { endedRequests, events, head } = state;
   const ended = endedRequests.get(requestId);
   if (ended === undefined) {
     if (head.openRequests.every(({ request }) => request.requestId !== requestId))
-      throw makeUnknownRequestError(requestId);
+      throw makeUnknownRequestError(state, requestId);
     throw makeNotRememberableError(requestId, 'it is open: approve it with remember');
   }
   const { request, response, cause, principal, place, onBehalfOf } = ended;

@@ -7,24 +7,25 @@ import {
 import { grantScopes, type Remember } from '../../content/approval-terms.ts';
 import { makeNoRights } from '../../content/no-rights.ts';
 import type { QuestionRequestContent } from '../../content/question.ts';
-import type { AnswerRefusal, RequestRights } from '../../content/request-rights.ts';
+import { type AnswerRefusal, refusalOf } from '../../content/refusal-words.ts';
+import type { RequestRights } from '../../content/request-rights.ts';
 import type { AskedAnswer, UserInputResponseContent } from '../../content/user-input.ts';
 import type { Voter } from '../../content/vote.ts';
-import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
+import { HoldpointError } from '../../errors.ts';
 import { matchFor } from '../../policy/match-grant.ts';
 import { callAt, isOverdue, type OpenRequest } from '../../thread/thread-head.ts';
 import { admitAnswer, type AnsweredThread } from '../input/admit-answer.ts';
-import { RefusedAnswerError } from '../input/answer-refusals.ts';
+import { RefusedAnswerError } from '../input/answer-errors.ts';
 import { whyNotRemembered } from '../input/answer-grant.ts';
-import { type AnswerContext, findRevokedVoters } from '../input/call-may-answer.ts';
+import { type AnswerContext, findRevokedVoters } from '../input/right-to-answer.ts';
 import type { AnswerOptions, MayAnswer } from '../input/parse-input.ts';
 import { findOwnVote, findReassigner } from './change-request.ts';
 import { withdrawVotes } from '../input/votes.ts';
 import { countAnswer } from '../input/weigh-answer.ts';
 
 /**
- * Finds out what a person may do with an open request. Records nothing. `mayAnswer` is asked about plain answers, and about an approval with
- * an edit or a standing approval where the request allows these. Rejects with what a sub-agent throws.
+ * Finds a person's rights to an open request. Records nothing. `mayAnswer` is asked about plain answers, and about an approval with an edit
+ * or a standing approval where the request allows these. Rejects with the error of a sub-agent.
  */
 export async function findRights(
   context: AnswerContext,
@@ -42,7 +43,7 @@ export async function findRights(
     : findApprovalRights(asking, request);
 }
 
-/** An app's `mayAnswer` that refuses where it throws, so that one request does not hide the others. */
+/** Wraps an app's `mayAnswer` so that it refuses where it throws: one request must not hide the others. */
 function refuseOnError({ report }: AnswerContext, mayAnswer: MayAnswer): MayAnswer {
   return async (asked) => {
     try {
@@ -56,7 +57,9 @@ function refuseOnError({ report }: AnswerContext, mayAnswer: MayAnswer): MayAnsw
   };
 }
 
-/** A `mayAnswer` that is called once about each answer in each right: whether somebody may reassign, edit and approve depends on the same. */
+/**
+ * Wraps a `mayAnswer` so that it is called once for each answer in each right: the rights to reassign, edit and approve depend on the same.
+ */
 function askOnce(mayAnswer: MayAnswer): MayAnswer {
   const answers = new Map<string, ReturnType<MayAnswer>>();
   return (asked) => {
@@ -67,7 +70,7 @@ function askOnce(mayAnswer: MayAnswer): MayAnswer {
   };
 }
 
-/** What tells apart what is asked about one request; `undefined` for a principal that is more than data. */
+/** Makes the key of a `mayAnswer` call about one request; `undefined` for a principal that is more than data. */
 function makeAskedKey({ principal, channel, request, response }: AskedAnswer): string | undefined {
   const { approvers, digest } = request.type === 'approval-request' ? request : {};
   /* The digest covers the call. */
@@ -84,16 +87,6 @@ function makeAskedKey({ principal, channel, request, response }: AskedAnswer): s
     return undefined;
   }
 }
-
-/* What an answer can be refused for besides its form: a plain answer that is only asked about has no form to be wrong. */
-const refusalOf: Partial<Record<HoldpointErrorCode, AnswerRefusal>> = {
-  'not-allowed': 'not-approver',
-  'request-closed': 'closed',
-  'already-answered': 'closed',
-  'not-found': 'closed',
-  'thread-deleted': 'closed',
-  'missing-tool': 'missing-tool',
-};
 
 /** A person's question about an open request. */
 interface Asking {
@@ -147,7 +140,7 @@ async function findApprovalRights(
     mayReassign:
       (mayApprove || refusal === 'already-voted') &&
       (await mayReassign(asking, request)) &&
-      /* A sub-agent lets those reassign its request who may answer it and whom it can identify. */
+      /* A sub-agent lets people reassign its request if they may answer it and it can identify them. */
       (request.path === undefined || (await mayGiveMore())),
   };
 }
@@ -157,7 +150,7 @@ function makeApproval(request: ApprovalRequest): ApprovalResponseContent {
   return approve(request, request.requireReason === true ? { reason: 'It is only asked.' } : {});
 }
 
-/** Why the person may not give an answer, or why it would not count; `undefined` if it would. */
+/** Finds the reason why the person may not give an answer, or why it would not count; `undefined` if it would. */
 async function findRefusal(
   asking: Asking,
   response: UserInputResponseContent,
@@ -169,7 +162,7 @@ async function findRefusal(
   }
 }
 
-/** Whether an answer only repeats what the person has answered. Throws, as answering does, if the person may not give it. */
+/** Checks whether an answer only repeats what the person has answered. Throws, as answering does, if the person may not give it. */
 async function admitsRepetition(
   asking: Asking,
   response: UserInputResponseContent,
@@ -183,7 +176,7 @@ async function admitsRepetition(
   return isRepeated(asking, response, voter);
 }
 
-/** Whether an approval repeats one that the person has given. Throws `not-allowed` if they gave it under another name. */
+/** Checks whether an approval repeats one that the person has given. Throws `not-allowed` if they gave it under another name. */
 async function isRepeated(
   { context, open: { request }, by }: Asking,
   response: ApprovalResponseContent,
@@ -195,7 +188,7 @@ async function isRepeated(
   return countAnswer(context, standing, { response, voter, by }).isRepeated;
 }
 
-/** Why an answer was refused; `undefined` if only for what it says. Throws other errors. */
+/** Reads from an error why an answer was refused; `undefined` if only for its content. Throws other errors. */
 function readRefusal(error: unknown): AnswerRefusal | undefined {
   if (error instanceof RefusedAnswerError) return error.refusal;
   if (!HoldpointError.isInstance(error)) throw error;
@@ -214,14 +207,14 @@ async function isEditable(asking: Asking, request: ApprovalRequest): Promise<boo
   return (path ?? inputSchema) !== undefined || hasTool(asking, toolCall.toolName);
 }
 
-/** Whether the person may give an answer that says more than yes, for which they must be known. It ends the votes before it. */
+/** Checks whether the person may give an answer that says more than yes, for which they must be known. It ends the votes before it. */
 async function findMore(asking: Asking, request: ApprovalRequest): Promise<boolean> {
   const edited = { ...makeApproval(request), input: request.toolCall?.input };
   const refusal = await findRefusal(asking, edited);
   return refusal === undefined || refusal === 'already-voted';
 }
 
-/** The widest standing approval of which an approval would be accepted: of the widest scope that is kept. */
+/** Finds the widest standing approval that would be accepted with an approval: of the widest scope that is kept. */
 async function findWidestRemember(
   asking: Asking,
   request: ApprovalRequest,
@@ -249,7 +242,7 @@ async function wouldRemember(
   try {
     const answer = { open, response, by, above: {}, mayAnswer };
     const { voter = {}, passed } = await admitAnswer(context, thread, answer);
-    /* What a sub-agent does not remember, it refuses. */
+    /* A sub-agent refuses what it does not remember. */
     if (passed !== undefined) return !passed.isRepeated;
     if (await isRepeated(asking, response, voter)) return false;
     const remembered = { open, request, response, voter, tools };

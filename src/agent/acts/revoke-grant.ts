@@ -20,7 +20,7 @@ export const revoke: ActRow<'revoke'> = {
   },
 };
 
-/** For a standing approval that has ended, or that this thread or agent does not have. */
+/** Makes the error for a standing approval that has ended, or that this thread or agent does not have. */
 export function makeUnknownGrantError(grantId: string): HoldpointError {
   return new HoldpointError(
     'not-found',

@@ -21,14 +21,15 @@ import {
   parseDelivered,
   parseSettled,
 } from '../calls/delivered-outcome.ts';
+import { whyNotShown } from '../calls/made-input.ts';
 import { askAbout, makeOpenedEvent, makeOwnRunner } from '../calls/make-request.ts';
 import { admitEndings } from '../input/admit-input.ts';
 import { type AskedEndings, refuseUnasked } from '../input/asked-endings.ts';
-import { isAllowed, makeAskedAnswer } from '../input/call-may-answer.ts';
+import { isAllowed, makeAskedAnswer } from '../input/right-to-answer.ts';
 import { listApprovalsBelow } from '../input/recorded-approvals.ts';
 import type { ActRow, Acting, Done } from './act.ts';
 
-/* What people say about a call whose outcome comes from outside. */
+/* Acts on a call whose outcome comes from outside. */
 
 /** An outcome as it is recorded, and the requests that it ends. */
 export interface AdmittedOutcome extends AskedEndings {
@@ -123,8 +124,8 @@ function endCall(
 
 /**
  * Gives up the attempt whose outcome is unknown, and makes a new request for the same call together with its approval by the person who
- * settles it. The next run starts the call, after the usual last check. If the call's earlier request was not for anybody to approve, or this
- * person may not approve it, or it is a call of a sub-agent, the new one stays open, for those who may.
+ * settles it. The next run starts the call, after the usual last check. If the call's earlier request was not for anybody to approve, or
+ * this person may not approve it, or it is a call of a sub-agent, the new one stays open, for those who may.
  */
 async function admitRetry({ context, log, act, by }: Acting<'settle'>): Promise<AdmittedRetry> {
   const { toolCallId } = act;
@@ -142,6 +143,13 @@ async function admitRetry({ context, log, act, by }: Acting<'settle'>): Promise<
     throw new HoldpointError(
       'not-allowed',
       `Call ${toolCallId} can't be retried: a standing approval started it, and nobody has approved this call. Settle it as succeeded or failed; the model can then propose it again.`,
+    );
+  }
+  const unshown = whyNotShown(call.input, call.inputTypes);
+  if (unshown !== undefined) {
+    throw new HoldpointError(
+      'not-allowed',
+      `Call ${toolCallId} can't be retried: people can't be shown its input exactly: ${unshown}. Settle it as succeeded or failed.`,
     );
   }
   const { step, index } = call;
@@ -167,7 +175,7 @@ async function admitRetry({ context, log, act, by }: Acting<'settle'>): Promise<
     makeOpenedEvent(call, request),
   ];
   const isLimited = isAnswererLimited(kept) || kept.requireReason === true;
-  /* The agents above a child thread have a say, and can't be asked here. */
+  /* The agents above a child thread also decide, and can't be asked here. */
   const mayApprove =
     !isLimited &&
     head.parent === undefined &&
@@ -191,7 +199,7 @@ function retryCall(
   proposal.add(...makeCloseDuringEvents(proposal.head, call, closed), ...found.again);
 }
 
-/** Whether the call already has this outcome. Throws `already-answered` if it has another. */
+/** Checks whether the call already has this outcome. Throws `already-answered` if it has another. */
 function isEnded(call: ToolCallRecord, outcome: ToolCallOutcome): boolean {
   if (call.outcome === undefined) return false;
   if (isEqualJson(omitModelOutput(call.outcome), omitModelOutput(outcome))) return true;

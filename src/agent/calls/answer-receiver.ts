@@ -13,7 +13,7 @@ export interface AnswerToTool {
   response: QuestionResponseContent;
   /** The question. */
   request: QuestionRequestContent;
-  /** What was passed to `requestAnswer` so that the answer can be sent. */
+  /** The value that was passed to `requestAnswer` so that the answer can be sent. */
   replyTo: unknown;
   /** The call during which the question was asked. */
   call: ToolCall;
@@ -29,7 +29,7 @@ export interface CallFailure {
 
 /** Options for sending an answer. */
 export interface SendOptions {
-  /** Aborts when this run must not send the answer any more. */
+  /** Aborts when this run must no longer send the answer. */
   signal: AbortSignal;
   /**
    * Reads the log, and aborts `signal` if the tool no longer needs the answer because it has asked something else or its call has ended.
@@ -38,22 +38,22 @@ export interface SendOptions {
   refresh: () => Promise<void>;
 }
 
-/** How answers reach a tool that asks questions during its calls. */
+/** Delivers answers to a tool that asks questions during its calls. */
 export interface AnswerReceiver {
   /**
-   * Whether a call continues when the process that started it has died, as one on a server does. `false`: the open question of such a call is
-   * closed, and the call's outcome is unknown. Default `true`.
+   * True if a call continues when the process that started it has died, as one on a server does. `false`: the open question of such a call
+   * is closed, and the call's outcome is unknown. Default `true`.
    */
   outlivesProcess?: boolean;
   /**
-   * Sends an answer to where the call is executed. Resolves when it has arrived, or with an outcome that ends the call instead. It
-   * retries by itself: when it rejects, the answer is given up. After a crash it is called again with the same answer, so what it sends
-   * may arrive twice. When `signal` aborts it must return; the next run sends the answer.
+   * Sends an answer to the place where the call is executed. Resolves when it has arrived, or with an outcome that ends the call instead.
+   * It must do its own retries: when it rejects, the answer is given up. After a crash it is called again with the same answer, which may
+   * arrive twice. When `signal` aborts it must return; the next run sends the answer.
    */
   deliver: (answer: AnswerToTool, options: SendOptions) => Promise<CallFailure | undefined>;
   /**
-   * Called when a call that continued elsewhere has ended here without its result. It is not awaited, may never be called, and what it
-   * throws is ignored.
+   * Called when a call that continued elsewhere has ended here without its result. It is not awaited, may never be called, and its errors
+   * are ignored.
    */
   forget?: (call: DroppedCall) => unknown;
 }
@@ -70,7 +70,7 @@ export interface DroppedCall extends ToolCall {
 const answering: unique symbol = Symbol.for('holdpoint.answering');
 
 /**
- * The tool, with a receiver of the answers to the questions that are asked during its calls, with `agent.requestAnswer`.
+ * Adds to a tool a receiver of the answers to the questions that are asked during its calls, with `agent.requestAnswer`.
  *
  * @example
  * const deploy = receiveAnswers(
@@ -92,7 +92,7 @@ function isAnswerReceiver(value: unknown): value is AnswerReceiver {
   return typeof value === 'object' && value !== null && 'deliver' in value;
 }
 
-/** Whether any tool is notified of its dropped calls; most agents have no such tool. */
+/** Checks whether any tool is notified of its dropped calls; most agents have no such tool. */
 export function hasReceivers(tools: ToolSet): boolean {
   return Object.values(tools).some((tool) => findAnswerReceiver(tool)?.forget !== undefined);
 }

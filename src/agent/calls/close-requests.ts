@@ -16,6 +16,7 @@ import {
   computeRemindAt,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
+import { isRequestEvent, readRequestId } from '../../thread/request-events.ts';
 
 /** The events that remind of requests whose time has come. */
 export function makeReminders({ openRequests }: ThreadHead, now: number): ThreadEvent[] {
@@ -38,14 +39,14 @@ export function makeOverdueEvents(head: ThreadHead, now: number): ThreadEvent[] 
   return events;
 }
 
-/** Why and when something is closed, and by whom, where a person does it. */
+/** The reason and time of a closing, and the person who closes, if there is one. */
 interface Closing {
   reason: string;
   at: number;
   by?: ClosedBy | undefined;
 }
 
-/** How calls are cancelled. */
+/** The options of a cancellation of calls. */
 interface Cancelling extends Closing {
   /** The name of the agent to which the tool of a call delegates it. A call says which only once that agent has waited. */
   findAgent: (call: ToolCallRecord) => string | undefined;
@@ -63,14 +64,14 @@ export function cancelEvents(
   ];
 }
 
-/** The events that cancel calls that need nobody and wait for their turn. */
+/** Makes the events that cancel the calls which need no approval and wait for their turn. */
 export function cancelUnaskedCalls({ calls }: ThreadHead, cancelling: Closing): ThreadEvent[] {
   return calls
     .filter(({ status }) => status === 'proposed')
     .flatMap((call) => closeEvents(undefined, call, { cause: 'cancelled', ...cancelling }));
 }
 
-/** The events that take back approvals which have let nothing start yet, as `listUnstartedApprovals` lists them. */
+/** Makes the events that take back approvals which are not used yet, as `listUnstartedApprovals` lists them. */
 export function cancelApprovals(
   head: ThreadHead,
   approvals: readonly EndedRequest[],
@@ -87,14 +88,17 @@ interface ApprovedThread {
   head: ThreadHead;
 }
 
-/** The recorded approvals that have let nothing start yet, held ones included: of calls, and those that a custom agent's next step would use. */
+/**
+ * Lists the recorded approvals that are not used yet, including held ones: those of calls, and those that a custom agent's next step would
+ * use.
+ */
 export function listUnstartedApprovals(thread: ApprovedThread): EndedRequest[] {
   const { calls, decided } = thread.head;
   const approved = calls.filter(({ status }) => status === 'approved');
   return [...listApprovalsOf(approved, thread), ...decided.filter(isUnusedApproval)];
 }
 
-/** The recorded approvals that a stop holds, of calls that are to be started again included. */
+/** Lists the recorded approvals that a stop holds, including those of calls that would be started again. */
 export function listHeldApprovals(thread: ApprovedThread): EndedRequest[] {
   const { calls, decided } = thread.head;
   return [...listApprovalsOf(calls.filter(isHeld), thread), ...decided.filter(isHeld)];
@@ -110,7 +114,10 @@ function listApprovalsOf(
   });
 }
 
-/** The events that cancel what is open in the step, and these approvals. Requests made by the app itself are not part of the turn. */
+/**
+ * Makes the events that cancel the open requests and calls of the step, and these approvals. Requests made by the app itself are not part
+ * of the turn.
+ */
 export function makeInterruptEvents(
   { head, approvals }: { head: ThreadHead; approvals: readonly EndedRequest[] },
   interrupting: Omit<Cancelling, 'reason'>,
@@ -140,8 +147,8 @@ export function cancelOpenEvents(head: ThreadHead, cancelling: Cancelling): Thre
 }
 
 /**
- * The events that cancel the open requests which people have cancelled in the thread above, and nothing else. A deferred call that asked them
- * ends, too, if `isOver` says that it waits for nothing else.
+ * The events that cancel the open requests which people have cancelled in the thread above, and nothing else. A deferred call that asked
+ * them ends, too, if `isOver` says that it waits for nothing else.
  */
 export function cancelSomeEvents(
   head: ThreadHead,
@@ -174,7 +181,7 @@ function endDeferred(
   return { type: 'call-ended', at, step, index, outcome, ...pickSender(by) };
 }
 
-/** Which of these requests events cancel. */
+/** Lists those of the requests that the events cancel. */
 export function listCancelled<REQUEST extends OpenRequest>(
   events: readonly ThreadEvent[],
   requests: readonly REQUEST[],
@@ -204,7 +211,7 @@ export function closeEvents(
   return events;
 }
 
-/** Who did something, without their name as text. */
+/** Picks the sender, without their name as text. */
 export function pickSender({ principal, channel }: ClosedBy = {}): {
   principal?: unknown;
   channel?: string;
@@ -234,14 +241,9 @@ export function endEvents(
   ended: ThreadEventOf<'call-ended'>,
   { before = [], by }: { before?: readonly ThreadEvent[]; by?: ClosedBy } = {},
 ): ThreadEvent[] {
-  const past = new Set(before.map(readEndedRequestId));
+  const past = new Set(before.filter((event) => isRequestEvent(event, 'ends')).map(readRequestId));
   const asked = listAskedDuring(head, ended).filter(({ request }) => !past.has(request.requestId));
   return [...closeAsked(asked, { reason: 'The call has ended.', at: ended.at, by }), ended];
-}
-
-function readEndedRequestId(event: ThreadEvent): string | undefined {
-  if (event.type === 'request-answered') return event.response.requestId;
-  return event.type === 'request-closed' ? event.requestId : undefined;
 }
 
 /** The events that close the questions asked during a call. */

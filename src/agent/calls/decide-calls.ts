@@ -9,7 +9,6 @@ import {
   type ToolCallRecord,
 } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { type Awaitable, continueWith, mapTogether } from '../../content/waiting.ts';
 import { describeUnknownFields, InputReads } from '../../policy/input-reads.ts';
 import {
   type CausedRun,
@@ -21,7 +20,7 @@ import { decide, type Decision, type Setting, findOwnRule } from '../../policy/t
 import { ParameterReads } from '../../policy/watched-reads.ts';
 import { whyNotNameless, listNamedFields } from '../../policy/user-approval.ts';
 import { listCalls, type ThreadState } from '../../thread/thread-state.ts';
-import type { ProposedCall } from '../model/model-step.ts';
+import type { ProposedCall } from '../model/record-step.ts';
 import { type FindGrant, findGrant, type GrantSources, type GrantUse } from './find-grant.ts';
 import {
   askAbout,
@@ -31,17 +30,19 @@ import {
   renderAskedText,
   makeOwnRunner,
 } from './make-request.ts';
-import { makeCallQuestion } from './question-call.ts';
+import { type MadeInputs, whyNotShown } from './made-input.ts';
+import { type Asking, makeCallQuestion } from './question-call.ts';
 import {
   type AskedRule,
   type PassParameters,
+  type RuledCall,
   passToAllTools,
   passToTool,
   type RuleInput,
 } from './rule-parameters.ts';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.ts';
 
-/** What happens to one call of a step. */
+/** The verdict on one call of a step. */
 export type CallVerdict =
   | { type: 'start'; definition: ToolDefinition }
   | { type: 'ask'; request: UserInputRequest }
@@ -57,8 +58,10 @@ export interface DecisionInput extends RequestMaking {
   name: string | undefined;
   /** Finds the standing approval for a call. */
   findGrant: FindGrant;
-  /** How many calls may run at once. */
+  /** The number of calls that may run at once. */
   limit: number;
+  /** Keeps the values that schemas have just made for the calls that may start. */
+  made: MadeInputs;
 }
 
 /** The agent's rules. */
@@ -79,7 +82,7 @@ type DecisionSources = AgentRules &
 export function makeDecisionInput(
   context: DecisionSources,
   state: ThreadState,
-  run: CausedRun & { tools: ToolDefinitions },
+  run: CausedRun & { tools: ToolDefinitions; made: MadeInputs },
   messageCount: number,
 ): DecisionInput {
   const { now, generateId, mayAnswer, report } = context;
@@ -98,10 +101,11 @@ export function makeDecisionInput(
     mayAnswer,
     report,
     limit: context.toolCallConcurrency,
+    made: run.made,
   };
 }
 
-/** What the rules see of a thread whose model request had the first `messageCount` messages. */
+/** The rules' view of a thread whose model request had the first `messageCount` messages. */
 function makeRuleInput(
   { toolApproval, tools, toolsContext, callsApart, now, report: reportOf }: AgentRules,
   state: ThreadState,
@@ -125,21 +129,22 @@ export function readFirstMessages(
   return () => (messages ??= freezeDeep(state.messages.slice(0, count)));
 }
 
-/** A verdict for each call of a step, in order. When in doubt, a call does not run. */
-export function decideCalls(
+/** Decides each call of a step, in order. When in doubt, a call does not run. */
+export async function decideCalls(
   input: DecisionInput,
   calls: readonly ProposedCall[],
   step: number,
-): Awaitable<CallVerdict[]> {
+): Promise<CallVerdict[]> {
   const proposed = (): ToolCallRecord[] => calls.map(makeProposedCall(step));
   const rules = { ...input.rules, calls: () => [...input.rules.calls(), ...proposed()] };
   const ofStep = { ...input, rules };
-  return mapTogether(calls, (call, index) => decideCall(ofStep, call, { step, index }));
+  return Promise.all(calls.map(async (call, index) => decideCall(ofStep, call, { step, index })));
 }
 
 function makeProposedCall(step: number) {
   return (call: ProposedCall, index: number): ToolCallRecord => ({
     ...pickToolCall(call),
+    inputTypes: call.inputTypes,
     step,
     index,
     status: 'proposed',
@@ -164,46 +169,60 @@ async function askForProvider(
 }
 
 /** The verdict on a call. */
-export function decideCall(
+export async function decideCall(
   input: DecisionInput,
   call: ProposedCall,
   place: CallPlace,
-): Awaitable<CallVerdict> {
-  const { toolName, error, providerApprovalId } = call;
+): Promise<CallVerdict> {
+  const { toolName, error, providerApprovalId, inputTypes } = call;
   if (error !== undefined) return makeFailedVerdict(error);
-  if (providerApprovalId !== undefined)
-    return askForProvider(input, call, place, providerApprovalId);
+  if (providerApprovalId !== undefined) {
+    return (
+      refuseUnshown(input.rules, call) ?? askForProvider(input, call, place, providerApprovalId)
+    );
+  }
   const definition = input.tools.get(toolName);
   if (definition === undefined)
     return makeFailedVerdict(`Not run: there is no tool '${toolName}'.`);
   const toolCall = pickToolCall(call);
-  const deciding = applyRules(input.rules, definition, { ...toolCall, ...place });
-  return continueWith(deciding, (decision): Awaitable<CallVerdict> => {
-    if (decision.type === 'deny') {
-      return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
-    }
-    if (decision.type === 'fail') return makeFailedVerdict(decision.error);
-    /* A call that asks a question does nothing else, so it does not need an approval too. */
-    if (definition.asking !== undefined) {
-      const asked = makeCallQuestion(input, definition.asking, toolCall);
-      return 'request' in asked
-        ? { type: 'ask', request: asked.request }
-        : makeFailedVerdict(asked.error);
-    }
-    switch (decision.type) {
-      case 'run':
-        return { type: 'start', definition };
-      case 'ask':
-        return askUnlessGranted(input, decision, { definition, toolCall, place });
-    }
-  });
+  const { step, index } = place;
+  const ruled = { ...toolCall, inputTypes, step, index };
+  const decision = await applyRules(input.rules, definition, ruled);
+  if (decision.type === 'deny') {
+    return { type: 'end', outcome: { status: 'denied', reason: decision.reason } };
+  }
+  if (decision.type === 'fail') return makeFailedVerdict(decision.error);
+  const { asking } = definition;
+  /* A call that asks a question does nothing else, so it does not need an approval too. */
+  if (asking !== undefined)
+    return refuseUnshown(input.rules, call) ?? askQuestion(input, asking, toolCall);
+  if (decision.type === 'run') return { type: 'start', definition };
+  const about = { definition, toolCall, place };
+  return refuseUnshown(input.rules, call) ?? askUnlessGranted(input, decision, about);
 }
 
-function askUnlessGranted(
+function askQuestion(input: DecisionInput, asking: Asking, toolCall: ToolCall): CallVerdict {
+  const asked = makeCallQuestion(input, asking, toolCall);
+  return 'request' in asked
+    ? { type: 'ask', request: asked.request }
+    : makeFailedVerdict(asked.error);
+}
+
+/** The end of a call that people can't be asked about, because its input can't be shown; `undefined` if it can. */
+function refuseUnshown(rules: RuleInput, call: ProposedCall): CallVerdict | undefined {
+  const why = whyNotShown(call.input, call.inputTypes);
+  if (why === undefined) return undefined;
+  const problem = `Not run: people can't be shown the input exactly: ${why}.`;
+  const setting = `tools.${call.toolName}.inputSchema`;
+  rules.report({ setting, kind: 'invalid', problem, toolCall: pickToolCall(call) });
+  return makeFailedVerdict(problem);
+}
+
+async function askUnlessGranted(
   input: DecisionInput,
   decision: Extract<Decision, { type: 'ask' }>,
   about: { definition: ToolDefinition; toolCall: ToolCall; place: CallPlace },
-): Awaitable<CallVerdict> {
+): Promise<CallVerdict> {
   const { definition, toolCall, place } = about;
   const setting = nameRule(input.rules.toolApproval, toolCall.toolName);
   const problem = input.name === undefined ? whyNotNameless(decision.terms) : undefined;
@@ -216,18 +235,13 @@ function askUnlessGranted(
   const shown = { toolCall, place, runner: makeOwnRunner(definition, input.rules.messages) };
   const request = async () =>
     askAbout(input, decision, { ...shown, toolCall: structuredClone(toolCall) });
-  const finding = input.findGrant(decision, { definition, toolCall, request });
-  return continueWith(finding, (use): Awaitable<CallVerdict> => {
-    if (use !== undefined && 'grant' in use) return { type: 'granted', use };
-    const why = refuseUnanswerable(input, decision, { setting, toolCall });
-    if (why !== undefined) return makeFailedVerdict(`Not run. ${why}`);
-    const reasons = use === undefined ? [] : [decision.reason ?? [], use.why].flat();
-    const asked = use === undefined ? decision : { ...decision, reason: reasons.join(' ') };
-    return continueWith(askAbout(input, asked, shown), (made): CallVerdict => ({
-      type: 'ask',
-      request: made,
-    }));
-  });
+  const use = await input.findGrant(decision, { definition, toolCall, request });
+  if (use !== undefined && 'grant' in use) return { type: 'granted', use };
+  const why = refuseUnanswerable(input, decision, { setting, toolCall });
+  if (why !== undefined) return makeFailedVerdict(`Not run. ${why}`);
+  const reasons = use === undefined ? [] : [decision.reason ?? [], use.why].flat();
+  const asked = use === undefined ? decision : { ...decision, reason: reasons.join(' ') };
+  return { type: 'ask', request: await askAbout(input, asked, shown) };
 }
 
 /** Reports a rule that names fields which its tool does not have. */
@@ -243,11 +257,11 @@ function reportMisnamed(
 }
 
 /** The decision of the app's rules and the tool's own `needsApproval` on a call. */
-export function applyRules(
+export async function applyRules(
   input: RuleInput,
   definition: ToolDefinition,
-  call: ToolCall & CallPlace,
-): Awaitable<Decision> {
+  call: RuledCall,
+): Promise<Decision> {
   const { toolApproval } = input;
   const { name, tool } = definition;
   const asked = { input, definition, call };
@@ -266,7 +280,7 @@ export function nameRule(toolApproval: unknown, toolName: string): string {
   return typeof toolApproval === 'function' ? 'toolApproval' : `toolApproval.${toolName}`;
 }
 
-/** A setting, read for one call: its value, or the function to ask, with what it reads recorded. `pass` makes its parameters. */
+/** Makes a setting for one call: its value, or the function to call, whose reads are recorded. `pass` makes its parameters. */
 function makeSetting(
   asked: AskedRule,
   name: string,
@@ -286,7 +300,7 @@ function makeSetting(
     };
   }
   if (typeof value !== 'function') return { report, value };
-  const reads = new InputReads(definition.inputSchema);
+  const reads = new InputReads(definition.inputSchema, call.inputTypes);
   const parameters = new ParameterReads();
   const ask = (): unknown =>
     reads.during(call.input, (input, isWatched) => {
@@ -298,7 +312,7 @@ function makeSetting(
 
 /**
  * The question about a call of the open step with an edited input, as the rule asks it for that input; the default text if the rule would
- * not ask. The rule has no `runtimeContext`, as in a worker: that of the run which asked is over.
+ * not ask. The rule has no `runtimeContext`, as in a worker: the run which asked is over.
  */
 export async function renderEditedText(
   rules: AgentRules,

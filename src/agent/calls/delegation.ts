@@ -6,11 +6,7 @@ import type {
   ToolCallRecord,
   ToolCallOutcome,
 } from '../../content/tool-call.ts';
-import type {
-  AskedAnswer,
-  UserInputRequest,
-  UserInputResponseContent,
-} from '../../content/user-input.ts';
+import type { AskedAnswer, UserInputRequest } from '../../content/user-input.ts';
 import type { Right } from '../../content/vote.ts';
 import type { RunCause } from '../../policy/run-context.ts';
 import { listAskedDuring } from '../../thread/open-requests.ts';
@@ -23,16 +19,15 @@ import {
   type ThreadHead,
 } from '../../thread/thread-head.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import type { CallFailure } from './answer-receiver.ts';
 import type { MayStand } from './find-grant.ts';
 
-/** A call that is delegated to a sub-agent. */
+/** A call that is delegated to a sub-agent. See ADR 33. */
 export interface DelegatedCall extends ToolCall {
   /** The parent thread. */
   threadId: string;
   /** The same in every process, attempt, and copy of the thread: the child thread's id derives from it. */
   idempotencyKey: string;
-  /** Until when the sub-agent may work, in milliseconds since 1970. */
+  /** The time until which the sub-agent may work, in milliseconds since 1970. */
   expiresAt?: number | undefined;
 }
 
@@ -52,36 +47,38 @@ export type Reporting = (proposal: Proposal, at: number) => ThreadEvent[];
 export interface DelegatedWork {
   /** The parent thread. */
   threadId: string;
+  /** The call's input, as the tool's schema parsed it. */
+  input: unknown;
   /** The names of the agents in the path, outermost first, the parent agent last; `null` for an agent without a name. */
   agents: readonly (string | null)[];
   /** The sender of the latest message to the parent agent. */
   principal: unknown;
   /** Everybody for whom the parent agent runs. */
   requesters: readonly unknown[];
-  /** That of the parent's run; `undefined` if it has none. */
+  /** The `runtimeContext` of the parent's run; `undefined` if it has none. */
   runtimeContext: unknown;
-  /** Who caused the parent's run, and whether it has its context. */
+  /** The cause of the parent's run, with whether the run has its context. */
   cause: RunCause;
-  /** How the request for approval of the call was decided, if it had one. */
+  /** The decided request for approval of the call, if it had one. */
   approval: EndedRequest | undefined;
-  /** Records events while the work continues, under the lease of the run. What is reported later replaces it if it is not recorded yet. */
+  /** Records events while the work continues, under the lease of the run. Later events replace those that are not recorded yet. */
   report: (events: Reporting) => void;
   /** The open requests of the sub-agent, as the thread of the call shows them now. */
   shown: () => ShownRequests;
-  /** Who cancelled a request that was passed on, in the thread of the call; `undefined` if nobody did. */
+  /** Finds who cancelled a request that was passed on, in the thread of the call; `undefined` if nobody did. */
   cancelledBy: (requestId: string) => Sender | undefined;
   mayStand: MayStand | undefined;
-  /** Who asked the run to stop, once somebody has. */
+  /** Finds who asked the run to stop; `undefined` if nobody has. */
   stoppedBy: () => Sender | undefined;
-  /** Whether the thread of the call says that a request was answered, and that the sub-agent has received the answer. */
+  /** Checks whether the thread of the call says that a request was answered. */
   isAnswered: (requestId: string) => boolean;
   /** The time in the thread of the call, in milliseconds since 1970. */
   now: () => number;
-  /** Whether a person stopped the turn: the sub-agent is cancelled. */
+  /** True if a person stopped the turn: the sub-agent is cancelled. */
   isStopped: boolean;
   /** Aborts when the work must end. */
   signal: AbortSignal;
-  /** Once the signal has aborted: whether the work is resumed later; otherwise the sub-agent is cancelled. */
+  /** True if aborted work is resumed later; otherwise the sub-agent is cancelled. */
   isResumedLater: () => boolean;
 }
 
@@ -91,11 +88,13 @@ export interface PassedOn extends AskedAnswer {
   right: Right;
   /** The people whose earlier approvals no longer count, as the agents of the threads above say. */
   revoked?: ReadonlySet<string> | undefined;
-  /** When the request closes in the threads above, with the calls there. The sub-agent's own request may have no such deadline. */
+  /** The time when the request closes in the threads above, with the calls there. The sub-agent's own request may lack this deadline. */
   until?: number | undefined;
-  /** Whether the sender must not have answered before. */
+  /** True if the sender must not have answered before. */
   onlyIfUnspent?: boolean | undefined;
-  /** Whether it is only asked if the sender may end the request with this rejection, or take back its recorded approval. */
+  /**
+   * True if the answer is only a question: whether the sender may end the request with this rejection, or take back its recorded approval.
+   */
   isEnding?: boolean | undefined;
   /** Asks the agents of the threads above whether the sender may end another request of the sub-agent with the answer. */
   mayEnd?: MayEnd | undefined;
@@ -104,14 +103,14 @@ export interface PassedOn extends AskedAnswer {
 /** Throws `not-allowed` unless the sender of an answer may end another request with it. */
 export type MayEnd = (request: UserInputRequest) => Promise<void>;
 
-/** A recorded approval in the thread of a sub-agent, or below, which has let nothing start yet. */
+/** A recorded approval in the thread of a sub-agent, or below, that is not used yet. */
 export interface UnstartedApproval {
   requestId: string;
-  /** Whether a stop holds it. */
+  /** True if a stop holds it. */
   isHeld: boolean;
 }
 
-/** Why and by whom recorded approvals are taken back. */
+/** The reason and the person for taking back recorded approvals. */
 export interface Undoing {
   reason: string;
   by: Sender;
@@ -121,28 +120,19 @@ export interface Undoing {
 export interface CheckedAnswers {
   /** The text of the answered approval request as the answer would leave it: an edit may change it. */
   text: string | undefined;
-  /** Whether the answer repeats one that was recorded, and changes nothing. */
+  /** True if the answer repeats one that was recorded, and changes nothing. */
   isRepeated: boolean;
   /** Records the answers. Rejects, as `agent.respond` does, if one is refused meanwhile. */
   record: () => Promise<void>;
 }
 
-/** An answer for a sub-agent. */
-export interface PassedAnswer {
-  request: UserInputRequest;
-  response: UserInputResponseContent;
-  replyTo?: unknown;
-  principal?: unknown;
-  channel?: string | undefined;
-}
-
-/** Who does something, and through which channel. */
+/** The person who acts, and their channel. */
 interface Sender {
   principal?: unknown;
   channel?: string;
 }
 
-/** That somebody is to answer a request instead of a person who may answer it. */
+/** The reassignment of a request by a person who may answer it. */
 export interface Reassignment {
   requestId: string;
   /** A name, role or team. */
@@ -159,45 +149,36 @@ export interface ShownRequests {
   requests: readonly UserInputRequest[];
 }
 
-/** That somebody takes back their approval of a request. */
+/** The withdrawal of a person's approval of a request. */
 export interface Withdrawal {
   /** The request, as the thread shows it in which the person takes it back. */
   request: ApprovalRequest;
   by: Sender;
 }
 
-/** Commits what `decide` proposes, by default to the log. */
+/** Commits the proposal of `decide`, by default to the log. */
 export type Commit = (
   log: ThreadLog,
   decide: Decide,
   commit?: (decide: Decide) => Promise<readonly ThreadEvent[]>,
 ) => Promise<readonly ThreadEvent[]>;
 
-/** How a tool's calls are delegated to another agent. */
+/** Delegates a tool's calls to another agent. */
 export interface Delegation {
   /** The sub-agent's name. */
   agent: string;
-  /** How long a call may take, in milliseconds. */
+  /** The time that a call may take, in milliseconds. */
   expiresAfterMs?: number | undefined;
   /**
-   * Works on a call that is recorded as started, until it has ended or waits. Called again to resume the same call: when an answer was
-   * sent, at its `resumeAt`, and after a crash. Never rejects.
+   * Works on a call that is recorded as started, until it has ended or waits. Called again to resume the same call: after an
+   * answer, at its `resumeAt`, and after a crash. Never rejects.
    */
   work(tool: Tool, call: ToolCallRecord, work: DelegatedWork): Promise<Execution>;
-  /**
-   * Sends an answer that the parent thread has recorded to the sub-agent, which mostly has it already. Resolves with a failure that ends
-   * the call if the answer does not fit the sub-agent's request; rejects if that request is closed or already answered.
-   */
-  send(
-    call: DelegatedCall,
-    answer: PassedAnswer,
-    signal: AbortSignal,
-  ): Promise<CallFailure | undefined>;
   /** Cancels the sub-agent of a call, before the call's end is recorded in the parent thread. May be called again. `by` was allowed to. */
   cancel(call: DelegatedCall, reason: string, by: Sender): Promise<void>;
   /**
-   * Commits what `decide` proposes. First it cancels the sub-agents of the calls that the proposal ends, so that the sub-agent of a call
-   * that was cancelled or has expired in the log has stopped. Rejects with what `decide` and `commit` throw.
+   * Commits the proposal of `decide`. First it cancels the sub-agents of the calls that the proposal ends: once the log has a call as
+   * cancelled or expired, its sub-agent has stopped. Rejects with the errors of `decide` and `commit`.
    */
   commitCancelled(tools: ToolSet, ...input: Parameters<Commit>): ReturnType<Commit>;
   /**
@@ -207,7 +188,7 @@ export interface Delegation {
   check(call: DelegatedCall, asked: PassedOn): Promise<CheckedAnswers>;
   /** Ends the sub-agent's run, and holds what people have approved there. */
   stop(call: DelegatedCall, by: Sender): Promise<void>;
-  /** The recorded approvals of the sub-agent that have let nothing start yet. */
+  /** Lists the recorded approvals of the sub-agent that are not used yet. */
   approvals(call: DelegatedCall): Promise<readonly UnstartedApproval[]>;
   /** Has the sub-agent release these approvals, which a stop holds. `by` was allowed to. */
   release(call: DelegatedCall, requestIds: readonly string[], by: Sender): Promise<void>;
@@ -215,7 +196,7 @@ export interface Delegation {
   takeBack(call: DelegatedCall, requestIds: readonly string[], undoing: Undoing): Promise<void>;
   /** Has the sub-agent record that a person takes back their approval. Rejects, as `agent.withdraw` does. */
   withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void>;
-  /** Has the sub-agent record that somebody else is to answer its request. Rejects, as `agent.reassign` does. */
+  /** Has the sub-agent reassign its request to another person. Rejects, as `agent.reassign` does. */
   reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void>;
   /** The sub-agent's tools. */
   definedTools(): ToolsBelow | Promise<ToolsBelow>;
@@ -239,7 +220,7 @@ export interface MirroredCall {
 /** The key of a tool's delegation. A registered symbol, so that it works across two copies of the package. */
 export const delegating: unique symbol = Symbol.for('holdpoint.delegating');
 
-/** How a tool's calls are delegated; `undefined` for a tool that is executed. */
+/** Reads the delegation of a tool's calls; `undefined` for a tool that is executed. */
 export function readDelegation(tool: Tool): Delegation | undefined {
   const value: unknown = Reflect.get(tool, delegating);
   return isDelegation(value) ? value : undefined;
@@ -249,7 +230,7 @@ function isDelegation(value: unknown): value is Delegation {
   return typeof value === 'object' && value !== null && 'work' in value;
 }
 
-/** How a call is delegated, by the tool of its name. */
+/** Finds the delegation of a call, by its tool's name. */
 export function findDelegation(
   tools: ToolSet,
   { toolName }: Pick<ToolCall, 'toolName'>,
@@ -284,7 +265,9 @@ export function readShownRequests(
   return { place, requests: listAskedDuring(head, place).map(({ request }) => request) };
 }
 
-/** The delegated call during which a sub-agent asks a mirrored request, and its delegation; `undefined` for a request of the agent's own. */
+/**
+ * The delegated call during which a sub-agent asks a mirrored request, and its delegation; `undefined` for a request of the agent's own.
+ */
 export function findAskingDelegation(
   tools: ToolSet,
   { threadId, head }: { threadId: string; head: Pick<ThreadHead, 'calls'> },

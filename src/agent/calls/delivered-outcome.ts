@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { renderSchemaError } from '../../json/field-fault.ts';
+import { restoreForm } from '../../json/json-form.ts';
 import type { ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { makeOutcome } from './execute-call.ts';
@@ -11,18 +12,18 @@ export type DeliveredOutcome = DeliveredSuccess | DeliveredFailure;
 interface DeliveredSuccess {
   /** The call had its effect. */
   status: 'succeeded';
-  /** What it returned, as JSON. The model receives it. */
+  /** The output, as JSON. The model receives it. */
   output: unknown;
 }
 
 interface DeliveredFailure {
   /** The call failed, and can no longer happen. */
   status: 'failed';
-  /** Why. The model receives it. */
+  /** The reason. The model receives it. */
   error: string;
 }
 
-/** How an indeterminate call is settled; `retry` is a new approval of the same call. */
+/** The outcome that settles an indeterminate call; `retry` is a new approval of the same call. */
 export type SettledOutcome = DeliveredOutcome | Retry;
 
 interface Retry {
@@ -44,7 +45,7 @@ export function parseDelivered(outcome: unknown): z.infer<typeof deliveredSchema
   return parseOutcome(deliveredSchema, outcome);
 }
 
-/** Parses how a call is settled. Throws `invalid-input`. */
+/** Parses the outcome that settles a call. Throws `invalid-input`. */
 export function parseSettled(outcome: unknown): z.infer<typeof settledSchema> {
   return parseOutcome(settledSchema, outcome);
 }
@@ -65,5 +66,10 @@ export async function makeRecordedOutcome(
   outcome: DeliveredOutcome,
 ): Promise<ToolCallOutcome> {
   if (outcome.status === 'failed') return { status: 'failed', error: outcome.error };
-  return makeOutcome(definition?.tool, call, outcome.output);
+  const { toolCallId, input: json, inputTypes: types } = call;
+  return makeOutcome(
+    definition?.tool,
+    { toolCallId, input: restoreForm({ json, types }) },
+    outcome.output,
+  );
 }

@@ -4,7 +4,6 @@ import { readErrorText } from '../../content/app-errors.ts';
 import { copyPlain } from '../../json/json-value.ts';
 import { readMcpError } from '../../json/mcp-tool.ts';
 import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
-import { type Awaitable, continueWith } from '../../content/waiting.ts';
 import { type PrincipalId, findSoleRequester } from '../../policy/same-person.ts';
 import { copyAsLogged, depthInLog, toJson } from '../../json/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
@@ -12,22 +11,22 @@ import { isTraced, traceCall } from '../../thread/tracing.ts';
 import type { Execution } from './delegation.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
-/** Where a call is made, and for whom, as its tool gets it. */
+/** The thread and the requesters of a call, as its tool receives them. */
 interface CallOrigin {
   /** The thread of the call: with `toolCallId`, what `agent.deliver` needs. */
   threadId?: string;
-  /** Everybody for whom the turn works, each once; `null` stands for somebody unknown. */
+  /** Everybody for whom the turn works, each once; `null` stands for an unknown person. */
   requesters?: readonly unknown[];
   /**
-   * The only one of `requesters`, as `principalId` names them. Absent for several people, for nobody known, and for an object where the
-   * agent has no `principalId`.
+   * The only one of `requesters`, as `principalId` names them. Absent for several people, for an unknown person, and for an object where
+   * the agent has no `principalId`.
    */
   requester?: string;
 }
 
 /**
- * What `execute` gets besides its input: the AI SDK's options, the call and its thread, and an idempotency key for the tool's server. A
- * holdpoint agent always sets the optional properties.
+ * Options passed to `execute` with its input: the AI SDK's options, the call and its thread, and an idempotency key for the tool's server.
+ * A holdpoint agent always sets the optional properties.
  *
  * @example
  * execute: async (input, { idempotencyKey }: ToolRunOptions) => bank.pay(input, { idempotencyKey })
@@ -59,12 +58,14 @@ export interface PreliminaryResult extends ToolCall {
   type: 'tool-result';
   /** The result so far, as JSON. */
   output: JSONValue;
-  /** It is not the last one. */
+  /** True: it is not the last one. */
   preliminary: true;
 }
 
 /** The inputs of `executeCall`. */
 interface CallOptions {
+  /** Returns the value that the tool's schema made, which the tool may change. Throws if it differs from the recorded one. */
+  takeInput: () => unknown;
   state: Readonly<ThreadState>;
   principalId: PrincipalId;
   messages: () => readonly ModelMessage[];
@@ -77,15 +78,13 @@ interface CallOptions {
 export async function executeCall(
   definition: ToolDefinition,
   call: ToolCallRecord,
-  { state, principalId, messages, signal, onPreliminary }: CallOptions,
+  { takeInput, state, principalId, messages, signal, onPreliminary }: CallOptions,
 ): Promise<Execution> {
   const { tool, context } = definition;
   if (signal.aborted) {
     return makeFailedExecution('Not run: the run was aborted before the call started.');
   }
   const { toolCallId, toolName } = call;
-  /* A copy of the stored input, which the tool may change. */
-  const input = copyPlain(call.input);
   const executionOptions = {
     toolCallId,
     get messages() {
@@ -99,10 +98,12 @@ export async function executeCall(
     ...describeOrigin(state, principalId),
   } satisfies ToolRunOptions;
   const onOutput = onPreliminary && reportPreliminary(call, onPreliminary);
+  let input: unknown;
   let output: unknown;
   /* By identity: a tool may throw anything, such as a proxy that throws. */
   const refusals = new Set<unknown>();
   const work = async (): Promise<unknown> => {
+    input = takeInput();
     output = await readLastOutput(tool.execute?.(input, executionOptions), onOutput);
     if (tool.metadata === undefined) return output;
     const refusal = readMcpError(tool, toRecordableOutput(output));
@@ -119,11 +120,10 @@ export async function executeCall(
   }
   const deferral = readDeferral(output);
   if (deferral !== undefined) return { type: 'deferred', ...deferral };
-  const making = makeOutcome(tool, call, output);
-  return { type: 'ended', outcome: making instanceof Promise ? await making : making };
+  return { type: 'ended', outcome: await makeOutcome(tool, { toolCallId, input }, output) };
 }
 
-/** Where the calls of a thread's open step are made, and for whom. */
+/** Describes the thread and the requesters of the calls of the open step. */
 function describeOrigin(
   { threadId, head }: Readonly<ThreadState>,
   principalId: PrincipalId,
@@ -153,25 +153,19 @@ function cutError(error: string): string {
 }
 
 /** The outcome of a call that returned `output`, here or elsewhere: it succeeded, unless an MCP server says that it failed. */
-export function makeOutcome(
+export async function makeOutcome(
   tool: Tool | undefined,
-  { toolCallId, input }: ToolCall,
+  call: Pick<ToolCall, 'toolCallId' | 'input'>,
   output: unknown,
-): Awaitable<ToolCallOutcome> {
-  const making =
-    tool?.toModelOutput === undefined
-      ? undefined
-      : makeModelOutput(tool, { toolCallId, input: copyPlain(input), output });
-  return continueWith(making, (modelOutput): ToolCallOutcome => {
-    const recorded = toRecordableOutput(output);
-    const returned = {
-      output: recorded,
-      ...(modelOutput === undefined ? {} : { modelOutput }),
-    };
-    const error = tool?.metadata === undefined ? undefined : readMcpError(tool, recorded);
-    if (error === undefined) return { status: 'succeeded', ...returned };
-    return { status: 'failed', error: cutError(error.message), ...returned };
-  });
+): Promise<ToolCallOutcome> {
+  const { toolCallId, input } = call;
+  const modelOutput =
+    tool?.toModelOutput && (await makeModelOutput(tool, { toolCallId, input, output }));
+  const recorded = toRecordableOutput(output);
+  const returned = { output: recorded, ...(modelOutput === undefined ? {} : { modelOutput }) };
+  const error = tool?.metadata === undefined ? undefined : readMcpError(tool, recorded);
+  if (error === undefined) return { status: 'succeeded', ...returned };
+  return { status: 'failed', error: cutError(error.message), ...returned };
 }
 
 /** A tool may return an async iterable of preliminary outputs; the last is the output, as in the AI SDK. `onOutput` is awaited. */
@@ -204,7 +198,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** What the tool's `toModelOutput` returns; if it fails, the model gets the plain output. */
+/** The result of the tool's `toModelOutput`; if it fails, the model gets the plain output. */
 async function makeModelOutput(
   tool: Tool,
   options: { toolCallId: string; input: unknown; output: unknown },
@@ -253,8 +247,9 @@ export const later: unique symbol = Symbol.for('holdpoint.later');
 const unknownOutcome = Symbol.for('holdpoint.unknown-outcome');
 
 /**
- * Thrown by `execute` when nobody can tell whether the call took effect, such as after the connection to a server was lost. The call is then
- * indeterminate, as after a crash: it is not run again by itself, and `reconcile` or a person settles it. Any other error says that it failed.
+ * Thrown by `execute` when it is unknown whether the call took effect, such as after the connection to a server was lost. The call is then
+ * indeterminate, as after a crash: it is not run again automatically, and `reconcile` or a person settles it. Any other error says that it
+ * failed.
  *
  * @example
  * execute: async (input, { idempotencyKey }: ToolRunOptions) => {

@@ -1,5 +1,5 @@
 import { type ApprovalRequest, undoEdit } from '../../content/approval.ts';
-import { describeDeadlineAction } from '../../content/deadline-action.ts';
+import { describeDeadlineAction, type NextRequest } from '../../content/deadline-action.ts';
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -18,7 +18,7 @@ import {
 } from './make-request.ts';
 import { closeEvents } from './close-requests.ts';
 
-/** For an expired request that is asked again: the events that open the next one, or why there is none. By the id of the expired one. */
+/** The events that open the next request for an expired one, or the reason why there is none, by the id of the expired one. */
 export type FollowUps = ReadonlyMap<string, ThreadEvent | { why: string }>;
 
 /**
@@ -47,28 +47,35 @@ function expire(
 ): ThreadEvent[] {
   const { request, place } = open;
   const { requestId } = request;
-  const reason =
-    request.type === 'question-request'
-      ? 'The question expired unanswered.'
-      : describeDeadlineAction(request.onExpiry).reason;
+  const { reason, end } = readDeadline(open);
   const closing = { cause: 'expired' as const, reason, at: now };
-  if (!isAskedAgain(open)) return closeEvents(requestId, callAt(head, place), closing);
-  const next = followUps?.get(requestId);
-  if (next === undefined) return [];
-  if ('type' in next) return [...closeEvents(requestId, undefined, closing), next];
-  const failed = { ...closing, reason: `${reason} ${next.why}` };
-  return closeEvents(requestId, callAt(head, place), failed);
+  switch (end.type) {
+    case 'denial':
+      return closeEvents(requestId, callAt(head, place), closing);
+    case 'request': {
+      const next = followUps?.get(requestId);
+      if (next === undefined) return [];
+      if ('type' in next) return [...closeEvents(requestId, undefined, closing), next];
+      const failed = { ...closing, reason: `${reason} ${next.why}` };
+      return closeEvents(requestId, callAt(head, place), failed);
+    }
+  }
 }
 
-/** Whether another request follows when this one expires. A sub-agent does that itself for its own requests. */
-function isAskedAgain({ request, beside }: OpenRequest): boolean {
-  if (request.type !== 'approval-request' || beside !== undefined) return false;
-  return describeDeadlineAction(request.onExpiry).next !== undefined;
+/** Reads what follows a request that expires, and why it is closed. A sub-agent itself asks again about its own calls. */
+function readDeadline({
+  request,
+  beside,
+}: OpenRequest): Pick<ReturnType<typeof describeDeadlineAction>, 'reason' | 'end'> {
+  if (request.type === 'question-request')
+    return { reason: 'The question expired unanswered.', end: { type: 'denial' } };
+  const { reason, end } = describeDeadlineAction(request.onExpiry);
+  return { reason, end: beside === undefined ? end : { type: 'denial' } };
 }
 
 /**
- * The requests that follow those of the thread that have expired, made before they are recorded. `withoutTool` says what becomes of one whose
- * tool is not here: a run denies its call, as nobody else may ever have the tool; who only answers leaves it to a run.
+ * Makes the requests that follow the thread's expired ones, before they are recorded. `withoutTool` says what happens to a request whose
+ * tool is missing here: a run denies its call, as no other process may ever have the tool; an answer leaves it to a run.
  */
 export async function makeFollowUps(
   context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
@@ -82,22 +89,22 @@ export async function makeFollowUps(
     const isOwn = call !== undefined && call.providerApprovalId === undefined;
     return withoutTool === 'leave' && isOwn && !tools.has(call.toolName);
   };
-  const made = await Promise.all(
-    state.head.openRequests
-      .filter((open) => isExpired(open.request, now) && isAskedAgain(open) && !isLeft(open))
-      .map(async (open): Promise<[string, ThreadEvent | { why: string }]> => {
-        const { requestId } = open.request;
-        return [requestId, await makeFollowUp(context, tools, state, open)];
-      }),
-  );
-  return new Map(made);
+  const made = state.head.openRequests.flatMap((open) => {
+    if (!isExpired(open.request, now)) return [];
+    const { end } = readDeadline(open);
+    if (end.type !== 'request' || isLeft(open)) return [];
+    const { requestId } = open.request;
+    const making = makeFollowUp(context, tools, state, { open, next: end });
+    return [making.then((event) => [requestId, event] as const)];
+  });
+  return new Map(await Promise.all(made));
 }
 
 async function makeFollowUp(
   context: Omit<RequestMaking, 'threadId' | 'requestedBy'>,
   tools: ReadonlyMap<string, OwnTool>,
   { threadId, head }: Readonly<ThreadState>,
-  { request: expired, place, step }: OpenRequest,
+  { open: { request: expired, place, step }, next }: { open: OpenRequest; next: NextRequest },
 ): Promise<ThreadEvent | { why: string }> {
   if (expired.type !== 'approval-request') return { why: 'It was a question.' };
   /* Too few people approved the edit. */
@@ -105,14 +112,14 @@ async function makeFollowUp(
   const { requestedBy, requesters, toolCall, text } = request;
   const { now, generateId, mayAnswer, report } = context;
   const making = { threadId, requestedBy, requesters, now, generateId, mayAnswer, report };
-  const asked = { ...describeNextRequest(request), follows: request.requestId };
+  const asked = { ...describeNextRequest(request, next), follows: request.requestId };
   const setting = toolCall === undefined ? 'requestApproval' : `toolApproval.${toolCall.toolName}`;
   const unanswerable = refuseUnanswerable(making, asked, { setting, toolCall });
   if (unanswerable !== undefined) return { why: unanswerable };
   const call = callAt(head, place);
   if (call === undefined || toolCall === undefined) {
-    const next = await makeRequest(making, { ...asked, text });
-    return { type: 'request-opened', at: next.createdAt, step, request: next };
+    const made = await makeRequest(making, { ...asked, text });
+    return { type: 'request-opened', at: made.createdAt, step, request: made };
   }
   const runner = await findRunner(tools, call);
   if (runner === undefined) {
@@ -123,14 +130,18 @@ async function makeFollowUp(
   return makeOpenedEvent(call, await askAbout(making, asked, about));
 }
 
-/** What the next request asks: the same of the same people, or of those to whom it is escalated. */
-function describeNextRequest(request: ApprovalRequest): ReturnType<typeof repeatAsked> {
+/** Describes the next request: it asks the same of the same people, or of those to whom it is escalated. */
+function describeNextRequest(
+  request: ApprovalRequest,
+  next: NextRequest,
+): ReturnType<typeof repeatAsked> {
   const again = repeatAsked(request);
-  const { approvers, expiresAfterMs, isLast } = describeDeadlineAction(request.onExpiry).next ?? {};
+  const { expiresAfterMs, isLast } = next;
+  const { quorum = 1, ...terms } = { ...again.terms, ...next.terms };
   return {
     ...again,
     ...(expiresAfterMs === undefined ? {} : { expiresAfterMs }),
-    ...(approvers === undefined ? {} : { terms: { ...again.terms, approvers } }),
+    terms: { ...terms, ...(quorum === 1 ? {} : { quorum }) },
     ...(isLast === true ? { onExpiry: undefined } : {}),
   };
 }

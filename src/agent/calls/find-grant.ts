@@ -44,7 +44,7 @@ interface StandingAnswers {
   response: Omit<ApprovalResponseContent, 'reason'>;
 }
 
-/** Whether everybody who gave these answers may still give them. */
+/** Checks whether everybody who gave these answers may still give them. */
 export type MayStand = (standing: StandingAnswers) => Promise<boolean>;
 
 /** The agent's part of finding a grant. */
@@ -69,8 +69,8 @@ interface GrantCall extends GrantAbout {
 }
 
 /**
- * The standing approval for a call: it covers the input, was made for the same definition of the tool and the same terms of the rule, and is
- * not wider than the rule allows now. A rejection comes before an approval, otherwise the oldest comes first. It decides only while
+ * The standing approval for a call: it covers the input, was made for the same definition of the tool and the same terms of the rule, and
+ * is not wider than the rule allows now. A rejection comes before an approval, otherwise the oldest comes first. It decides only while
  * everybody whose answer made it may still give that answer, as the votes of a request do.
  */
 export function findGrant(
@@ -91,7 +91,7 @@ async function findUsableGrant(
   { asked, definition, toolCall, request }: GrantCall,
 ): FoundGrant {
   const { terms = {} } = asked;
-  /* A time in the log never goes back: what has ended there has ended, even where this process's clock is behind. */
+  /* Times in the log never go back: a grant that has ended there has ended, even if this process's clock is behind. */
   const at = Math.max(sources.now(), findLatestTime(state));
   const digest = await digestTerms(terms);
   const { requesters } = state.head;
@@ -119,7 +119,7 @@ async function findUsableGrant(
   return why;
 }
 
-/* What can't be known, or throws, decides nothing: a person is asked. */
+/* If the answer is unknown, or asking throws, the grant decides nothing: a person is asked. */
 async function mayStillStand(
   { mayStand }: GrantSources,
   grant: Grant,
@@ -151,7 +151,7 @@ async function mayStillStand(
   }
 }
 
-/** Whether a grant, whose rule lets nobody approve for themselves, was made by others than the requesters. */
+/** Checks whether a grant under a rule with `notRequester` was made by people other than the requesters. */
 function isForOthers(
   { principalId }: GrantSources,
   { decision, answeredBy, answerers = [] }: Grant,
@@ -169,7 +169,7 @@ function isForOthers(
   });
 }
 
-/** How wide a grant is. Its time and uses were within the limits when it was made, under the same terms. */
+/** Measures the width of a grant. Its time and uses were within the limits when it was made, under the same terms. */
 function measureGrantWidth({ scope, match }: Grant): Parameters<typeof whyTooWide>[0] {
   const kind = match.type === 'fields' ? Object.keys(match.fields) : match.type;
   return { scope, match: kind, expiresAfterMs: 0, uses: 0 };
@@ -197,7 +197,7 @@ async function listStoredGrants(
   return [...stored.values()].flatMap((each) => parseUsableGrant(each, { person, principalId }));
 }
 
-/* What can't be read, or is for somebody else, decides nothing: a person is asked. */
+/* A grant that can't be read, or is for another person, decides nothing: a person is asked. */
 function parseUsableGrant(
   { text, usesLeft }: StoredGrant,
   { person, principalId }: { person: string | undefined; principalId: PrincipalId },
@@ -217,7 +217,7 @@ function parseUsableGrant(
   }
 }
 
-/** Where an agent's standing approvals are, and how it names people. */
+/** The store of an agent's standing approvals, its name there, and its names of people. */
 interface Names {
   grants: ThreadStoreGrants;
   agent: string;
@@ -275,7 +275,7 @@ async function readFormerNames({ grants, agent, principalId }: Names): Promise<F
   return former;
 }
 
-/** The grant in a stored text; `undefined` for what can't be read. */
+/** Parses the grant in a stored text; `undefined` if it can't be read. */
 function parseStoredGrant(text: string): Grant | undefined {
   try {
     return grantSchema.safeParse(JSON.parse(text)).data;

@@ -2,26 +2,27 @@ import { asSchema, type Schema, type Tool } from 'ai';
 import { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
 import { type FieldFault, readSchemaFault } from '../../json/field-fault.ts';
+import { readForm } from '../../json/json-form.ts';
 import { copyPlain } from '../../json/json-value.ts';
 import { isFromMcpServer, omitFormats } from '../../json/mcp-tool.ts';
 import type { SettingFailure } from '../../content/check-settings.ts';
 import { makeOnce } from '../../content/once.ts';
 import { isEqualJson, toCanonicalText } from '../../policy/digest.ts';
-import { whyNotStrictJson } from '../../json/strict-json.ts';
+import { whyNotExactJson, whyNotStrictJson } from '../../json/strict-json.ts';
 import {
   type SchemaCheck,
   type SchemaFault,
   compileSchemaCheck,
 } from '../../json/json-schema-check.ts';
 
-/** Gives the parsed form of an input, or why it is invalid. */
+/** Returns the parsed form of an input, or the reason why it is invalid. */
 type Validate = NonNullable<Schema['validate']>;
 
-/** How the inputs of a tool are validated. */
+/** Validates the inputs of a tool. */
 export interface InputValidation {
-  /** What the model sends. */
+  /** Validates the model's input. */
   call: Validate;
-  /** What a person changed. */
+  /** Validates a person's edit. */
   edit: Validate;
 }
 
@@ -29,7 +30,7 @@ export interface InputValidation {
 export type ReportUnreadable = (failure: SettingFailure) => void;
 
 /**
- * How the inputs of a tool are validated: by its schema's own function, or else by its JSON Schema, which is read at the first input. If
+ * Makes the validation of a tool's inputs: by its schema's own function, or else by its JSON Schema, which is read at the first input. If
  * that can't be read, the model's inputs are taken as the AI SDK takes them, and edits are refused.
  */
 export function makeInputValidation(
@@ -47,8 +48,8 @@ export function makeInputValidation(
   return {
     call(input) {
       const checks = read();
-      /* Anything but strict JSON is refused when it is recorded, with another reason. */
-      const isLeft = 'unreadable' in checks || whyNotStrictJson(input) !== undefined;
+      /* An input that readers may understand differently is refused when it is recorded, with another reason. */
+      const isLeft = 'unreadable' in checks || whyNotExactJson(input) !== undefined;
       return toValidationResult(input, isLeft ? undefined : checks.call(input));
     },
     edit: (input) => checkEdited(read(), input),
@@ -64,17 +65,17 @@ function checkEdited(checks: Checks, input: unknown): ReturnType<typeof toValida
   return toValidationResult(input, text === undefined ? checks.edit(input) : { text });
 }
 
-/** Validates what a person changed by the JSON Schema that its request carries, where the tool itself is not. */
+/** Validates an edit with the JSON Schema in its request, if the tool itself is not here. */
 export function makeCarriedValidation(inputSchema: unknown): Validate {
   return (input) => checkEdited(readChecks(toCanonicalText(inputSchema), false), input);
 }
 
-/** Why an edit is not accepted: `text` is for developers, and may quote the input; the fault is for the person who made it. */
+/** The fault of an edit that is not accepted: `text` is for developers, and may quote the input; the fault is for the person who edited. */
 export interface EditFault extends FieldFault {
   text: string;
 }
 
-/** Why an input that a person changed is not accepted as it is; `undefined` if it is. */
+/** Finds the fault of an input that a person changed; `undefined` if it is accepted as it is. */
 export async function whyNotEdited(
   validate: Validate,
   input: unknown,
@@ -85,10 +86,21 @@ export async function whyNotEdited(
     const text = `${mismatch}: ${parsed.error.message}`;
     return { text, ...(readSchemaFault(parsed.error) ?? { reason: mismatch }) };
   }
-  if (isEqualJson(copyPlain(parsed.value), input)) return undefined;
-  /* What runs is what was approved: a schema that changes the input would run something else. */
+  if (isSameJson(parsed.value, input)) return undefined;
+  /* Only the approved input may run: a schema that changes the input would run another one. */
   const reason = "the tool's input schema would change it; send the input as the tool gets it";
   return { text: reason, reason };
+}
+
+/** Checks whether a schema takes an input and makes something else of it. */
+export async function isChangedBy(validate: Validate, input: unknown): Promise<boolean> {
+  const parsed = await validate(copyPlain(input));
+  return parsed.success && !isSameJson(parsed.value, input);
+}
+
+function isSameJson(made: unknown, input: unknown): boolean {
+  const form = readForm(made);
+  return !('fault' in form) && form.types === undefined && isEqualJson(form.json, input);
 }
 
 function describeUnreadableSchema(toolName: string, reason: string): SettingFailure {
@@ -113,7 +125,7 @@ function readChecks(schemaText: string, isClosedByClient: boolean): Checks {
   }
 }
 
-/* The client adds `additionalProperties: false` to the schema of every tool, whatever its server says. */
+/* The client adds `additionalProperties: false` to the schema of every tool, even if its server allows more. */
 function openClosedSchema(schemaText: string): unknown {
   const schema: unknown = JSON.parse(schemaText);
   const closed = closedSchema.safeParse(schema);
@@ -168,7 +180,10 @@ export async function readSchemaJson(tool: Tool): Promise<SchemaJson> {
   return { schema, canonical };
 }
 
-/** The JSON Schema of a tool's input where it is there at once; `undefined` where it is fetched, or can't be made: the first run says why. */
+/**
+ * Reads the JSON Schema of a tool's input if it is available at once; `undefined` if it must be fetched, or can't be made: the first run
+ * reports why.
+ */
 export function readReadySchema(inputSchema: Tool['inputSchema']): unknown {
   try {
     const schema: unknown = asSchema(inputSchema).jsonSchema;

@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import { describeDeadlineAction } from '../../content/deadline-action.ts';
+import { findNextRequest } from '../../content/deadline-action.ts';
 import { pickTerms } from '../../content/approval-terms.ts';
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { type Requested, describeRequesters, listRequesters } from '../../content/requesters.ts';
@@ -7,7 +7,6 @@ import type { SettingFailure, SettingFault } from '../../content/check-settings.
 import { parseJson } from '../../json/json-value.ts';
 import type { CallPlace, ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { continueWith } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import { type Asked } from '../../policy/user-approval.ts';
 import { digestProviderApproval, requestDigest, toCanonicalText } from '../../policy/digest.ts';
@@ -15,19 +14,20 @@ import { InputReads, describeUndeclared } from '../../policy/input-reads.ts';
 import { isSomebody } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { DescribeCall } from './call-text.ts';
+import { type InputValidation, isChangedBy } from './input-validation.ts';
 
 /** The inputs of every new request. */
 export interface RequestMaking extends Requested {
   threadId: string;
   now: () => number;
   generateId: () => string;
-  /** Says who may answer; only whether the agent has one counts here. */
+  /** The agent's `mayAnswer`; here it only counts whether there is one. */
   mayAnswer: unknown;
   /** Reports what is wrong with a setting. */
   report: (failure: SettingFailure) => void;
 }
 
-/** Why nobody could ever answer a request with these terms; `undefined` if somebody may be able to. */
+/** Finds the reason why nobody could ever answer a request with these terms; `undefined` if a person may be able to. */
 function whyNobodyAnswers(
   making: Pick<RequestMaking, 'mayAnswer'> & Requested,
   asked: Pick<Asked, 'terms' | 'onExpiry'>,
@@ -41,17 +41,16 @@ function whyNobodyAnswers(
   return undefined;
 }
 
-/** Whether a request with these terms is, now or after its deadline, for named approvers. */
+/** Checks whether a request with these terms is, now or after its deadline, for named approvers. */
 export function namesApprovers({
   terms = {},
   onExpiry,
 }: Pick<Asked, 'terms' | 'onExpiry'>): boolean {
-  /* A request that waits has no deadline. */
-  const { next } = onExpiry === 'wait' ? {} : describeDeadlineAction(onExpiry);
-  return (terms.approvers ?? next?.approvers) !== undefined;
+  const next = onExpiry && findNextRequest(onExpiry);
+  return (terms.approvers ?? next?.terms?.approvers) !== undefined;
 }
 
-/** Reports a call whose request nobody could ever answer, and says why it fails; `undefined` if somebody may be able to. */
+/** Reports a call whose request nobody could ever answer, and says why it fails; `undefined` if a person may be able to. */
 export function refuseUnanswerable(
   making: RequestMaking,
   asked: Asked,
@@ -71,7 +70,7 @@ interface AskedCall {
   place: CallPlace;
   /** The digest of what will run the call. */
   runnerDigest: string;
-  /** The JSON Schema of the input that it takes, and what of it names fields, if that is known. */
+  /** The JSON Schema of its input, and the part with the field names, if they are known. */
   inputSchema?: unknown;
   inputNames?: unknown;
 }
@@ -80,11 +79,11 @@ interface AskedCall {
  * Makes an approval request. Its digest covers all that it shows, and for a call, the call and what will run it. Throws `invalid-input`
  * for an invalid expiry, and for terms on which nobody could answer.
  */
-export function makeRequest(
+export async function makeRequest(
   making: RequestMaking,
   asked: Asked & { text: string },
   about?: AskedCall,
-): ApprovalRequest | Promise<ApprovalRequest> {
+): Promise<ApprovalRequest> {
   const { threadId, now, generateId } = making;
   const { key, text, reason, terms, follows } = asked;
   const unanswerable = whyNobodyAnswers(making, asked);
@@ -112,8 +111,7 @@ export function makeRequest(
     ...terms,
     ...(follows === undefined ? {} : { follows }),
   };
-  const digesting = requestDigest(request, about?.place, about?.runnerDigest);
-  return continueWith(digesting, (digest) => ({ ...request, digest }));
+  return { ...request, digest: await requestDigest(request, about?.place, about?.runnerDigest) };
 }
 
 /* As long as an input may be. */
@@ -126,7 +124,7 @@ function carrySchema(inputSchema: unknown): Pick<ApprovalRequest, 'inputSchema'>
   return { inputSchema: parseJson(text) };
 }
 
-/** When a request expires or is remembered, and what happens then. */
+/** Computes when a request expires and when it is reminded of, and what happens then. */
 function computeTimes(
   createdAt: number,
   { expiresAfterMs, onExpiry, remindBeforeMs = 0 }: Asked,
@@ -142,7 +140,7 @@ function computeTimes(
   const expiresAt = createdAt + expiresAfterMs;
   const remindAt = Math.max(createdAt, expiresAt - remindBeforeMs);
   /* A request that keeps waiting has no deadline, only a reminder. */
-  if (onExpiry === 'wait') return { remindAt };
+  if (onExpiry?.type === 'wait') return { remindAt };
   return {
     expiresAt,
     ...(onExpiry === undefined ? {} : { onExpiry }),
@@ -150,13 +148,13 @@ function computeTimes(
   };
 }
 
-/** What will run a call. An approval is bound to it, as well as to the call. */
+/** The tool, or the provider, that will run a call. An approval is bound to it, as well as to the call. */
 export interface Runner {
   /** The default text. */
   text: string | (() => string);
   digest: string;
-  /** Whose input it takes, the schema of that, and what of it names fields; absent if only the provider knows. */
-  tool?: { name: string; inputSchema: unknown; inputNames: unknown };
+  /** The tool's name, the schema, field names and validation of its input; absent if only the provider knows. */
+  tool?: Pick<OwnTool, 'name' | 'inputSchema' | 'inputNames' | 'validation'>;
 }
 
 /** The question about a call for which the rule has no text. */
@@ -164,26 +162,27 @@ export function makeDefaultText(toolName: string): string {
   return `The agent wants to call ${toolName}.`;
 }
 
-/** A tool that runs its calls here, of which a request shows the name. */
+/** A tool that runs its calls here, and whose name a request shows. */
 export interface OwnTool {
   name: string;
   tool: { title?: string | undefined };
   digest: string;
   inputSchema: unknown;
   inputNames: unknown;
+  validation: InputValidation;
   describeCall?: DescribeCall | undefined;
 }
 
 /** A tool of the agent. `messages` are those of the thread, for a tool that describes its calls. */
 export function makeOwnRunner(
-  { name, tool, digest, inputSchema, inputNames, describeCall }: OwnTool,
+  { name, tool, digest, inputSchema, inputNames, validation, describeCall }: OwnTool,
   messages?: () => readonly ModelMessage[],
 ): Runner {
   const text =
     describeCall === undefined || messages === undefined
       ? makeDefaultText(tool.title ?? name)
       : () => describeCall(messages());
-  return { text, digest, tool: { name, inputSchema, inputNames } };
+  return { text, digest, tool: { name, inputSchema, inputNames, validation } };
 }
 
 /** The provider, whose request has this id. */
@@ -195,16 +194,37 @@ export async function makeProviderRunner(toolName: string, approvalId: string): 
 }
 
 /** Makes the approval request for a call. */
-export function askAbout(
+export async function askAbout(
   input: RequestMaking,
   asked: Asked,
   { toolCall, place, runner }: { toolCall: ToolCall; place: CallPlace; runner: Runner },
-): ApprovalRequest | Promise<ApprovalRequest> {
+): Promise<ApprovalRequest> {
   const text = renderAskedText(input, asked, { toolCall, runner });
   const { digest: runnerDigest, tool } = runner;
   const { inputSchema, inputNames } = tool ?? {};
   const about = { toolCall, place, runnerDigest, inputSchema, inputNames };
-  return makeRequest(input, { ...asked, text }, about);
+  const { editable } = asked.terms ?? {};
+  const isEditable = editable !== undefined && tool !== undefined;
+  const possible = isEditable ? await omitEditable(input, asked, { toolCall, tool }) : asked;
+  return makeRequest(input, { ...possible, text }, about);
+}
+
+/** Disallows edits where the tool's schema changes every input that it is given: none would be accepted. */
+async function omitEditable(
+  { threadId, report }: Reporting,
+  asked: Asked,
+  {
+    toolCall,
+    tool: { name, validation },
+  }: { toolCall: ToolCall; tool: NonNullable<Runner['tool']> },
+): Promise<Asked> {
+  const isChanged = await isChangedBy(validation.edit, toolCall.input).catch(() => false);
+  if (!isChanged) return asked;
+  const setting = `toolApproval.${name}`;
+  const problem = `The rule marks the input as editable, and the input schema of tool '${name}' changes what it is given, so that no edit could run as a person wrote it.`;
+  report({ threadId, setting, kind: 'invalid', problem, toolCall });
+  const { editable: _editable, ...terms } = asked.terms ?? {};
+  return { ...asked, terms };
 }
 
 /** The event that opens a request about a call. The call itself is in the assistant message and is not repeated. */
@@ -253,7 +273,7 @@ function renderRuleText(
   }
 }
 
-/** What a request asks, to be asked again: the same people must decide, on the same terms. */
+/** Repeats the question of a request: the same people must decide, on the same terms. */
 export function repeatAsked(request: ApprovalRequest): Asked {
   const { text, reason, createdAt, expiresAt, onExpiry, remindAt, key } = request;
   const deadline = expiresAt ?? remindAt;
@@ -262,7 +282,7 @@ export function repeatAsked(request: ApprovalRequest): Asked {
       ? {}
       : {
           expiresAfterMs: deadline - createdAt,
-          onExpiry: expiresAt === undefined ? ('wait' as const) : onExpiry,
+          onExpiry: expiresAt === undefined ? { type: 'wait' as const } : onExpiry,
           remindBeforeMs: remindAt === undefined ? 0 : deadline - remindAt,
         };
   return { key, text, reason, ...times, terms: pickTerms(request) };

@@ -23,12 +23,12 @@ import { makeCloseDuringEvents } from './close-requests.ts';
 import type { RequestMaking } from './make-request.ts';
 import { listAskedDuring } from '../../thread/open-requests.ts';
 
-/** A question that a call asks, without what the thread adds to it. */
+/** A question that a call asks, without what the thread adds to it. See ADR 10. */
 export interface Question extends Pick<
   QuestionRequestContent,
   'kind' | 'text' | 'fields' | 'allowDismiss' | 'dismissAnswer' | 'metadata'
 > {
-  /** How long it can be answered, in milliseconds from now. Default: without limit. */
+  /** The time in which it can be answered, in milliseconds from now. Default: no limit. */
   expiresAfterMs?: number | undefined;
 }
 
@@ -39,9 +39,9 @@ export type QuestionResult =
   /** With `endsTurn` the model is not asked again before the next message. */
   | { status: 'failed'; error: string; endsTurn?: boolean };
 
-/** How a tool's calls ask a question: this makes it a question tool. */
+/** Makes a tool a question tool: its calls ask a question. */
 export interface Asking {
-  /** Makes the question. Throws if the input can't be asked: the model gets the error, and nobody is asked. */
+  /** Makes the question. Throws if the input can't be asked: the model gets the error, and no person is asked. */
   toQuestion: (input: unknown) => Question;
   /** Makes the call's result from an answer that was checked against `request`. May be called more than once for an answer. */
   toResult: (response: QuestionResponseContent, request: QuestionRequestContent) => QuestionResult;
@@ -50,7 +50,7 @@ export interface Asking {
 /** The key under which a tool keeps this. Registered, so that two copies of the package understand each other. */
 export const asking: unique symbol = Symbol.for('holdpoint.asking');
 
-/** How a tool asks; `undefined` for a tool that is executed. */
+/** Reads how a tool asks; `undefined` for a tool that is executed. */
 export function readAsking(tool: Tool): Asking | undefined {
   const value: unknown = Reflect.get(tool, asking);
   return isAsking(value) ? value : undefined;
@@ -115,7 +115,7 @@ export function makeQuestion(
   return request;
 }
 
-/** What a tool asks during its call. */
+/** A question that a tool asks during its call. */
 interface AskedDuringCall {
   toolCallId: string;
   question: Question;

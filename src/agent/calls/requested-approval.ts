@@ -12,7 +12,7 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { z } from 'zod';
 import { type RequestMaking, makeRequest } from './make-request.ts';
 
-/** An approval that the app requests itself: what a rule may demand, except what is about calls. */
+/** An approval that the app requests itself: the terms of a rule, except those about calls. */
 export interface RequestedApproval extends Omit<
   UserApproval,
   'type' | 'text' | 'editable' | 'remember' | 'startWithinMs'
@@ -28,7 +28,7 @@ export const requestedApprovalSchema = userApprovalSchema
   .omit({ type: true, editable: true, remember: true, startWithinMs: true })
   .extend({ text: z.string() });
 
-/** What the app requests, with its defaults. */
+/** Parses the app's request, with its defaults. */
 export function parseRequestedApproval({
   text,
   ...requested
@@ -36,7 +36,7 @@ export function parseRequestedApproval({
   return { ...parseDemands({ type: 'user-approval', ...requested }), text };
 }
 
-/** Why a value is not a valid request key; `undefined` if it is valid. */
+/** Finds the reason why a value is not a valid request key; `undefined` if it is valid. */
 export function whyNotKey(key: unknown): string | undefined {
   const isKey =
     typeof key === 'string' && key.length > 0 && key.length <= 256 && key.isWellFormed();
@@ -73,8 +73,8 @@ export async function requestApproval(
 }
 
 /**
- * The approval request that the app has opened with this key, whether it is still open or not; of several, because one expired and was
- * followed by another, the last.
+ * Finds the approval request that the app has opened with this key, whether it is still open or not; the last one, if it expired and was
+ * followed by another.
  */
 function findApprovalByKey(
   { head, endedRequests }: Readonly<ThreadState>,

@@ -7,6 +7,7 @@ import type {
   TypedToolCall,
 } from 'ai';
 import type { SettingFailure } from '../../content/check-settings.ts';
+import { listUnshown } from '../../json/json-form.ts';
 import { copyPlain, freezeDeep } from '../../json/json-value.ts';
 import {
   type CallPlace,
@@ -23,6 +24,7 @@ import {
   type NamesOf,
   type ParameterReads,
   type PassedNames,
+  watchReads,
 } from '../../policy/watched-reads.ts';
 import type { ToolDefinition } from './tool-definitions.ts';
 
@@ -32,7 +34,7 @@ export interface RuleInput {
   toolApproval: unknown;
   tools: unknown;
   toolsContext: unknown;
-  /** Why a rule can't rely on `calls`; absent where it can. */
+  /** The reason why a rule can't rely on `calls`; absent where it can. */
   callsApart?: string | undefined;
   context: RunContext;
   /** Everybody for whom the agent works. */
@@ -45,14 +47,17 @@ export interface RuleInput {
   report: (failure: Omit<SettingFailure, 'threadId'>) => void;
 }
 
-/** What a rule is asked about. */
+/** The call about which a rule is asked. */
 export interface AskedRule {
   input: RuleInput;
   definition: ToolDefinition;
-  call: ToolCall & CallPlace;
+  call: RuledCall;
 }
 
-/** What notes what a rule reads, and whether it gets views that are watched, or plain values. */
+/** A call that rules are asked about. */
+export type RuledCall = ToolCall & CallPlace & Pick<ToolCallRecord, 'inputTypes'>;
+
+/** The record of a rule's reads, and whether the rule gets watched views or plain values. */
 interface Watching {
   reads: InputReads;
   parameters: ParameterReads;
@@ -135,7 +140,7 @@ const ofCalls: PassedNames = {
   others: { ...callNames, result: 'outcome', output: 'outcome' },
 };
 
-/** Whether a call counts as done when a rule decides on another: that one itself, and later ones that have not started, do not. */
+/** Checks whether a call counts as done when a rule decides on another: that one itself, and later ones that have not started, do not. */
 function isBefore({ step, index, status }: ToolCallRecord, call: CallPlace): boolean {
   if (step !== call.step || index < call.index) return true;
   return index > call.index && isDecided(status);
@@ -158,19 +163,24 @@ function isDecided(status: ToolCallStatus): boolean {
   }
 }
 
-/** What the AI SDK passes to a single function for all tools. */
+/** Makes the parameters that the AI SDK passes to a single function for all tools. */
 export function passToAllTools(asked: AskedRule, watching: Watching, input: unknown): unknown[] {
   const { definition, call } = asked;
   const { toolCallId, toolName } = call;
-  const dynamic = definition.tool.type === 'dynamic' ? { dynamic: true } : {};
-  const made = { type: 'tool-call', toolCallId, toolName, input, ...dynamic };
+  const { type, title, metadata } = definition.tool;
+  const ofTool = {
+    title,
+    toolMetadata: metadata,
+    ...(type === 'dynamic' ? { dynamic: true } : {}),
+  };
+  const made = { type: 'tool-call', toolCallId, toolName, input, ...ofTool };
   const toolCall = watch(watching, made, ofToolCall);
   const { tools, toolsContext } = asked.input;
   const options = addCircumstances(asked, watching, { toolCall, tools, toolsContext });
   return [watch(watching, options, ofAllTools)];
 }
 
-/** What the AI SDK passes to a function for one tool. */
+/** Makes the parameters that the AI SDK passes to a function for one tool. */
 export function passToTool(asked: AskedRule, watching: Watching, input: unknown): unknown[] {
   const { context } = asked.definition;
   const { toolCallId } = asked.call;
@@ -182,7 +192,7 @@ function watch({ parameters, isWatched }: Watching, part: object, passed: Passed
   return isWatched ? parameters.watch(part, passed) : part;
 }
 
-/** What every rule gets besides its call. Copies are made only for a rule that reads them. */
+/** Adds the parameters that every rule gets with its call. Copies are made only for a rule that reads them. */
 function addCircumstances(
   { input: { callsApart, context, requesters, messages, calls }, call }: AskedRule,
   { reads, parameters, isWatched }: Watching,
@@ -201,7 +211,20 @@ function addCircumstances(
       if (callsApart !== undefined) parameters.note('calls', callsApart);
       const earlier = freezeDeep(calls().filter((other) => isBefore(other, call)));
       if (!isWatched) return earlier;
-      return Object.freeze(earlier.map((each) => parameters.watch(each, ofCalls)));
+      return Object.freeze(
+        earlier.map((each) => parameters.watch(watchInput(each, parameters), ofCalls)),
+      );
     },
   };
+}
+
+/** Makes a view of a call that records reads of its input, if JSON has no form for a part of it: missing parts must not decide. */
+function watchInput(call: ToolCallRecord, parameters: ParameterReads): ToolCallRecord {
+  const [unshown] = listUnshown(call.inputTypes);
+  if (unshown === undefined) return call;
+  const { toolCallId, toolName } = call;
+  const why = `It reads the input of call ${toolCallId} of tool '${toolName}', a part of which JSON has no form for (${unshown.type}).`;
+  return watchReads(call, (name) => {
+    if (name === 'input') parameters.note('calls.input', why);
+  });
 }

@@ -21,21 +21,21 @@ export interface ToolDefinition {
   name: string;
   /** The app's own tool, including `execute`. It never reaches the model step. */
   tool: Tool;
-  /** What the model gets: description and schemas. */
+  /** The part that the model gets: description and schemas. */
   modelTool: ToolSet[string];
   /** The JSON Schema of its input. */
   inputSchema: unknown;
-  /** The part of it that says which fields an input has. */
+  /** The part of it that lists the fields of an input. */
   inputNames: unknown;
   /** Validates its inputs. */
   validation: InputValidation;
-  /** How its calls ask a question, if it is a question tool. */
+  /** Asks its calls' questions, if it is a question tool. */
   asking: Asking | undefined;
-  /** How answers reach it, if it asks questions during its calls. */
+  /** Receives its answers, if it asks questions during its calls. */
   answering: AnswerReceiver | undefined;
-  /** What people are asked about its calls where the rule has no text; `undefined` for the usual text. */
+  /** Makes the text of its requests where the rule has none; `undefined` for the usual text. */
   describeCall: DescribeCall | undefined;
-  /** How its calls are delegated, for an agent tool. */
+  /** Delegates its calls, for an agent tool. */
   delegation: Delegation | undefined;
   /** The context for `execute` and for rules, validated. */
   context: unknown;
@@ -49,7 +49,10 @@ export interface ToolDefinitions extends ReadonlyMap<string, ToolDefinition> {
   readonly forModel: Readonly<ToolSet>;
 }
 
-/** Prepares the tools at the first call, and again when they are another object. A failure, for example of a schema that is fetched, is not kept. */
+/**
+ * Prepares the tools at the first call, and again when they are another object. A failure, for example of a schema that is fetched, is not
+ * kept.
+ */
 export function defineToolsOnce(
   given: ToolSet | (() => ToolSet),
   toolsContext: Readonly<Record<string, unknown>>,
@@ -97,7 +100,7 @@ async function defineTool(
 ): Promise<ToolDefinition> {
   const context = await validateToolContext(name, tool, ofTool);
   const { description: given } = tool;
-  /* A text that changes while a call waits is another tool. One that a function makes anew for each request says so. */
+  /* A text that changes while a call waits is another tool. A text from a function is made for each request, as expected. */
   const identified = typeof given === 'function' ? undefined : given;
   const description = typeof given === 'function' ? () => given({ context }) : given;
   const { schema: inputSchema, canonical } = await readSchemaJson(tool);

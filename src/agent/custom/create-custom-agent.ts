@@ -1,4 +1,5 @@
 import type { FlexibleSchema, ToolSet } from 'ai';
+import { requireFunctions } from '../../content/check-settings.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import type { CheckedRules } from '../../policy/checked-rules.ts';
 import type { SharedAgentOptions } from '../agent-options.ts';
@@ -20,9 +21,9 @@ export interface CustomAgentOptions<
   RUNTIME_CONTEXT = Record<string, unknown>,
 > extends SharedAgentOptions<TOOLS, RUNTIME_CONTEXT> {
   /**
-   * Takes one step: it gets the input, the saved progress, and how requests were decided, and returns the reply, calls, requests and new
-   * progress, which are recorded together. After a failure or a crash it is called again for the same step, so everything that must
-   * happen at most once belongs in a tool call.
+   * Takes one step: it gets the input, the saved progress, and the decisions of requests, and returns the reply, calls, requests and new
+   * progress, which are recorded together. After a failure or a crash it is called again for the same step, so everything that must happen
+   * at most once belongs in a tool call.
    */
   step(
     input: CustomStepInput<PROGRESS, ToolCall<TOOLS>, RUNTIME_CONTEXT>,
@@ -44,7 +45,8 @@ const customSettings = {
  * The function is called for each step. It can ask people, call tools, and save its progress; what it returns is recorded in one append.
  * The next step is taken when all requests of the step are decided and all its calls have ended, in any process.
  *
- * Throws a `TypeError` as `createAgent` does, and for a tool that runs at a provider. A run rejects with a `TypeError` if the function returns something that can't be recorded.
+ * Throws a `TypeError` as `createAgent` does, and for a tool that runs at a provider. A run rejects with a `TypeError` if the function
+ * returns something that can't be recorded.
  *
  * @example
  * const publisher = createCustomAgent({
@@ -67,7 +69,7 @@ export function createCustomAgent<
   RUNTIME_CONTEXT = Record<string, unknown>,
   const RULES = unknown,
 >(
-  options: CustomAgentOptions<PROGRESS, TOOLS, RUNTIME_CONTEXT> & CheckedRules<TOOLS, RULES>,
+  options: CheckedRules<TOOLS, RULES> & CustomAgentOptions<PROGRESS, TOOLS, RUNTIME_CONTEXT>,
 ): Agent<RUNTIME_CONTEXT, ToolCall<TOOLS>>;
 /* The types assume that progress and calls in the log fit them: `progressSchema` and the tools' schemas check that. */
 export function createCustomAgent(
@@ -75,9 +77,7 @@ export function createCustomAgent(
 ): Agent<unknown> {
   refuseUnknownSettings('createCustomAgent', options, customSettings);
   const { progressSchema } = options;
-  if (typeof options.step !== 'function') {
-    throw new TypeError(`createCustomAgent needs a function 'step'; got ${typeof options.step}.`);
-  }
+  requireFunctions('createCustomAgent', options, ['step']);
   refuseProviderTools(options.tools ?? {});
   return makeAgent(options, (made) => ({
     modelName: undefined,
@@ -93,7 +93,7 @@ export function createCustomAgent(
   }));
 }
 
-/* A call of it would wait for a result that nobody delivers. */
+/* Its calls would wait for results that are never delivered. */
 function refuseProviderTools(tools: ToolSet): void {
   const found = Object.entries(tools).find(([, tool]) => runsAtProvider(tool));
   if (found === undefined) return;

@@ -4,7 +4,8 @@ import { renderSchemaError } from '../../json/field-fault.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
-import { whyNotStrictJson } from '../../json/strict-json.ts';
+import { readStrictJson } from '../../json/json-form.ts';
+import { copyPlain } from '../../json/json-value.ts';
 import { type UserApproval, userApprovalSchema } from '../../policy/user-approval.ts';
 import { copyAsLogged } from '../../json/tagged-json.ts';
 import {
@@ -15,9 +16,9 @@ import {
 } from '../calls/requested-approval.ts';
 import { makeRequest, type RequestMaking } from '../calls/make-request.ts';
 import { type Question, makeQuestion } from '../calls/question-call.ts';
-import type { ModelStep, ProposedCall } from '../model/model-step.ts';
+import type { ModelCall, ModelStep } from '../model/model-step.ts';
 
-/** What a custom agent's function returns: everything in it is recorded together, or not at all. */
+/** The result of a custom agent's function: everything in it is recorded together, or not at all. */
 export interface CustomStep<PROGRESS = unknown, CALL extends ToolCall = ToolCall> {
   /** The agent's reply. Default: what the step has written with `write`. */
   text?: string;
@@ -27,7 +28,7 @@ export interface CustomStep<PROGRESS = unknown, CALL extends ToolCall = ToolCall
   requests?: Readonly<Record<string, CustomRequest | undefined>>;
   /** Any JSON, saved in the thread for the next step. */
   progress?: PROGRESS;
-  /** Whether the next step is taken at once. Default `false`: without calls and requests, the turn is complete. */
+  /** True if the next step is taken at once. Default `false`: without calls and requests, the turn is complete. */
   continues?: boolean;
   /** The tokens that the step's own model requests used. */
   usage?: Partial<LanguageModelUsage>;
@@ -42,7 +43,7 @@ type NewCallOf<CALL extends ToolCall> = CALL extends unknown
   ? Pick<CALL, 'toolName' | 'input'>
   : never;
 
-/** What a custom agent asks a person: to approve something, or a question. */
+/** A request of a custom agent: an approval or a question. */
 export type CustomRequest = ApprovalToAsk | QuestionToAsk;
 
 interface ApprovalToAsk
@@ -59,7 +60,7 @@ export interface QuestionToAsk extends Question {
 
 const tokens = z.number().optional();
 
-/* The next step is what an approval starts. */
+/* An approval starts the next step. */
 const { startWithinMs } = userApprovalSchema.shape;
 const approvalToAskSchema = requestedApprovalSchema.extend({ startWithinMs });
 
@@ -103,8 +104,8 @@ function isPlainObject(value: unknown): value is object {
 }
 
 /**
- * What the function returned, with a copy of its progress. Throws a `TypeError` for anything that could not be recorded, and for progress
- * that the next step could not read.
+ * Checks what the function returned, and copies its progress. Throws a `TypeError` for anything that could not be recorded, and for
+ * progress that the next step could not read.
  */
 export async function checkStep(
   returned: unknown,
@@ -115,10 +116,10 @@ export async function checkStep(
     throw new TypeError(`The step of a custom agent is invalid: ${renderSchemaError(error)}`);
   }
   if (data.progress === undefined) return data;
-  const progress = copyPresent(data.progress);
-  const fault = whyNotStrictJson(progress);
-  if (fault !== undefined) throw new TypeError(`The progress of a step must be JSON: ${fault}.`);
-  const copy = copyAsLogged(progress);
+  const progress = readStrictJson(data.progress);
+  if ('fault' in progress)
+    throw new TypeError(`The progress of a step must be JSON: ${progress.fault}.`);
+  const copy = copyAsLogged(progress.json);
   const mismatch = (await parseProgress(copy, schema)).error;
   if (mismatch !== undefined) {
     throw new TypeError(
@@ -140,16 +141,7 @@ export async function parseProgress(
   return result.success ? { value: result.value } : { value, error: result.error };
 }
 
-/* A property that is undefined is absent, as in JSON. Anything that is not plain data is left for the check. */
-function copyPresent(value: unknown, depth = 0): unknown {
-  if (depth > 64) return value;
-  if (Array.isArray(value)) return value.map((item) => copyPresent(item, depth + 1));
-  if (!isPlainObject(value)) return value;
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(entries.map(([key, item]) => [key, copyPresent(item, depth + 1)]));
-}
-
-/** What the function returned, as a step that the run can record. */
+/** Makes what the function returned into a step that the run can record. */
 export async function toModelStep(
   returned: CustomStep,
   tools: ToolSet,
@@ -169,10 +161,10 @@ async function parseStepCalls(
   { toolCalls = [] }: CustomStep,
   tools: ToolSet,
   generateId: () => string,
-): Promise<ProposedCall[]> {
+): Promise<ModelCall[]> {
   const schemas = new Map(Object.entries(tools).map(([name, tool]) => [name, tool.inputSchema]));
   return Promise.all(
-    toolCalls.map(async (call): Promise<ProposedCall> => ({
+    toolCalls.map(async (call): Promise<ModelCall> => ({
       toolCallId: generateId(),
       toolName: call.toolName,
       ...(await checkCallInput(call, schemas.get(call.toolName))),
@@ -184,15 +176,20 @@ async function parseStepCalls(
 async function checkCallInput(
   { input }: NewToolCall,
   schema: ToolSet[string]['inputSchema'] | undefined,
-): Promise<Pick<ProposedCall, 'input' | 'error'>> {
+): Promise<Pick<ModelCall, 'given' | 'made' | 'error'>> {
+  const read = readStrictJson(input);
+  if ('fault' in read)
+    return { given: {}, made: {}, error: `Not run: the input must be JSON: ${read.fault}.` };
+  const given = copyPlain(read.json);
   const invalid = (error: unknown) => ({
-    input,
+    given,
+    made: given,
     error: `Not run: invalid input: ${readErrorText(error)}`,
   });
   try {
-    const result = schema && (await asSchema(schema).validate?.(input));
-    if (result === undefined) return { input };
-    return result.success ? { input: result.value } : invalid(result.error);
+    const result = schema && (await asSchema(schema).validate?.(copyPlain(given)));
+    if (result === undefined) return { given, made: given };
+    return result.success ? { given, made: result.value } : invalid(result.error);
   } catch (error) {
     return invalid(error);
   }
@@ -219,11 +216,11 @@ async function makeStepRequest(
 
 function makeModelStep(
   { text = '', progress, continues, usage }: CustomStep,
-  { calls, requests }: { calls: ProposedCall[]; requests: UserInputRequest[] },
+  { calls, requests }: { calls: ModelCall[]; requests: UserInputRequest[] },
 ): ModelStep {
   const content = [
     ...(text === '' ? [] : [{ type: 'text' as const, text: text.toWellFormed() }]),
-    ...calls.map(({ toolCallId, toolName, input }) => ({
+    ...calls.map(({ toolCallId, toolName, given: input }) => ({
       type: 'tool-call' as const,
       toolCallId,
       toolName,

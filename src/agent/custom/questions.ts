@@ -6,9 +6,9 @@ import type { QuestionToAsk } from './custom-step.ts';
 
 /** Settings of every question. */
 interface QuestionSettings {
-  /** Whether the person may dismiss the question. Default `true`. */
+  /** True if the person may dismiss the question. Default `true`. */
   allowDismiss?: boolean;
-  /** How long it can be answered, in milliseconds from now. Default: without limit. */
+  /** The time in which it can be answered, in milliseconds from now. Default: no limit. */
   expiresAfterMs?: number;
 }
 
@@ -18,7 +18,7 @@ interface ChoiceSettings extends QuestionSettings {
   min?: number;
   /** The maximum number of options to pick. Default 1; above 1, several may be picked. */
   max?: number;
-  /** Whether a text can be typed instead of, or besides, the options. Default `false`. */
+  /** True if a text can be typed instead of the options, or with them. Default `false`. */
   allowText?: boolean;
   /** The ids of options that are selected when the question is first shown. They don't count as an answer. */
   preselected?: readonly string[];
@@ -63,7 +63,7 @@ export function choice(
 
 /** Settings of a question to be answered with a text. */
 interface TextSettings extends QuestionSettings {
-  /** What the text must be. Default: any text. */
+  /** The schema of the text. Default: any text. */
   schema?: FieldSchema;
 }
 

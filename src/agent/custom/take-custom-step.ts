@@ -20,7 +20,7 @@ import type { StepRequest, StepSource } from '../model/model-step.ts';
 import type { DeltaReceiver } from '../model/streaming-model.ts';
 import { checkStep, toModelStep, type CustomStep, parseProgress } from './custom-step.ts';
 
-/** What a custom agent's function gets for a step. */
+/** The input of a custom agent's function for a step. */
 export interface CustomStepInput<
   PROGRESS = unknown,
   CALL extends ToolCall = ToolCall,
@@ -34,13 +34,13 @@ export interface CustomStepInput<
   messages: readonly ModelMessage[];
   /** The app's messages since the previous step, which `messages` has too. Empty when the step follows an answer or a result. */
   input: readonly ModelMessage[];
-  /** What the previous step returned as its `progress`; `undefined` if it returned none. */
+  /** The `progress` that the previous step returned; `undefined` if it returned none. */
   progress: PROGRESS | undefined;
-  /** How the requests of the previous step were decided, by their keys. All of them have ended. */
+  /** The decisions of the previous step's requests, by their keys. All of them have ended. */
   decisions: ReadonlyMap<string, RequestDecision>;
   /** The calls of the previous step, in order, each with its outcome. */
   toolCalls: readonly ToolCallRecord<CALL>[];
-  /** The `runtimeContext` of `agent.run`; `{}` in a worker, and where somebody other than the requesters continues the turn. */
+  /** The `runtimeContext` of `agent.run`; `{}` in a worker, and where a person other than the requesters continues the turn. */
   runtimeContext: RUNTIME_CONTEXT;
   /** Aborts when the run ends early. */
   abortSignal: AbortSignal;
@@ -51,9 +51,9 @@ export interface CustomStepInput<
 /** Takes one step of a custom agent. */
 type TakeCustomStep = (input: CustomStepInput<unknown, ToolCall, unknown>) => Promise<CustomStep>;
 
-/** What a custom agent's steps are made with. */
+/** The settings of a custom agent's steps. */
 interface CustomSteps extends Omit<RequestMaking, 'threadId' | 'requestedBy'> {
-  /** For tracing. */
+  /** The agent's name, for tracing. */
   agentName: string | undefined;
   step: TakeCustomStep;
   progressSchema: FlexibleSchema<unknown> | undefined;
@@ -70,7 +70,7 @@ export function makeCustomSteps(custom: CustomSteps): StepSource {
   };
 }
 
-/** Calls the function. The text of the step is what it returned, or else what it has written. */
+/** Calls the function. The text of the step is the returned one, or else the written one. */
 async function takeStep(
   { agentName, step, progressSchema }: CustomSteps,
   request: StepRequest,
@@ -90,7 +90,7 @@ async function takeStep(
   }
 }
 
-/** What the function gets for a step. */
+/** Makes the function's input for a step. */
 async function makeStepInput(
   progressSchema: FlexibleSchema<unknown> | undefined,
   { state, runtimeContext, signal }: StepRequest,
@@ -137,7 +137,7 @@ async function readSavedProgress(
   );
 }
 
-/** How the requests of the latest step were decided, by key. */
+/** Maps the keys of the latest step's requests to their decisions. */
 function mapDecisionsByKey({ decided }: Readonly<ThreadHead>): CustomStepInput['decisions'] {
   return new Map(
     decided.flatMap((ended): [string, RequestDecision][] => {
@@ -181,13 +181,13 @@ class StreamedStep {
     this.#receiver?.push({ type: 'text-delta', id: this.#id, text });
   }
 
-  /** The step has returned this text. If it continues what was written, the rest is streamed. */
+  /** Ends the step's text with the returned one. If it continues the written text, the rest is streamed. */
   end(text: string): void {
     if (text.startsWith(this.#written)) this.write(text.slice(this.#written.length));
     this.close();
   }
 
-  /** The step is over. */
+  /** Ends the step. */
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -5,38 +5,40 @@ import { findAskingDelegation } from '../calls/delegation.ts';
 import { makeMissingToolError } from '../calls/tool-definitions.ts';
 import { isWeighed } from './decide-input.ts';
 import { checkBelow } from './answers-below.ts';
-import { makeMayAnswerRefusal } from './answer-refusals.ts';
-import { findVoter } from './answer-voter.ts';
+import { makeMayAnswerRefusal } from './answer-errors.ts';
+import { findVoter } from './find-voter.ts';
 import {
   type AnswerContext,
   type Answering,
   findRight,
   makeAskedAnswer,
-} from './call-may-answer.ts';
+} from './right-to-answer.ts';
 import type { PassedDown } from './admitted-input.ts';
 
-/** What of a thread decides who may answer: its calls, one of which may be a sub-agent's. */
+/** The part of a thread that decides who may answer: its calls, one of which may be a sub-agent's. */
 export interface AnsweredThread {
   threadId: string;
   head: Pick<ThreadHead, 'calls'>;
 }
 
-/** An answer to an open request, of which is asked who gives it. */
+/** An answer to an open request, before its sender is checked. */
 export type GivenAnswer = Pick<Answering, 'open' | 'by' | 'above' | 'mayAnswer'> & {
   response: UserInputResponseContent;
 };
 
-/** Who gives an answer. */
+/** The person who gives an answer. */
 interface AdmittedAnswer {
-  /** The person who answers, as they are recorded; absent where it makes no difference who answers, and where a sub-agent weighs the answer. */
+  /**
+   * The person who answers, as they are recorded; absent where it makes no difference who answers, and where a sub-agent weighs the answer.
+   */
   voter?: Voter;
   /** The answer as the sub-agent has checked it, for a sub-agent's request. */
   passed?: PassedDown;
 }
 
 /**
- * Finds out who gives an answer, whether it is given or only asked about. Records nothing. Throws `not-allowed` for a person who may not
- * give it, `missing-tool` without the agent tool of a mirrored request, and what `mayAnswer` or the sub-agent throws.
+ * Identifies the person who gives an answer, or who asks if they may. Records nothing. Throws `not-allowed` for a person who may not give
+ * it, `missing-tool` without the agent tool of a mirrored request, and the errors of `mayAnswer` and the sub-agent.
  */
 export async function admitAnswer(
   context: AnswerContext,

@@ -16,7 +16,7 @@ import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { decideInput, isJudged } from './decide-input.ts';
 import { admitAnswer, type GivenAnswer } from './admit-answer.ts';
 import { makeRejection, showBelow } from './answers-below.ts';
-import type { AnswerContext } from './call-may-answer.ts';
+import type { AnswerContext } from './right-to-answer.ts';
 import { listNewMessages } from './sent-messages.ts';
 import type { AdmittedAnswer, AdmittedInput } from './admitted-input.ts';
 import { type AskedEndings, isForEverybody, isRecorded } from './asked-endings.ts';
@@ -28,11 +28,11 @@ import {
   listUnstarted,
   requirePerson,
 } from './recorded-approvals.ts';
-import { noteRefusal } from './refused-answers.ts';
+import { noteRefusal } from './collect-refusals.ts';
 import { weighAnswer } from './weigh-answer.ts';
-import { makeEndingRefusal, refuseChild } from './answer-refusals.ts';
+import { makeEndingRefusal, refuseChild } from './answer-errors.ts';
 
-/** How an input is accepted, and who may answer. */
+/** The rules for accepting an input, and for the people who may answer. */
 interface Accepting {
   tools: ToolDefinitions;
   whilePending: 'refuse' | 'cancel';
@@ -40,8 +40,8 @@ interface Accepting {
 }
 
 /**
- * Asks who may answer the requests that an input answers, and who may end those that it ends: those that a message cancels, and those that
- * an answer interrupts. Rejects with `not-allowed`; the thread then shows what sub-agents have recorded about their requests meanwhile.
+ * Checks the permission to answer the requests that an input answers, and to end those that its message cancels or its answer interrupts.
+ * Rejects with `not-allowed`; the thread then shows what sub-agents have meanwhile recorded about their requests.
  */
 export async function admitInput(
   context: AnswerContext,
@@ -79,8 +79,8 @@ export async function admitInput(
 
 /**
  * Asks `mayAnswer` about each answer to an open request; for a mirrored request, the sub-agent checks the answer too. Prepares the answers
- * that count only together with others, or that say more than yes or no. Notes the requests in the input: an answer to one that opens
- * later is refused. Notes which answers are refused. Rejects with any other error of `mayAnswer` or a sub-agent.
+ * that count only together with others, or that say more than yes or no. Records in the input the requests, as an answer to one that opens
+ * later is refused, and the refused answers. Rejects with any other error of `mayAnswer` or a sub-agent.
  */
 async function allowAnswers(
   context: AnswerContext,
@@ -164,7 +164,7 @@ function mayInterrupt({ answers }: ParsedInput): boolean {
   return answers.some(({ type }) => type === 'question-response');
 }
 
-/** Who ends requests, and what the agents of the threads above say of them. */
+/** The person who ends requests, and what the agents of the threads above say of them. */
 type Ender = Pick<ParsedInput, 'by' | 'above'>;
 type FullEnder = Ender & { mayAnswer: MayAnswer | undefined };
 
@@ -182,12 +182,15 @@ export async function admitEndings(
   return { asked, isAnybodys: isDecidedByNobody(ender) };
 }
 
-/* Neither this agent nor those above say who may answer. */
+/* Neither this agent nor those above restrict who may answer. */
 function isDecidedByNobody({ mayAnswer, above }: FullEnder): boolean {
   return mayAnswer === undefined && above?.mayEnd === undefined;
 }
 
-/** Whether the sender may end a request of a sub-agent, or take back its recorded approval, for the agent of the parent thread. Throws `not-allowed`. */
+/**
+ * Checks whether the sender may end a request of a sub-agent, or take back its recorded approval, for the agent of the parent thread.
+ * Throws `not-allowed`.
+ */
 export async function admitEnding(
   context: AnswerContext,
   state: Readonly<ThreadState>,
@@ -212,7 +215,7 @@ async function refuseUnlessAllowed(
   const { requestId, path } = request;
   const { above, by, mayAnswer } = ender;
   if (isRecorded(ended)) requirePerson(context, ended, ender);
-  /* The agents above have a say, and can't be asked here. */
+  /* The agents above also decide, and can't be asked here. */
   if (above === undefined) refuseChild(state);
   if (isDecidedByNobody(ender) && isForEverybody(request)) return;
   const response = makeRejection(request);

@@ -1,16 +1,16 @@
 import type { UserInputResponseContent } from '../../content/user-input.ts';
 import type { CheckedAnswers, MirroredCall, Reporting } from '../calls/delegation.ts';
 import type { AskedEndings } from './asked-endings.ts';
-import type { Refusals } from './refused-answers.ts';
+import type { Refusals } from './collect-refusals.ts';
 import type { ParsedInput } from './parse-input.ts';
 import type { WeighedAnswer } from './weigh-answer.ts';
 
-/** An input about which the app was asked who may: what deciding needs besides the thread. */
+/** An input whose permissions were checked with the app: what its decision needs in addition to the thread. */
 export interface AdmittedInput {
   parsed: ParsedInput;
-  /** The answers to requests that were open then, by request; absent where nobody had to be asked. */
+  /** The answers to requests that were open then, by request; absent where no permission was needed. */
   answers?: ReadonlyMap<string, AdmittedAnswer>;
-  /** Why answers are refused, which are then refused together; absent where none is. */
+  /** The refusals of answers, which are then refused together; absent if there are none. */
   refusals?: Refusals;
   /** The requests that the input ends; absent where it ends none. */
   endings?: AskedEndings;
@@ -18,7 +18,7 @@ export interface AdmittedInput {
   interrupted?: ReadonlySet<string>;
   /** The requests whose approvals, which a stop holds, the sender releases; absent where they release none. */
   released?: Released | undefined;
-  /** What the sub-agents have recorded about the answers to their requests. */
+  /** The sub-agents' records of the answers to their requests. */
   reported?: Reporting;
 }
 
@@ -27,9 +27,9 @@ export type Released = ReadonlyMap<string, MirroredCall | undefined>;
 
 /** An answer about which the app was asked. */
 export type AdmittedAnswer =
-  /** It counts as it is. */
+  /** An answer that counts as it is. */
   | { as: 'plain'; response: UserInputResponseContent }
-  /** It counts beside others, or says more than yes or no. */
+  /** An answer that counts with others, or says more than yes or no. */
   | { as: 'weighed'; weighed: WeighedAnswer }
   /** A sub-agent has checked it, and counts it. */
   | { as: 'passed'; below: PassedDown };

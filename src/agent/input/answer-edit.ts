@@ -15,9 +15,9 @@ import { renderEditedText } from '../calls/decide-calls.ts';
 import { type EditFault, makeCarriedValidation, whyNotEdited } from '../calls/input-validation.ts';
 import { makeDefaultText } from '../calls/make-request.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
-import type { AnswerContext } from './call-may-answer.ts';
+import type { AnswerContext } from './right-to-answer.ts';
 
-/** An edited input, what was changed in the input that the model asked for, and the text and digest of the request with it. */
+/** An edited input, the changes in the model's input, and the text and digest of the request with it. */
 export type Edited = NonNullable<ThreadEventOf<'request-answered'>['edit']>;
 
 /**
@@ -69,7 +69,7 @@ interface EditingAnswer {
   response: ApprovalResponseContent;
 }
 
-/** The edit that makes the input of a request, as the model asked for it, into this one, with the question about it. */
+/** Makes the edit that turns the input of a request, as the model asked for it, into this one, with the question about it. */
 export async function makeEdit(
   asked: ApprovalRequest,
   input: unknown,
@@ -80,7 +80,7 @@ export async function makeEdit(
   return { input, ...(text === asked.text ? {} : { text }), patches, digest };
 }
 
-/** What makes one value into another, each value that differs on its own. A value that is replaced whole has no path. */
+/** Lists the patches that make one value into another, one for each value that differs. A value that is replaced whole has no path. */
 function comparePatches(original: unknown, edited: unknown): Patch[] {
   if (isEqualJson(original, edited)) return [];
   enablePatches();
@@ -132,8 +132,8 @@ function makeEditFault(reason: string): EditFault {
 }
 
 /**
- * Why an input is not accepted as it is; `undefined` if it is. Without the tool, the schema that the stored request carries decides: the process
- * that runs the call asks the tool itself.
+ * Finds the fault of an input; `undefined` if it is accepted as it is. Without the tool, the schema in the stored request decides: the
+ * process that runs the call asks the tool itself.
  */
 async function whyNotInput(
   tools: ToolDefinitions,

@@ -11,11 +11,11 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { makeOwnRunner } from '../calls/make-request.ts';
-import type { AnswerContext } from './call-may-answer.ts';
-import { listPeopleBehind } from './answer-voter.ts';
+import type { AnswerContext } from './right-to-answer.ts';
+import { listPeopleBehind } from './find-voter.ts';
 import type { AnswerOptions } from './parse-input.ts';
 
-/** What a standing approval is made from. */
+/** The answer that a standing approval is made from. */
 interface GrantAnswer {
   open: OpenRequest;
   request: ApprovalRequest;
@@ -25,7 +25,7 @@ interface GrantAnswer {
   tools: ToolDefinitions;
 }
 
-/** A standing approval that an answer asks for, before it is known which input it was decided on, when, and with whom. */
+/** A standing approval that an answer asks for, before the input, the time and the other people of the decision are known. */
 export interface GrantDraft {
   remember: Remember;
   made: Pick<
@@ -35,8 +35,8 @@ export interface GrantDraft {
 }
 
 /**
- * Drafts the standing approval that an answer asks for; `undefined` if it asks for none, or if a sub-agent makes it. Throws `invalid-answer` if
- * the request allows none that wide, or if the store keeps none.
+ * Drafts the standing approval that an answer asks for; `undefined` if it asks for none, or if a sub-agent makes it. Throws
+ * `invalid-answer` if the request allows none that wide, or if the store keeps none.
  */
 export async function draftGrant(
   context: AnswerContext,
@@ -76,7 +76,9 @@ interface DecidingAnswer {
   at: number;
 }
 
-/** The event of a drafted standing approval, once it is decided; none without a draft. Throws `invalid-answer` if it does not fit the input. */
+/**
+ * The event of a drafted standing approval, once it is decided; none without a draft. Throws `invalid-answer` if it does not fit the input.
+ */
 export function makeGrantEvents(
   context: Pick<AnswerContext, 'principalId'>,
   draft: GrantDraft | undefined,
@@ -113,7 +115,7 @@ export function makeGrantEvents(
   return [{ type: 'grant-created', at, grant }];
 }
 
-/** Why an answer can't decide later calls too, as widely as it asks for; `undefined` if it can. */
+/** Finds the reason why an answer can't decide later calls too, as widely as it asks for; `undefined` if it can. */
 export async function whyNotRemembered(
   context: AnswerContext,
   { open, request, response, voter, tools }: Omit<GrantAnswer, 'by'>,
@@ -138,7 +140,7 @@ export async function whyNotRemembered(
   return undefined;
 }
 
-/** The answers behind a standing approval, where its `principal` does not say it all. */
+/** Lists the answers behind a standing approval; none if its `principal` already names the only one. */
 function listStandingAnswers(answers: readonly StandingAnswer[]): Pick<Grant, 'answers'> {
   const [first] = answers;
   if (answers.length === 1 && first?.principal !== undefined) return {};
@@ -151,7 +153,7 @@ function listStandingAnswers(answers: readonly StandingAnswer[]): Pick<Grant, 'a
   };
 }
 
-/** Everyone who voted, or for whom somebody did. */
+/** Lists everyone who voted, or for whom another person did. */
 function listAnswerers(people: readonly Person[]): Pick<Grant, 'answeredBy' | 'answerers'> {
   const known = people.map(({ principal }) => principal).filter((each) => each !== undefined);
   return { answeredBy: [...new Set(people.map(({ name }) => name))], answerers: known };

@@ -23,8 +23,8 @@ import {
   makeAskedAnswer,
   type Answering,
   findRevokedVoters,
-} from './call-may-answer.ts';
-import { makeMayAnswerRefusal } from './answer-refusals.ts';
+} from './right-to-answer.ts';
+import { makeMayAnswerRefusal } from './answer-errors.ts';
 import { makeEdit } from './answer-edit.ts';
 import { type AdmittedInput, listPassedDown } from './admitted-input.ts';
 import { releaseBelow } from './recorded-approvals.ts';
@@ -36,16 +36,16 @@ interface AnsweringBelow extends Pick<Answering, 'by' | 'above' | 'mayAnswer'> {
   asked: AskedBy;
 }
 
-/** How a sub-agent checks answers. */
+/** A sub-agent's check of answers. See ADR 46. */
 interface Below {
   check: (passedOn: PassedOn) => Promise<CheckedAnswers>;
   now: () => number;
 }
 
 /**
- * Has a sub-agent check an answer to its request, with what this agent and those above know: in which right the sender answers, whose
- * approvals no longer count, and when it is too late. The answer is given in one right, which all agents allow. Throws `not-allowed` if there
- * is none, or what the sub-agent throws.
+ * Has a sub-agent check an answer to its request, with the facts of this agent and those above: the right in which the sender answers, the
+ * approvals that no longer count, and the deadline. The answer is given in one right, which all agents allow. Throws `not-allowed` if there
+ * is none, or the error of the sub-agent.
  */
 export async function checkBelow(
   answering: AnsweringBelow,
@@ -80,7 +80,7 @@ function makeMayEnd({ by, above, mayAnswer }: AnsweringBelow, right: Right): May
   };
 }
 
-/** The plain rejection of a request, by which it is asked who may end it. */
+/** Makes the plain rejection of a request, with which the right to end it is checked. */
 export function makeRejection({ type, requestId }: UserInputRequest): UserInputResponseContent {
   return type === 'question-request'
     ? { type: 'question-response', requestId, status: 'dismissed' }
@@ -88,8 +88,8 @@ export function makeRejection({ type, requestId }: UserInputRequest): UserInputR
 }
 
 /**
- * Passes something that a person does to a sub-agent in the first right that both allow, the person's own before that of others. Throws
- * `not-allowed` if there is none, and any other error of the sub-agent.
+ * Passes a person's act to a sub-agent in the first right that both allow, the person's own before that of others. Throws `not-allowed` if
+ * there is none, and any other error of the sub-agent.
  */
 export async function useRightBelow<RESULT>(
   {
@@ -113,7 +113,10 @@ export async function useRightBelow<RESULT>(
   throw refusal;
 }
 
-/** What `mayAnswer` is asked besides about an edit of a sub-agent's request; `undefined` for an answer that makes none. The sub-agent has checked the edit, and has given the text of the request with it. */
+/**
+ * Asks `mayAnswer` a second time, about an edit of a sub-agent's request; `undefined` for an answer without an edit. The sub-agent has
+ * checked the edit, and has given the text of the request with it.
+ */
 async function askAboutEdit(
   { request, response, by }: AnsweringBelow,
   { text, at }: { text: string | undefined; at: number },
@@ -149,7 +152,7 @@ export async function recordBelow(
   return { ...input, reported: await readMirrors(log, passed) };
 }
 
-/** What names requests, as the answers of an input do. */
+/** An input that names requests, as its answers do. */
 interface AboutRequests {
   answers: readonly { requestId: string }[];
 }

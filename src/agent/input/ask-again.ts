@@ -2,8 +2,8 @@ import type { HoldpointError } from '../../errors.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 
 /**
- * Thrown where an act is decided, if the thread has changed since the app was asked who may: it is asked again. Where that can't help, as
- * nothing was appended in between, the act is refused.
+ * Thrown by the decision on an act, if the thread has changed since the app was asked for permission: it is asked again. If that can't
+ * help, as nothing was appended in between, the act is refused.
  */
 export class AskAgain extends Error {
   readonly refusal: HoldpointError;

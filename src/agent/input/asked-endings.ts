@@ -1,16 +1,16 @@
 import type { UserInputRequest } from '../../content/user-input.ts';
 import type { EndedRequest, OpenRequest } from '../../thread/thread-head.ts';
-import { makeUnaskedEndingError } from './answer-refusals.ts';
+import { makeUnaskedEndingError } from './answer-errors.ts';
 import { AskAgain } from './ask-again.ts';
 
-/** The requests that somebody may end, and whose recorded approvals they may take back, as was found out when they were asked. */
+/** The requests that a person may end, and whose recorded approvals they may take back, according to the app. */
 export interface AskedEndings {
   asked: readonly (OpenRequest | EndedRequest)[];
-  /** Whether the agent lets anybody end others that are for nobody in particular: it has no `mayAnswer`. */
+  /** True if anybody may end the other requests without approvers, as the agent has no `mayAnswer`. */
   isAnybodys: boolean;
 }
 
-/** Throws `AskAgain` for the first of the requests that would be ended and about which nobody was asked. */
+/** Throws `AskAgain` for the first request that would be ended without a check of permission. */
 export function refuseUnasked(
   { asked, isAnybodys }: AskedEndings,
   ending: readonly (OpenRequest | EndedRequest)[],
@@ -18,21 +18,24 @@ export function refuseUnasked(
   const known = new Map(asked.map((ended) => [ended.request.requestId, ended]));
   for (const ended of ending) {
     const before = known.get(ended.request.requestId);
-    /* It may have been approved since, which takes more than ending what is open. */
+    /* It may have been approved since, and taking back an approval needs more than the right to end an open request. */
     if (before !== undefined && isRecorded(before) === isRecorded(ended)) continue;
     if (!isRecorded(ended) && isAnybodys && isForEverybody(ended.request)) continue;
     throw new AskAgain(makeUnaskedEndingError(ended.request));
   }
 }
 
-/** Whether a request names nobody, and no sub-agent decides who may answer it: anybody may reject it, unless the agent has a `mayAnswer`. */
+/**
+ * Checks whether a request has no approvers, and no sub-agent decides who may answer it: anybody may reject it, unless the agent has a
+ * `mayAnswer`.
+ */
 export function isForEverybody(request: UserInputRequest): boolean {
   if (request.path !== undefined) return false;
   if (request.type === 'question-request') return true;
   return request.approvers === undefined && request.notRequester === undefined;
 }
 
-/** Whether a request that is to be ended is decided: its approval is recorded, and would be taken back. */
+/** Checks whether a request that is to be ended is decided: its approval is recorded, and would be taken back. */
 export function isRecorded(ended: OpenRequest | EndedRequest): ended is EndedRequest {
   return 'response' in ended && ended.response !== undefined;
 }

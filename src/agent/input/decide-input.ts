@@ -51,7 +51,7 @@ import type { AdmittedAnswer, AdmittedInput } from './admitted-input.ts';
 import { AskAgain } from './ask-again.ts';
 import { refuseUnasked } from './asked-endings.ts';
 import type { MayAnswer, ParsedInput } from './parse-input.ts';
-import { noteRefusal, refuseTogether } from './refused-answers.ts';
+import { noteRefusal, refuseTogether } from './collect-refusals.ts';
 import { countWeighed } from './weigh-answer.ts';
 import {
   makeAlreadyAnsweredError,
@@ -59,9 +59,9 @@ import {
   makeRequestClosedError,
   makeTwoAnswersError,
   makeUnknownRequestError,
-} from './answer-refusals.ts';
+} from './answer-errors.ts';
 
-/** How a thread accepts input. */
+/** The rules by which a thread accepts input. */
 interface DecideOptions {
   tools: ToolDefinitions;
   now: number;
@@ -143,7 +143,7 @@ export function decideInput(
   );
 }
 
-/** Adds the events that end what is overdue, and remind of what is due, except the requests that the input answers. */
+/** Adds the events that end overdue requests and calls, and the reminders that are due, except for the requests that the input answers. */
 function addOverdue(
   proposal: Proposal,
   answers: readonly NewAnswer[],
@@ -179,7 +179,7 @@ interface Recording {
   principalId: PrincipalId;
 }
 
-/** The events of an accepted answer: that it was given, and what it does to its call. */
+/** Makes the events of an accepted answer: the answer itself, and its effect on its call. */
 function answerEvents(
   { answer: response, open, admitted }: NewAnswer,
   { tools, head, by, at, principalId }: Recording,
@@ -233,14 +233,17 @@ function checkNewAnswers(
     const open = requests.get(requestId);
     const asked = admitted?.get(requestId);
     if (refusals.has(requestId)) continue;
-    /* The request opened after the app was asked, or is another one by now. */
+    /* The request opened after the app was asked, or has changed since. */
     const isAsked = admitted === undefined ? !isJudged(open?.request, answer) : asked !== undefined;
-    if (open !== undefined && !isAsked) throw new AskAgain(makeUnknownRequestError(requestId));
+    if (open !== undefined && !isAsked)
+      throw new AskAgain(makeUnknownRequestError(state, requestId));
     try {
       if (twin !== undefined && !(isSameDecision(twin, answer) && isSameDecision(answer, twin)))
         throw makeTwoAnswersError(requestId);
       if (open === undefined) {
-        checkRepeated(state.endedRequests.get(requestId), answer);
+        const ended = state.endedRequests.get(requestId);
+        if (ended === undefined) throw makeUnknownRequestError(state, requestId);
+        checkRepeated(ended, answer);
         continue;
       }
       if (isOverdue(state.head, open, now) || isExpired({ expiresAt: above?.until }, now))
@@ -254,9 +257,8 @@ function checkNewAnswers(
   return [...fresh.values()];
 }
 
-function checkRepeated(ended: EndedRequest | undefined, answer: UserInputResponseContent): void {
+function checkRepeated(ended: EndedRequest, answer: UserInputResponseContent): void {
   const { requestId } = answer;
-  if (ended === undefined) throw makeUnknownRequestError(requestId);
   if (ended.cause !== undefined) throw makeRequestClosedError(requestId, ended.cause);
   if (ended.response === undefined || !isSameDecision(ended.response, answer, ended.request)) {
     throw makeAlreadyAnsweredError(requestId);
@@ -265,8 +267,8 @@ function checkRepeated(ended: EndedRequest | undefined, answer: UserInputRespons
 }
 
 /**
- * Whether somebody has to be asked before an input is accepted: about an answer that not everybody may give, or that a sub-agent checks; or
- * about the requests that a message cancels, or that the answer to a question interrupts; or about the approvals that somebody releases.
+ * Checks whether an input needs permission before it is accepted: for an answer that not everybody may give, or that a sub-agent checks;
+ * for the requests that a message cancels, or that the answer to a question interrupts; or for the approvals that a person releases.
  */
 export function needsPermission(
   { openRequests }: ThreadHead,
@@ -284,7 +286,7 @@ export function needsPermission(
   });
 }
 
-/** Whether more decides on an answer than its form: a sub-agent, or what `isWeighed` names. */
+/** Checks whether more decides on an answer than its form: a sub-agent, or what `isWeighed` names. */
 export function isJudged(
   request: UserInputRequest | undefined,
   answer: UserInputResponseContent,
@@ -292,7 +294,7 @@ export function isJudged(
   return request?.path !== undefined || isWeighed(request, answer);
 }
 
-/** Whether more than yes or no, from anybody, decides: who answers, what others say, or what the answer says besides. */
+/** Checks whether an answer needs more than its yes or no to decide: its sender, the votes of others, or its further content. */
 export function isWeighed(
   request: UserInputRequest | undefined,
   answer: UserInputResponseContent,
@@ -319,7 +321,7 @@ function checkAnswer({ request }: OpenRequest, answer: UserInputResponseContent)
   refuseMismatch({ request }, answer);
 }
 
-/** An answer may repeat what was shown, and must then match the stored request, which alone decides. */
+/** Refuses an answer that repeats what was shown, if that doesn't match the stored request: only the stored one decides. */
 function refuseMismatch({ request }: OpenRequest, answer: ApprovalResponseContent): void {
   const { requestId } = request;
   let repeats: 'digest' | 'call' = 'digest';

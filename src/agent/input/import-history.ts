@@ -11,11 +11,11 @@ import { readErrorText } from '../../content/app-errors.ts';
 import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
 import type { PrincipalId } from '../../policy/same-person.ts';
-import { whyNotStrictJson } from '../../json/strict-json.ts';
+import { readForm } from '../../json/json-form.ts';
 import { importedMessageSchemas, convertFromUIMessage } from '../model/message-schemas.ts';
 import { omitItemId } from '../model/record-step.ts';
 import { findFileFault, hasContent, parseActor, type AnswerOptions } from './parse-input.ts';
-import { listImportedMessages, withMessageId } from '../../thread/app-messages.ts';
+import { isForHoldPoint, listImportedMessages, withMessageId } from '../../thread/app-messages.ts';
 import { copyAsLogged, toJson } from '../../json/tagged-json.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 
@@ -24,8 +24,8 @@ export interface ImportedHistory extends AnswerOptions {
   /** The AI SDK's model messages or its UI messages, oldest first. */
   messages: readonly ModelMessage[] | readonly UIMessage[];
   /**
-   * What happens to a tool call without a result. `refuse`, the default: the import is refused with its position. `close`: the call gets
-   * a result that says that it was open, and the model may propose it again. Open calls that the provider runs are always refused.
+   * The treatment of a tool call without a result. `refuse`, the default: the import is refused with its position. `close`: the call gets a
+   * result that says that it was open, and the model may propose it again. Open calls that the provider runs are always refused.
    */
   openCalls?: 'refuse' | 'close';
 }
@@ -41,7 +41,7 @@ interface HistorySettings {
   principalId: PrincipalId;
 }
 
-/** Checks a history before anything is written. Throws `invalid-input` with the position of what can't be kept. */
+/** Checks a history before anything is written. Throws `invalid-input` with the position of a message that can't be kept. */
 export async function parseHistory(
   { messages, openCalls = 'refuse', principal, channel }: ImportedHistory,
   { allowSystemInMessages, principalId }: HistorySettings,
@@ -70,7 +70,7 @@ function copyMessage(message: ModelMessage, index: number): ModelMessage {
   }
 }
 
-/** Begins a new thread with a history. Throws `thread-diverged` for a thread that began otherwise. */
+/** Begins a new thread with a history. Throws `thread-diverged` for a thread that began differently. */
 export async function importHistory(
   log: ThreadLog,
   { messages, by }: ParsedHistory,
@@ -161,7 +161,7 @@ function isObject(value: unknown): value is object {
 interface AtPosition {
   position: string;
   message: unknown;
-  /** Where a part of it is, if it was made of a UI message, whose parts have other indices. */
+  /** Finds the place of a part, if the message was made from a UI message, whose parts have other indices. */
   placeOf?: (part: MessagePart) => string;
 }
 
@@ -183,14 +183,17 @@ const closedText =
   'The call was open when the conversation was imported; it is not known whether it ran.';
 const deniedText = 'The call was not approved when the conversation was imported, and did not run.';
 
-/** Checks the messages of a history in order: each call must have one result, so that no provider rejects the history and no call in it is open. */
+/**
+ * Checks the messages of a history in order: each call must have one result, so that no provider rejects the history and no call in it is
+ * open.
+ */
 class HistoryCheck {
   readonly #options: { closes: boolean; allowSystemInMessages: boolean | undefined };
   readonly #messages: ModelMessage[] = [];
-  /** By the id in the history; a repeated id is replaced in the thread. */
+  /** The open calls, by the id in the history; a repeated id is replaced in the thread. */
   readonly #open = new Map<string, OpenCall>();
   readonly #callIds = new Set<string>();
-  /** By approval id. An entry is removed by its answer. */
+  /** The calls with open requests, by approval id. An entry is removed by its answer. */
   readonly #requests = new Map<string, OpenCall>();
   readonly #approvalIds = new Set<string>();
 
@@ -198,10 +201,13 @@ class HistoryCheck {
     this.#options = options;
   }
 
-  /** Takes the next message. Throws `invalid-input` with the position of what can't be kept. */
+  /** Takes the next message. Throws `invalid-input` with the position of a message that can't be kept. */
   add(item: AtPosition): void {
     const { position } = item;
     const message = this.#parsed(item);
+    if (isForHoldPoint(message)) {
+      throw makeImportError(position, 'a message of answerMessage or resumeMessage is no history');
+    }
     if (!hasContent(message)) throw makeImportError(position, 'the message is empty');
     if (message.role !== 'tool') this.#endCalls(message.role !== 'assistant');
     const placeOf = (part: MessagePart, index: number): string =>
@@ -214,7 +220,7 @@ class HistoryCheck {
     this.#messages.push(this.#added(message, placeOf));
   }
 
-  /** All messages. Throws `invalid-input` if a call is open. */
+  /** Returns all messages. Throws `invalid-input` if a call is open. */
   end(): ModelMessage[] {
     this.#endCalls(true);
     return this.#messages;
@@ -280,18 +286,21 @@ class HistoryCheck {
   #addCall(part: ToolCallPart, position: string): ToolCallPart {
     const { toolCallId, toolName, input } = part;
     const isProviders = part.providerExecuted === true;
-    const fault = whyNotStrictJson(input);
-    if (fault !== undefined)
-      throw makeImportError(position, `the input of call ${toolCallId} is not JSON: ${fault}`);
+    /* The AI SDK's own messages contain the values that schemas made from the inputs, such as dates. */
+    const form = readForm(input);
+    if ('fault' in form)
+      throw makeImportError(position, `the input of call ${toolCallId} is not JSON: ${form.fault}`);
+    const { json } = form;
     const isRepeated = this.#callIds.has(toolCallId);
     if (isRepeated && (isProviders || this.#open.has(toolCallId)))
       throw makeImportError(position, `the call id ${toolCallId} is repeated`);
     const newId = isRepeated ? this.#unusedId(toolCallId) : toolCallId;
     this.#callIds.add(newId);
     this.#open.set(toolCallId, { position, toolCallId: newId, toolName, isProviders });
+    const recorded = { ...part, input: json };
     return isRepeated
-      ? { ...part, toolCallId: newId, providerOptions: omitItemId(part.providerOptions) }
-      : part;
+      ? { ...recorded, toolCallId: newId, providerOptions: omitItemId(part.providerOptions) }
+      : recorded;
   }
 
   /* Providers reject repeated ids. The new one derives from the old one, so that the same history is the same thread. */
@@ -353,7 +362,7 @@ function closeCall({ toolCallId, toolName, approval }: OpenCall): ToolResultPart
   return { type: 'tool-result', toolCallId, toolName, output };
 }
 
-/* Which part does not match: the schema of the content is a union of text and parts. */
+/* Finds the part that does not match: the schema of the content is a union of text and parts. */
 function locatePart({ issues }: z.ZodError): string {
   const paths = issues.flatMap((issue) =>
     issue.code === 'invalid_union'

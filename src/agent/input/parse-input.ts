@@ -12,11 +12,12 @@ import type { Right } from '../../content/vote.ts';
 import type { MayEnd } from '../calls/delegation.ts';
 import { HoldpointError } from '../../errors.ts';
 import { type PrincipalId, readIdField, whyNobody } from '../../policy/same-person.ts';
+import { readStrictJson } from '../../json/json-form.ts';
 import { whyNotStrictJson } from '../../json/strict-json.ts';
-import { readMessageId, withMessageId } from '../../thread/app-messages.ts';
+import { isForHoldPoint, readMessageId, withMessageId } from '../../thread/app-messages.ts';
 import { copyAsLogged } from '../../json/tagged-json.ts';
 import { inputMessageSchemas } from '../model/message-schemas.ts';
-import { noteRefusal, type Refusals } from './refused-answers.ts';
+import { noteRefusal, type Refusals } from './collect-refusals.ts';
 
 /** The input of a run: text, messages, answers, or several of these. `[]` resumes the thread. */
 export type RunInput = InputItem | readonly InputItem[];
@@ -24,7 +25,7 @@ export type RunInput = InputItem | readonly InputItem[];
 /** One item of a run's input. */
 export type InputItem = string | ModelMessage | AnswerMessage | UserInputResponseContent;
 
-/** A user message that contains answers: the same as the answers alone. */
+/** A user message that contains answers: the same as only the answers. */
 interface AnswerMessage {
   /** It is a message of a user. */
   role: 'user';
@@ -32,12 +33,12 @@ interface AnswerMessage {
   content: readonly UserInputResponseContent[];
 }
 
-/** Who sends a message or an answer, and through which channel. */
+/** The person who sends a message or an answer, and the channel. */
 export interface AnswerOptions {
   /**
-   * The sender, as authenticated by the app: a text, or an object that the agent's `principalId` names, or that has an `id`, `subject`, `sub` or
-   * `email`; any other object is refused with `invalid-input`. It is recorded with each message and answer. Requests that a message leads to show
-   * it to the people who are asked (`requestedBy`, `requesters`), so leave out what they may not see.
+   * The sender, as authenticated by the app: a text, or an object that the agent's `principalId` names, or that has an `id`, `subject`,
+   * `sub` or `email`; any other object is refused with `invalid-input`. It is recorded with each message and answer. Requests that a
+   * message leads to show it to the people who are asked (`requestedBy`, `requesters`), so leave out what they may not see.
    */
   principal?: unknown;
   /** The channel, in the app's words (`'slack'`, `'web'`), 1 to 100 characters. It is recorded too. */
@@ -45,7 +46,7 @@ export interface AnswerOptions {
 }
 
 /**
- * Decides whether somebody may answer a request; only `true` allows it. Everybody with access to a thread can send messages to it; this
+ * Decides whether a person may answer a request; only `true` allows it. Everybody with access to a thread can send messages to it; this
  * decides whose answers count.
  *
  * @example
@@ -57,35 +58,35 @@ export type MayAnswer = (asked: AskedAnswer) => boolean | PromiseLike<boolean>;
 export interface ParsedInput {
   messages: ModelMessage[];
   answers: UserInputResponseContent[];
-  /** The requests that all answers name, in their order, and why some of these can't be read; absent where all can. */
+  /** The requests that all answers name, in their order, and the reasons why some answers can't be read; absent where all can. */
   unreadable?: { refusals: Refusals; requestIds: readonly string[] };
-  /** Who sends it. */
+  /** The sender. */
   by: AnswerOptions;
   /** Everybody for whom the messages are sent, if not only for the sender. */
   requesters?: readonly unknown[];
-  /** The id of the message to whose reply the caller is entitled: what the caller named, or else what the last of `messages` has. */
+  /** The id of the message to whose reply the caller is entitled: the one that the caller named, or else that of the last of `messages`. */
   messageId?: string | undefined;
-  /** Set if the agent above sends it: a recorded message stays, whatever is sent under its id. */
+  /** Set if the agent above sends it: a recorded message stays, even if another is sent under its id. */
   isFromParent?: true;
-  /** Whether the sender resumes a turn that a person stopped before its reply. */
+  /** True if the sender resumes a turn that a person stopped before its reply. */
   resumeStopped?: boolean | undefined;
   /** The revision at which the thread recorded the message that is edited. */
   replaces?: number | undefined;
-  /** What the agents of the threads above say of the answers; absent where there is none above. */
+  /** The verdict of the agents of the threads above on the answers; absent in an outermost thread. */
   above?: Above;
 }
 
-/** What the agents of the threads above say of an answer to a sub-agent's request. */
+/** The verdict of the agents of the threads above on an answer to a sub-agent's request. */
 export interface Above {
   /** The right in which it is given. */
   right?: Right | undefined;
   /** The people whose earlier approvals no longer count. */
   revoked?: ReadonlySet<string> | undefined;
-  /** When the request closes there. */
+  /** The time when the request closes there. */
   until?: number | undefined;
-  /** Whether the person must not have answered before; see `RespondOptions`. */
+  /** True if the person must not have answered before; see `RespondOptions`. */
   onlyIfUnspent?: boolean | undefined;
-  /** Whether the answer is a rejection that is not given: it is only asked whether the person may end the request. */
+  /** True if the answer is a rejection that is not given, but only checks whether the person may end the request. */
   isEnding?: boolean | undefined;
   /** Asks them whether the person may end other requests with the answer. */
   mayEnd?: MayEnd | undefined;
@@ -94,15 +95,16 @@ export interface Above {
 /** Options of `agent.respond`. */
 export interface RespondOptions extends AnswerOptions {
   /**
-   * Refuses an answer of somebody who has already approved the request or answered it otherwise, with `already-answered`: for what is to be used
-   * once, such as a link in a mail. The log decides, also between two processes. Without it, people may change their approval while others are awaited.
+   * True to refuse an answer of a person who has already approved the request or given another answer, with `already-answered`: for single
+   * use, such as a link in a mail. The log decides, also between two processes. Without it, people may change their approval while others
+   * are awaited.
    */
   onlyIfUnspent?: boolean;
 }
 
 /**
- * Parses the input of a run. Throws `invalid-input`, or `invalid-answer` for an answer that names no request. An answer that can't be read is
- * refused with the others: see `decideInput`.
+ * Parses the input of a run. Throws `invalid-input`, or `invalid-answer` for an answer that names no request. An answer that can't be read
+ * is refused with the others: see `decideInput`.
  */
 export function parseInput(
   input: unknown,
@@ -235,13 +237,19 @@ function readRequestId(item: unknown): string | undefined {
   return z.object({ requestId: z.string() }).safeParse(item).data?.requestId;
 }
 
-/** Whether a message is more than blank text, which providers reject. */
+/** Checks whether a message is more than blank text, which providers reject. */
 export function hasContent({ content }: Pick<ModelMessage, 'content'>): boolean {
   if (typeof content === 'string') return content.trim() !== '';
   return content.some((part) => !('text' in part) || part.text.trim() !== '');
 }
 
 function refuseEmpty(message: ModelMessage): void {
+  if (message.providerOptions && isForHoldPoint(message)) {
+    throw new HoldpointError(
+      'invalid-input',
+      'A message of answerMessage or resumeMessage is for holdPoint. Pass the answers to a run, or [] to resume.',
+    );
+  }
   if (hasContent(message)) return;
   throw new HoldpointError(
     'invalid-input',
@@ -259,7 +267,7 @@ function refuseFiles({ content }: ModelMessage): void {
 
 type MessagePart = Exclude<ModelMessage['content'], string>[number];
 
-/** Why a part is a file that no provider accepts: it would fail every later run. `undefined` for any other part. */
+/** Finds the reason why no provider accepts a part's file, which would fail every later run. `undefined` for any other part. */
 export function findFileFault(part: MessagePart): string | undefined {
   if (part.type !== 'file' && part.type !== 'image') return undefined;
   const data = part.type === 'image' ? part.image : part.data;
@@ -269,24 +277,24 @@ export function findFileFault(part: MessagePart): string | undefined {
   return `The file${name} can't be sent to a model: ${fault}.`;
 }
 
-/** Who answers, copied for the log. Throws `invalid-input` for a principal that is not JSON, or an invalid channel. */
+/** Copies the person who answers, for the log. Throws `invalid-input` for a principal that is not JSON, or an invalid channel. */
 export function parseAnswerer({ principal, channel }: AnswerOptions): AnswerOptions {
-  const fault = principal === undefined ? undefined : whyNotStrictJson(principal);
-  if (fault !== undefined) {
-    throw new HoldpointError('invalid-input', `principal must be JSON: ${fault}.`);
+  const form = principal === undefined ? undefined : readStrictJson(principal);
+  if (form !== undefined && 'fault' in form) {
+    throw new HoldpointError('invalid-input', `principal must be JSON: ${form.fault}.`);
   }
   if (channel !== undefined && !channelSchema.safeParse(channel).success) {
     throw new HoldpointError('invalid-input', 'channel must be a string of 1 to 100 characters.');
   }
   return {
-    ...(principal === undefined ? {} : { principal: copyPlain(principal) }),
+    ...(form === undefined ? {} : { principal: copyPlain(form.json) }),
     ...(channel === undefined ? {} : { channel }),
   };
 }
 
 /**
- * Who does something that is recorded under their name. Throws as `parseAnswerer` does, and `invalid-input` for an object that nothing names:
- * others would read all of it, with its tokens, as the person's name.
+ * Copies the person whose act is recorded under their name. Throws as `parseAnswerer` does, and `invalid-input` for an object without a
+ * name: others would read all of it, with its tokens, as the person's name.
  */
 export function parseActor(given: AnswerOptions, principalId: PrincipalId): AnswerOptions {
   const by = parseAnswerer(given);
@@ -294,7 +302,7 @@ export function parseActor(given: AnswerOptions, principalId: PrincipalId): Answ
   return by;
 }
 
-/** Throws `invalid-input` for a principal that is an object which nothing names. */
+/** Throws `invalid-input` for a principal that is an object without a name. */
 export function refuseNameless({ principal }: AnswerOptions, principalId: PrincipalId): void {
   const isObject = typeof principal === 'object' && principal !== null;
   const hasName = !isObject || readIdField(principal) !== undefined;

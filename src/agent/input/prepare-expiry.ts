@@ -4,11 +4,11 @@ import { type FollowUps, makeFollowUps } from '../calls/expire-requests.ts';
 import type { RequestMaking } from '../calls/make-request.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { showBelow } from './answers-below.ts';
-import type { AnswerContext } from './call-may-answer.ts';
+import type { AnswerContext } from './right-to-answer.ts';
 
 /**
- * Prepares what happens to requests that have expired: the requests that follow them. A sub-agent may have recorded an answer in time that
- * this thread doesn't show yet; it shows that first. `withoutTool` is that of `makeFollowUps`.
+ * Prepares the requests that follow expired ones. A sub-agent may have recorded an answer in time that this thread doesn't show yet; it
+ * shows that first. For `withoutTool`, see `makeFollowUps`.
  */
 export async function prepareExpiry(
   context: AnswerContext & Omit<RequestMaking, 'threadId' | 'requestedBy'>,

@@ -26,17 +26,17 @@ import {
   type Undoing,
   type UnstartedApproval,
 } from '../calls/delegation.ts';
-import type { AnswerContext } from './call-may-answer.ts';
-import { makeNobodyRefusal, makeReleaseRefusal } from './answer-refusals.ts';
+import type { AnswerContext } from './right-to-answer.ts';
+import { makeNobodyRefusal, makeReleaseRefusal } from './answer-errors.ts';
 import type { AdmittedInput, Released } from './admitted-input.ts';
 import type { AnswerOptions, ParsedInput } from './parse-input.ts';
 
-/* Whoever undoes a recorded approval, or lets a stopped one go on, must be allowed to reject it. */
+/* A person who undoes a recorded approval, or releases a stopped one, must be allowed to reject it. */
 
-/** Throws `not-allowed` unless somebody may reject a request. */
+/** Throws `not-allowed` unless the person may reject a request. */
 type RefuseRejection = (request: EndedRequest) => Promise<void>;
 
-/** Throws `not-allowed` for nobody in particular: a recorded approval is undone by a person. */
+/** Throws `not-allowed` for an anonymous caller: only a known person can undo a recorded approval. */
 export function requirePerson(
   { principalId }: Pick<AnswerContext, 'principalId'>,
   { request: { requestId } }: EndedRequest,
@@ -46,7 +46,7 @@ export function requirePerson(
   if (fault !== undefined) throw makeNobodyRefusal(requestId, fault);
 }
 
-/** A recorded approval of a sub-agent, or of one below it, which has let nothing start yet. */
+/** A recorded approval of a sub-agent, or of one below it, that is not used yet. */
 export interface ApprovalBelow {
   /** Its request, as the thread shows it. */
   ended: EndedRequest;
@@ -55,7 +55,7 @@ export interface ApprovalBelow {
   asking: MirroredCall;
 }
 
-/** The recorded approvals of a thread's sub-agents that have let nothing start yet. */
+/** Lists the recorded approvals of a thread's sub-agents that are not used yet. */
 export async function listApprovalsBelow(
   context: Pick<AnswerContext, 'tools'>,
   state: Readonly<ThreadState>,
@@ -72,7 +72,7 @@ export async function listApprovalsBelow(
   return found.flat();
 }
 
-/** The recorded approvals of a thread, and of those below it, that have let nothing start yet, or that a stop holds. */
+/** Lists the recorded approvals of a thread, and of those below it, that are not used yet, or that a stop holds. */
 export async function listUnstarted(
   context: Pick<AnswerContext, 'tools'>,
   state: Readonly<ThreadState>,
@@ -105,8 +105,8 @@ export function listDelegatedCalls(
 }
 
 /**
- * The requests whose approvals the sender of an input releases, of those that a stop holds. Throws `not-allowed` if they may release none,
- * and the input does nothing else.
+ * Finds the requests whose held approvals the sender of an input releases. Throws `not-allowed` if they may release none, and the input
+ * does nothing else.
  */
 export async function admitReleases(
   context: Pick<AnswerContext, 'tools'>,
@@ -131,7 +131,7 @@ function findReleased(requestIds: Iterable<string>, below: readonly ApprovalBelo
   return new Map([...requestIds].map((requestId) => [requestId, askedBy.get(requestId)]));
 }
 
-/** Has sub-agents release the approvals that are theirs, before the thread above says so. */
+/** Has sub-agents release their own approvals, before the thread above records it. */
 export async function releaseBelow(
   released: Released | undefined,
   by: AnswerOptions,
@@ -140,7 +140,7 @@ export async function releaseBelow(
     await asking?.delegation.release(asking.call, [requestId], by);
 }
 
-/** Releases approvals of a sub-agent's thread, and of those below it. Whoever does it was allowed to. */
+/** Releases approvals of a sub-agent's thread, and of those below it. The right to do so was checked. */
 export async function releaseApprovals(
   context: Pick<AnswerContext, 'tools' | 'now' | 'principalId'>,
   log: ThreadLog,
@@ -154,7 +154,7 @@ export async function releaseApprovals(
   });
 }
 
-/** Takes back approvals of a sub-agent's thread, and of those below it, that have let nothing start yet. Whoever does it was allowed to. */
+/** Takes back approvals of a sub-agent's thread, and of those below it, that are not used yet. The right to do so was checked. */
 export async function takeBackApprovals(
   context: Pick<AnswerContext, 'tools' | 'now' | 'principalId'>,
   log: ThreadLog,
@@ -176,7 +176,7 @@ export async function takeBackApprovals(
   });
 }
 
-/** Has sub-agents take back approvals that are theirs. */
+/** Has sub-agents take back their own approvals. */
 export async function takeBackBelow(
   approvals: readonly ApprovalBelow[],
   undoing: Undoing,
@@ -226,7 +226,7 @@ export function makeReleaseEvents(
   return requestIds.length === 0 ? [] : [{ type: 'approvals-released', at, requestIds, ...by }];
 }
 
-/* Meanwhile the sub-agent may have gone on, and its call have ended. */
+/* The sub-agent may have continued meanwhile, and its call may have ended. */
 function isOpenAt(head: ThreadHead, place: CallPlace): boolean {
   const call = callAt(head, place);
   return call !== undefined && call.outcome === undefined;

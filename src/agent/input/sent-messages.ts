@@ -19,7 +19,7 @@ type SentMessages = Pick<
 /**
  * The messages of an input that the thread does not have: those without an id, or with an unknown one. If the thread has the message that
  * the input's `messageId` names, the input repeats it, and its messages without an id repeat those around it. Throws `invalid-input` for a
- * repetition with another content, or by somebody else.
+ * repetition with other content, or by another person.
  */
 export function listNewMessages(
   { messages, head, events }: Readonly<Pick<ThreadState, 'messages' | 'head' | 'events'>>,
@@ -87,7 +87,7 @@ type Edit = Pick<ParsedInput, 'replaces' | 'by'>;
 
 /**
  * The messages that an edit takes back, oldest first: the one recorded at its `replaces`, and those after it. None if the message was
- * withdrawn before: then it is only said again.
+ * withdrawn before: then it is only sent again.
  */
 export function listReplacedMessages(
   { events }: Pick<ThreadState, 'events'>,

@@ -3,23 +3,23 @@ import { explainSamePerson, isSamePerson, type Person } from '../../policy/same-
 import type { ApprovalRequest } from '../../content/approval.ts';
 import { type Vote, type Voter, votesOfOthers } from '../../content/vote.ts';
 import type { ThreadEventOf } from '../../thread/thread-event.ts';
-import { listPeopleBehind } from './answer-voter.ts';
-import type { AnswerContext } from './call-may-answer.ts';
-import { makeVoterRefusal } from './answer-refusals.ts';
+import { listPeopleBehind } from './find-voter.ts';
+import type { AnswerContext } from './right-to-answer.ts';
+import { makeVoterRefusal } from './answer-errors.ts';
 
 /** The votes of a request, as they count beside an answer. */
 export interface VoteCount {
-  /** Those of other people, one for each. */
+  /** The votes of other people, one for each. */
   others: Vote[];
-  /** That of the person who answers, and who gave it, by today's name. */
+  /** The vote of the person who answers, with their name of today. */
   own: { vote: Vote; name: string | undefined } | undefined;
-  /** Those that no longer count beside the answer, and that the log would still count. */
+  /** The votes that no longer count beside the answer, and that the log would still count. */
   doubles: Vote[];
 }
 
 /**
- * Counts votes by today's `principalId`: nobody counts twice, neither for themselves and for somebody else, nor under two names that are
- * loosely the same. Throws `not-allowed` for an approval by somebody who has already approved under another such name.
+ * Counts votes by today's `principalId`: nobody counts twice, neither for themselves and for another person, nor under two names that are
+ * loosely the same. Throws `not-allowed` for an approval by a person who has already approved under another such name.
  */
 export function countVotes(
   context: Pick<AnswerContext, 'principalId'>,
@@ -81,7 +81,7 @@ export function withdrawVotes(
   return { request: rest.request, withdrawn: [event, ...rest.withdrawn] };
 }
 
-/** The event that takes back a person's approval. An edit that was theirs, or that nobody else approves, ends with it. */
+/** Makes the event that takes back a person's approval. Their own edit, and one that nobody else approves, ends with it. */
 export function makeWithdrawn(
   { requestId, votes = [], edit }: ApprovalRequest,
   person: string,

@@ -10,10 +10,10 @@ import {
   findRight,
   findRevokedVoters,
   makeAskedAnswer,
-} from './call-may-answer.ts';
+} from './right-to-answer.ts';
 import { type Edited, checkEdit } from './answer-edit.ts';
 import { draftGrant, type GrantDraft, makeGrantEvents } from './answer-grant.ts';
-import { findVoter } from './answer-voter.ts';
+import { findVoter } from './find-voter.ts';
 import { countVotes, type VoteCount, withdrawVotes } from './votes.ts';
 import { AskAgain } from './ask-again.ts';
 import type { AnswerOptions } from './parse-input.ts';
@@ -24,21 +24,21 @@ import {
   makeMayAnswerRefusal,
   makeSilentApprovalError,
   makeUnclearApprovalError,
-} from './answer-refusals.ts';
+} from './answer-errors.ts';
 
 /**
- * An approval or rejection that says more than yes or no, or whose request demands more than one yes, after the app was asked about it:
- * what it takes to decide how it counts.
+ * An approval or rejection that says more than yes or no, or whose request demands more than one yes, after the app has allowed it:
+ * everything that decides how it counts.
  */
 export interface WeighedAnswer {
   response: ApprovalResponseContent;
   by: AnswerOptions;
   voter: Voter;
-  /** The people whose votes no longer stood. */
+  /** The people whose votes no longer counted. */
   revoked: ReadonlySet<string>;
   /** The digest of the request without their votes. */
   digest: string;
-  /** What the answer makes of the input. */
+  /** The input as the answer edits it. */
   edited: Edited;
   grant?: GrantDraft | undefined;
   onlyIfUnspent?: boolean | undefined;
@@ -71,8 +71,8 @@ export async function weighAnswer(
 }
 
 /**
- * The events of a weighed answer to a request as it is now: the first says that the request is decided, or voted on; none if nothing changes.
- * Throws `AskAgain` if the request was edited since the app was asked.
+ * The events of a weighed answer to a request as it is now: the first says that the request is decided, or voted on; none if nothing
+ * changes. Throws `AskAgain` if the request was edited since the app was asked.
  */
 export function countWeighed(
   context: Pick<AnswerContext, 'principalId'>,
@@ -96,7 +96,7 @@ export function countWeighed(
   const ended = doubles.filter(({ person }) => !isRepeated || person !== own?.vote.person);
   const counted = withdrawVotes(now, new Set(ended.map(({ person }) => person)), at);
   const before = [...withdrawn, ...counted.withdrawn];
-  /* What was approved is an edit that ends with one of these votes. */
+  /* The approved edit ends with one of these votes. */
   const isEnded = edit === undefined && response.approved && counted.request.digest !== now.digest;
   if (isRepeated || isEnded) return before;
   if (isVote) return [...before, makeVoteEvent(answer)];
@@ -107,16 +107,16 @@ export function countWeighed(
   return [...before, { type: 'request-answered', ...answer }, ...grants];
 }
 
-/** How an answer counts. */
+/** The weight of an answer. */
 interface AnswerCount extends VoteCount {
-  /** Whether it is an approval that waits for those of other people. */
+  /** True if it is an approval that waits for those of other people. */
   isVote: boolean;
-  /** Whether the person has given the same approval before. */
+  /** True if the person has given the same approval before. */
   isRepeated: boolean;
 }
 
 /**
- * How an answer counts beside the votes of its request as it is now; an edit ends them. Throws `not-allowed` for an approval by somebody who
+ * Counts an answer beside the votes of its request as it is now; an edit ends them. Throws `not-allowed` for an approval by a person who
  * has already approved under another name.
  */
 export function countAnswer(
@@ -149,7 +149,7 @@ function makeVoteEvent(answer: Omit<ThreadEventOf<'request-answered'>, 'type'>):
   return { type: 'request-voted', ...rest, response, person };
 }
 
-/** A request that demands reasons gets one with each yes. */
+/** Refuses an approval without a reason, if the request demands reasons. */
 function refuseSilentApproval(
   { requestId, requireReason }: ApprovalRequest,
   { approved, reason = '' }: ApprovalResponseContent,
@@ -158,7 +158,7 @@ function refuseSilentApproval(
   throw makeSilentApprovalError(requestId);
 }
 
-/** Who edits: somebody who may answer the request as it stands, and as it would be. */
+/** Finds who edits: a person who may answer the request as it stands, and as it would be. */
 async function findEditor(
   context: AnswerContext,
   {
@@ -185,7 +185,7 @@ async function findEditor(
 
 /**
  * The edit to record, for the request as it is now: none if the answer approves what is shown. Throws `answer-mismatch` for an approval
- * that doesn't say which input it is for, once somebody has edited the request.
+ * that doesn't say which input it is for, once the request was edited.
  */
 function chooseEdit(
   now: ApprovalRequest,
@@ -198,7 +198,7 @@ function chooseEdit(
   throw makeUnclearApprovalError(now.requestId);
 }
 
-/** Whether an answer approves what is shown of an edit that no longer holds. */
+/** Checks whether an answer approves what is shown of an edit that no longer holds. */
 function isOfEndedEdit(
   shown: ApprovalRequest,
   now: ApprovalRequest,

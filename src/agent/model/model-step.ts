@@ -13,7 +13,7 @@ import type { UserInputRequest } from '../../content/user-input.ts';
 import { endsHere, listAssistantParts, type ProviderRequest } from '../../thread/proposed-calls.ts';
 import type { StepMetadata, PreparedRecord } from '../../thread/events.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { type ModelAnswer, readModelName, traceModel, tracesModel } from '../../thread/tracing.ts';
+import { isTraced, type ModelAnswer, traceModel } from '../../thread/tracing.ts';
 import {
   type PreparedStep,
   type PrepareStep,
@@ -21,11 +21,13 @@ import {
   prepare,
   recordSettings,
 } from './prepare-step.ts';
+import { GivenInputs } from './given-input.ts';
 import { mapAnswerableRequests, carriesApproval } from './provider-requests.ts';
 import { makeSendable } from './sendable-messages.ts';
 import { mendText } from '../../json/well-formed.ts';
 import {
   type DeltaReceiver,
+  readModelName,
   unwrapProviderError,
   wrapStreaming,
   resolveModel,
@@ -45,7 +47,7 @@ const settingNames = [
 /** The settings of `generateText` that an agent passes on unchanged. */
 export type ModelSettings = Pick<Parameters<typeof generateText>[0], (typeof settingNames)[number]>;
 
-/** Only these settings: the AI SDK must never see what decides, `toolApproval` above all. */
+/** Picks only these settings: the AI SDK must never see those that decide, `toolApproval` above all. See ADR 3. */
 export function pickModelSettings(options: ModelSettings): ModelSettings {
   const given = settingNames.filter((name) => options[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, options[name]]));
@@ -58,11 +60,14 @@ export interface StepSettings {
 }
 
 /** A call as the model proposed it, parsed and repaired by the AI SDK. */
-export interface ProposedCall {
+export interface ModelCall {
   toolCallId: string;
   toolName: string;
-  input: unknown;
-  /** Why the AI SDK rejected it: no such tool, or invalid input. */
+  /** The value that the tool's schema made. */
+  made: unknown;
+  /** The input that the schema was given. */
+  given: unknown;
+  /** The reason why the AI SDK rejected it: no such tool, or invalid input. */
   error?: string | undefined;
   /** The id of the provider's request to run the call itself; absent for a call that runs here. */
   providerApprovalId?: string | undefined;
@@ -73,23 +78,25 @@ export interface ModelStep {
   /** The assistant message for the history; absent if the response was empty. */
   message?: AssistantModelMessage;
   /** The calls that run here, and those that the provider asks about, in the model's order. */
-  calls: ProposedCall[];
+  calls: ModelCall[];
   finishReason: string;
+  /** The provider's own finish reason, if it has one. */
+  rawFinishReason?: string | undefined;
   usage: LanguageModelUsage;
   /** Provider metadata. */
   metadata: StepMetadata;
-  /** What a custom agent's step brings besides. */
+  /** The additions of a custom agent's step. */
   custom?: CustomPart;
 }
 
-/** What only a custom agent's step has: its requests, its progress, and whether the next step follows at once. */
+/** The part that only a custom agent's step has: its requests, its progress, and whether the next step follows at once. */
 interface CustomPart {
   requests: readonly UserInputRequest[];
   progress?: unknown;
   continues?: true;
 }
 
-/** The inputs of a step, whatever makes it. */
+/** The inputs of a step, of a model or a function. */
 export interface StepRequest {
   state: Readonly<ThreadState>;
   /** The tools, as the model may see them. */
@@ -98,16 +105,16 @@ export interface StepRequest {
   signal: AbortSignal;
   /** Receives the step's deltas in a streamed run. */
   receiver: DeltaReceiver | undefined;
-  /** What this run has instead of the agent's own settings. */
+  /** This run's settings instead of the agent's own. */
   own?: StepSettings | undefined;
-  /** Receives the record of what differs from the thread's messages and the agent's own settings, before it is sent. */
+  /** Receives the record of the differences from the thread's messages and the agent's own settings, before the request is sent. */
   onPrepared: (record: PreparedRecord) => void;
 }
 
 /** Makes the steps of an agent. */
 export type StepSource = (request: StepRequest) => Promise<ModelStep>;
 
-/** What an agent's model steps have in common. */
+/** The settings that an agent's model steps have in common. */
 interface FixedSettings {
   model: LanguageModel;
   instructions: Instructions | undefined;
@@ -133,6 +140,7 @@ export function makeModelSteps(fixed: FixedSettings): StepSource {
     const changed = prepared && makeSendableStep(prepared);
     const model = prepared?.model ?? fixed.model;
     const asked = receiver === undefined ? model : wrapStreaming(model, receiver);
+    const given = new GivenInputs();
     let result: GenerateResult;
     try {
       result = await generateText({
@@ -141,9 +149,9 @@ export function makeModelSteps(fixed: FixedSettings): StepSource {
         ...(output && { output }),
         ...(carriesApproval(changed?.messages ?? messages) && { maxRetries: 0 }),
         repairToolCall: repairOwn(settings.repairToolCall),
-        model: wrapTraced(asked, { threadId: state.threadId, step: state.head.steps }),
+        model: isTraced() ? wrapTraced(asked, state) : asked,
         messages,
-        tools,
+        tools: given.noteIn(tools),
         instructions: mendText(instructions),
         ...pickIncludedContext(runtimeContext, settings),
         abortSignal: signal,
@@ -154,11 +162,12 @@ export function makeModelSteps(fixed: FixedSettings): StepSource {
     const message = result.responseMessages.find(({ role }) => role === 'assistant');
     const requests = mapAnswerableRequests(listAssistantParts(message), messages);
     return {
-      ...(message?.role === 'assistant' ? { message } : {}),
+      ...(message?.role === 'assistant' ? { message: withGiven(message, given) } : {}),
       calls: result.toolCalls
         .filter((call) => endsHere(call, requests))
-        .map((call) => toProposedCall(call, requests.get(call.toolCallId))),
+        .map((call) => toModelCall(call, given, requests.get(call.toolCallId))),
       finishReason: result.finishReason,
+      rawFinishReason: result.rawFinishReason,
       usage: result.usage,
       metadata: readStepMetadata(result),
     };
@@ -195,7 +204,7 @@ function skipOutputParsing(output: Output.Output): Output.Output {
   return { ...output, parseCompleteOutput: async () => null };
 }
 
-/* Only the included part: the AI SDK's tracing channel publishes all that it gets. */
+/* Only the included part: the AI SDK's tracing channel publishes everything that it gets. */
 function pickIncludedContext(
   runtimeContext: unknown,
   { telemetry: { includeRuntimeContext } = {} }: ModelSettings,
@@ -207,20 +216,36 @@ function pickIncludedContext(
   return { runtimeContext: Object.fromEntries(entries) };
 }
 
-function toProposedCall(
-  call: Omit<ProposedCall, 'error'> & { invalid?: boolean; error?: unknown },
+function toModelCall(
+  call: {
+    toolCallId: string;
+    toolName: string;
+    input: unknown;
+    invalid?: boolean;
+    error?: unknown;
+  },
+  inputs: GivenInputs,
   request: ProviderRequest | undefined,
-): ProposedCall {
-  const { toolCallId, toolName, input, invalid, error } = call;
+): ModelCall {
+  const { toolCallId, toolName, input: made, invalid, error } = call;
+  const given = inputs.of(made);
   return {
     toolCallId,
     toolName,
-    /* What the provider wrote, because that is what it runs: a tool of ours with the same name may parse it differently. */
-    input:
-      request !== undefined && 'inputSchemaInput' in request ? request.inputSchemaInput : input,
+    given,
+    /* The provider's own input, because that is what it runs: a tool of ours with the same name may parse it differently. */
+    made: request === undefined ? made : given,
     ...(invalid === true && { error: readErrorText(error) }),
     ...(request && { providerApprovalId: request.approvalId }),
   };
+}
+
+/* The provider runs the input that it wrote, not the one that our tool with the same name would make from it. */
+function withGiven(message: AssistantModelMessage, inputs: GivenInputs): AssistantModelMessage {
+  const content = listAssistantParts(message).map((part) =>
+    part.type === 'tool-call' ? { ...part, input: inputs.of(part.input) } : part,
+  );
+  return { ...message, content };
 }
 
 /* The provider runs what it wrote, so a person must not be shown a repaired form. */
@@ -256,18 +281,17 @@ function sum(one: number | undefined, other: number | undefined): number | undef
   return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0);
 }
 
-/** The model with its requests traced; without a subscriber, the model itself. */
+/** The model with its requests traced. */
 function wrapTraced(
   model: LanguageModel,
-  place: { threadId: string; step: number },
+  { threadId, head: { steps: step } }: Readonly<ThreadState>,
 ): LanguageModel {
-  if (!tracesModel(place.threadId)) return model;
   return wrapLanguageModel({
     model: resolveModel(model),
     middleware: {
       specificationVersion: 'v4',
       wrapGenerate: async ({ doGenerate, model: asked }) =>
-        traceModel({ ...place, ...readModelName(asked) }, doGenerate, readModelAnswer),
+        traceModel({ threadId, step, ...readModelName(asked) }, doGenerate, readModelAnswer),
     },
   });
 }

@@ -11,7 +11,7 @@ import type { PreparedRecord, SentPart } from '../../thread/events.ts';
 import { listAssistantParts } from '../../thread/proposed-calls.ts';
 import { toJson } from '../../json/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
-import { readModelName } from '../../thread/tracing.ts';
+import { readModelName } from './streaming-model.ts';
 
 /** The settings of one step that `prepareStep` may return; all others are those of the agent and the run. */
 export type PreparedStep<TOOLS extends ToolSet = ToolSet> = Omit<
@@ -20,9 +20,9 @@ export type PreparedStep<TOOLS extends ToolSet = ToolSet> = Omit<
 >;
 
 /**
- * The AI SDK's `prepareStep`: called before each request to the model. `messages` are those that the step would send: those that the
- * previous step sent, plus what was added to the thread since. Returned messages carry forward, also to later turns and other processes.
- * `threadMessages` is the whole thread. `steps` are those of the turn.
+ * The AI SDK's `prepareStep`: called before each request to the model. `messages` are those that the step would send: those of the previous
+ * step, plus those added to the thread since. Returned messages carry forward, also to later turns and other processes. `threadMessages` is
+ * the whole thread. `steps` are those of the turn.
  */
 export type PrepareStep<
   TOOLS extends ToolSet = ToolSet,
@@ -123,7 +123,7 @@ function refuseOtherSettings(prepared: object): void {
   }
 }
 
-/** The returned messages, and where each is recorded. An equal copy of a message counts as that message. */
+/** Finds the place where each returned message is recorded. An equal copy of a message counts as that message. */
 function matchChosenMessages(
   messages: readonly ModelMessage[] | undefined,
   sent: SentMessage[],

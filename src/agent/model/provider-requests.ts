@@ -9,7 +9,7 @@ import {
 
 /**
  * The provider's requests in a model's response, by tool call id. Throws for a request whose answer would be ambiguous: it must be the
- * only one about its call, which the provider runs and has not run yet, and its id must be new in the thread.
+ * only one about its call, which the provider runs and has not run yet, and its id must be new in the thread. See ADR 13.
  */
 export function mapAnswerableRequests(
   parts: readonly AssistantPart[],
@@ -52,7 +52,8 @@ function makeUnanswerableError(toolCallId: string, fault: string): HoldpointErro
 }
 
 /**
- * Whether a request with these messages is the first that lets the provider run a call. If its response is lost, the call may have run.
+ * Checks whether a request with these messages is the first that lets the provider run a call. If its response is lost, the call may have
+ * run.
  */
 export function carriesApproval(messages: readonly ModelMessage[]): boolean {
   const lastReply = messages.findLastIndex(({ role }) => role === 'assistant');

@@ -1,5 +1,6 @@
 import type { AssistantModelMessage, ToolCallPart } from 'ai';
-import { whyNotStrictJson } from '../../json/strict-json.ts';
+import { type JsonForm, type JsonTypes, readForm } from '../../json/json-form.ts';
+import { isEqualJson } from '../../policy/digest.ts';
 import {
   type AssistantPart,
   endsHere,
@@ -8,13 +9,24 @@ import {
   requestsByCall,
 } from '../../thread/proposed-calls.ts';
 import { copyAsLogged } from '../../json/tagged-json.ts';
-import type { ModelStep, ProposedCall } from './model-step.ts';
+import type { ThreadEventOf } from '../../thread/thread-event.ts';
+import type { ModelCall, ModelStep } from './model-step.ts';
+
+/** A call as it is recorded. */
+export interface ProposedCall extends Omit<ModelCall, 'made' | 'given'> {
+  /** The JSON form of the input that its schema made. */
+  input: unknown;
+  /** The types of the parts of the input that are not plain JSON. */
+  inputTypes?: JsonTypes | undefined;
+}
 
 /** A model step as recorded. Decisions, requests and executions all use it. */
 interface RecordedStep {
   message: AssistantModelMessage | undefined;
   /** The calls, with the ids and inputs of `message`; `error` says why one must not run. */
   calls: ProposedCall[];
+  /** The records of inputs that differ from what their schemas were given. */
+  inputs: NonNullable<ThreadEventOf<'step-finished'>['inputs']>;
 }
 
 interface RecordInput {
@@ -27,7 +39,7 @@ interface RecordInput {
 
 /**
  * Prepares a model step for the log. A call whose id was used before in the thread gets a new one, as providers reject histories with
- * repeated ids. An input that is not strict JSON is left out, and its call is refused.
+ * repeated ids. An input that readers may understand differently is left out, and its call is refused.
  */
 export function recordStep(
   step: ModelStep,
@@ -35,20 +47,38 @@ export function recordStep(
 ): RecordedStep {
   const refusal = whyStepIsRefused(step);
   const seen = new Set<string>();
-  const calls = step.calls.map((call): ProposedCall => {
+  const inputs: RecordedStep['inputs'] = [];
+  const calls = step.calls.map((call, index): ProposedCall => {
     const repeated = usedIds.has(call.toolCallId) || seen.has(call.toolCallId);
     seen.add(call.toolCallId);
     const toolCallId = repeated ? generateId() : call.toolCallId;
-    const fault = whyNotStrictJson(call.input);
+    const form = readForms(call);
+    const fault = 'fault' in form ? form.fault : undefined;
     const error =
-      refusal ?? call.error ?? (fault && `Not run: the input can't be shown exactly: ${fault}.`);
+      refusal ?? call.error ?? (fault && `Not run: the input can't be recorded exactly: ${fault}.`);
     const { providerApprovalId } = call;
     const isKnown = tools.has(call.toolName) || providerApprovalId !== undefined;
     const toolName = isKnown ? call.toolName : toSendableName(call.toolName);
-    const input = fault === undefined ? call.input : {};
-    return { toolCallId, toolName, input, error, providerApprovalId };
+    const proposed = { toolCallId, toolName, error, providerApprovalId };
+    if ('fault' in form) return { ...proposed, input: {} };
+    const { json: input, types: inputTypes, given } = form;
+    if (given !== undefined) inputs.push({ index, ...given, types: inputTypes });
+    return { ...proposed, input, inputTypes };
   });
-  return copyAsLogged({ message: step.message && withCalls(step.message, calls), calls });
+  return copyAsLogged({ message: step.message && withCalls(step.message, calls), calls, inputs });
+}
+
+/** Reads the form of a call's input, and the input that its schema was given, if it differs. */
+function readForms({
+  made,
+  given,
+}: ModelCall): (JsonForm & { given?: { given: unknown } }) | { fault: string } {
+  const form = readForm(made);
+  if ('fault' in form || made === given) return form;
+  const before = readForm(given);
+  if ('fault' in before) return before;
+  const isSame = form.types === undefined && isEqualJson(before.json, form.json);
+  return isSame ? form : { ...form, given: { given: before.json } };
 }
 
 /* An invented name stays in the history, which every provider must accept. */
@@ -56,15 +86,24 @@ function toSendableName(name: string): string {
   return name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unnamed';
 }
 
-/* A step that was cut off may lack a call that belongs to the others; two calls with one id can't be told apart. */
-function whyStepIsRefused({ finishReason, calls }: ModelStep): string | undefined {
+/* A step that was cut off may lack a call that belongs to the others; two calls with one id can't be distinguished. */
+function whyStepIsRefused(step: ModelStep): string | undefined {
+  const { finishReason, calls } = step;
   if (finishReason !== 'stop' && finishReason !== 'tool-calls') {
-    return `Not run: the response was cut off (${finishReason}). Make the call again if it is still needed.`;
+    return `Not run: the response was cut off (${describeFinish(step)}). Make the call again if it is still needed.`;
   }
   if (calls.length > 1 && new Set(calls.map(({ toolCallId }) => toolCallId)).size < calls.length) {
     return 'Not run: two calls of this step had the same id. Make them again, one at a time.';
   }
   return undefined;
+}
+
+/* The AI SDK reports `other` for reasons that it has no name for. */
+function describeFinish({ finishReason, rawFinishReason: raw }: ModelStep): string {
+  if (raw !== undefined && raw !== finishReason) {
+    return `${finishReason}: the provider says '${raw.slice(0, 100).toWellFormed()}'`;
+  }
+  return finishReason === 'other' ? 'other: the provider gives no reason' : finishReason;
 }
 
 /** The message with the recorded calls; `undefined` if nothing is left that a provider would accept. */
@@ -96,7 +135,10 @@ function recordPart(
   return { ...recorded, providerOptions: omitItemId(part.providerOptions) };
 }
 
-/** Provider metadata of a call that gets another id, without the old one, as OpenAI has it. All else goes back, such as a thought signature. */
+/**
+ * Copies the provider metadata of a call that gets another id, without the old id that OpenAI puts there. Everything else is sent back,
+ * such as a thought signature.
+ */
 export function omitItemId(
   options: ToolCallPart['providerOptions'] = {},
 ): ToolCallPart['providerOptions'] {

@@ -68,13 +68,23 @@ export function resolveModel(model: LanguageModel): Exclude<LanguageModel, strin
   return typeof model === 'string' ? provider.languageModel(model) : model;
 }
 
+/** The name of a model as the app configured it; `provider` is `undefined` for a model that is given by its id. */
+export function readModelName(model: LanguageModel): {
+  provider: string | undefined;
+  modelId: string;
+} {
+  if (typeof model === 'string') return { provider: undefined, modelId: model };
+  const { provider, modelId } = model;
+  return { provider, modelId };
+}
+
 /** The provider's own error behind `error`. */
 export function unwrapProviderError(error: unknown): unknown {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   return last instanceof BrokenOff ? last.cause : error;
 }
 
-/* Never retried, whatever the cause says: the receiver already has the beginning of the response. */
+/* Never retried, even if the cause is retryable: the receiver already has the beginning of the response. */
 class BrokenOff extends Error {
   constructor(cause: unknown) {
     super('The response broke off.', { cause });
@@ -206,7 +216,7 @@ export class CollectedResponse {
     }
   }
 
-  /** The complete response. Throws if the stream ended without a finish part: the connection was lost. */
+  /** Returns the complete response. Throws if the stream ended without a finish part: the connection was lost. */
   whole({ request, response }: ProviderStream): ProviderResponse {
     const finish = this.#finish;
     if (finish === undefined || finish.finishReason.unified === 'interrupted') {
@@ -224,7 +234,7 @@ export class CollectedResponse {
     };
   }
 
-  /** A provider may attach metadata to a block at its start, in the middle, or at its end; the last one counts. */
+  /** Adds metadata to a block. A provider may send it at the block's start, in the middle, or at its end; the last one counts. */
   #addToBlock(open: Map<string, Block>, type: Block['type'], part: BlockPart): void {
     const block = open.get(part.id) ?? this.#openBlock(open, type, part.id);
     if ('delta' in part) block.text += part.delta;

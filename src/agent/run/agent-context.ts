@@ -6,7 +6,7 @@ import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import type { ThreadStoreGrants } from '../../thread/thread-store.ts';
 import type { ThreadStoreRequests } from '../../thread/thread-store-requests.ts';
-import type { ModelName } from '../../thread/tracing.ts';
+import type { readModelName } from '../model/streaming-model.ts';
 import type { MayStand } from '../calls/find-grant.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { MayAnswer } from '../input/parse-input.ts';
@@ -24,20 +24,20 @@ export interface UnrecordedOutcome {
   threadId: string;
   call: ToolCallRecord;
   outcome: ToolCallOutcome;
-  /** Why the store did not accept it. */
+  /** The error of the store. */
   error: unknown;
 }
 
-/** How an agent's steps are made: by a language model, or by a function of the app. */
+/** Makes an agent's steps: with a language model, or a function of the app. */
 export interface StepMaking {
-  /** The model, for tracing; `undefined` for a custom agent. */
-  modelName: ModelName | undefined;
+  /** The name of the model; `undefined` for a custom agent. */
+  modelName: ReturnType<typeof readModelName> | undefined;
   makeStep: StepSource;
-  /** What the model steps of one run have instead of the agent's own settings. */
+  /** The settings of one run's model steps instead of the agent's own. */
   ownSteps?: StepSettings | undefined;
   /** The events to record before a step is made. */
   beforeStep?: ((state: Readonly<ThreadState>) => Promise<ThreadEvent[]>) | undefined;
-  /** Whether a language model makes the steps: its streamed text is recorded as the reply when a person stops it. */
+  /** True if a language model makes the steps: its streamed text is recorded as the reply when a person stops it. */
   hasModel: boolean;
   allowSystemInMessages: boolean | undefined;
   /** Parses the model's replies. */
@@ -54,20 +54,20 @@ export interface AgentContext extends StepMaking {
   /** The agent's name, which its threads are kept under. */
   name: string | undefined;
   tools: ToolSet;
-  /** Whether any of the tools is an agent. */
+  /** True if any of the tools is an agent. */
   hasAgentTools: boolean;
   /** Commits input, and first cancels the sub-agents of the calls that it ends. */
   commitCancelled: Commit;
   toolsContext: Readonly<Record<string, unknown>>;
   /** Prepares the tools: once, and again after a failure. */
   definedTools: () => ToolDefinitions | Promise<ToolDefinitions>;
-  /** Rules are called as given, whatever tools they are typed for. */
+  /** The rules, called as given, without the types of their tools. */
   toolApproval: unknown;
-  /** Why rules can't rely on `calls`; `undefined` where they see all calls of a conversation. */
+  /** The reason why rules can't rely on `calls`; `undefined` where they see all calls of a conversation. */
   callsApart: string | undefined;
   toolRecovery: ToolRecoveries;
   mayAnswer: MayAnswer | undefined;
-  /** Whether the answers behind a standing approval may still be given; absent if anybody may answer. */
+  /** Checks whether the answers behind a standing approval may still be given; absent if anybody may answer. */
   mayStand: MayStand | undefined;
   principalId: PrincipalId;
   /** The store's standing approvals; `undefined` if the store keeps none. */
@@ -79,7 +79,7 @@ export interface AgentContext extends StepMaking {
   retry: Required<RetryOptions>;
   maxSteps: number;
   stopWhen: StopCondition | readonly StopCondition[] | undefined;
-  /** How many calls may run at once. */
+  /** The number of calls that may run at once. */
   toolCallConcurrency: number;
   onStepEnd: ((step: StepEndEvent) => unknown) | undefined;
   /** Receives the response of each run. */

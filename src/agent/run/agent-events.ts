@@ -17,12 +17,14 @@ export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
   toolCall: ThreadEventOf<TYPE> extends CallPlace ? ToolCall : ToolCall | undefined;
 }
 
-/** What listeners receive by type: the events of threads, once they are durable, and faults of the app's settings, which no log has. */
+/**
+ * The events that listeners receive, by type: those of threads, once they are durable, and faults of the app's settings, which no log has.
+ */
 export type AgentEvents = {
   [TYPE in ThreadEventType]: AgentEvent<TYPE>;
 } & { 'setting-failed': SettingFailure };
 
-/** What it throws, or rejects with, is ignored: it can't stop a run. */
+/** A listener that throws or rejects is ignored: it can't stop a run. */
 export type AgentListener<TYPE extends keyof AgentEvents> = (event: AgentEvents[TYPE]) => unknown;
 
 /** The place of the call that an event is about. */
@@ -82,7 +84,7 @@ export class AgentEmitter {
     }
   }
 
-  /** Emits a fault of a setting. Returns whether anybody listens. */
+  /** Emits a fault of a setting. Returns whether there is a listener. */
   emitFailure(failure: SettingFailure): boolean {
     return this.#emitter.emit('setting-failed', failure);
   }
@@ -90,7 +92,7 @@ export class AgentEmitter {
 
 /**
  * Reports the faults of an agent's settings: to its listeners, to tracing, and as a warning in the console, once for each setting and kind
- * of fault. Where `NODE_ENV` is `production`, the console gets it only if there is no listener, and not what the setting threw.
+ * of fault. Where `NODE_ENV` is `production`, the console gets it only if there is no listener, and not the error of the setting.
  */
 export function makeFailureReporter(
   agentName: string | undefined,

@@ -1,18 +1,17 @@
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { type CausedRun, chooseRunContext } from '../../policy/run-context.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
-import type { ThreadState } from '../../thread/thread-state.ts';
 import { type DelegatedWork, readShownRequests } from '../calls/delegation.ts';
 import { pickSender } from '../calls/close-requests.ts';
 import type { AgentContext } from './agent-context.ts';
 import { findStopper } from './run-end.ts';
 
-/** What a delegated call needs of the run that executes it. */
+/** The parts of a run that a delegated call needs. */
 interface DelegatingRun {
   log: ThreadLog;
   /** Aborts when the run ends early. */
   signal: AbortSignal;
-  /** Whether a person stopped the run, and not the app or a time limit. */
+  /** Checks whether a person stopped the run, and not the app or a time limit. */
   isStopped: () => boolean;
   run: CausedRun;
 }
@@ -22,7 +21,7 @@ export function makeDelegatedWork(
   context: Pick<AgentContext, 'name' | 'now' | 'principalId' | 'mayStand'>,
   { log, run, isStopped, signal: ofRun }: DelegatingRun,
   { call, signal, report }: { call: ToolCallRecord } & Pick<DelegatedWork, 'signal' | 'report'>,
-): DelegatedWork {
+): Omit<DelegatedWork, 'input'> {
   const { name, now, principalId, mayStand } = context;
   const { threadId, endedRequests, head } = log.state;
   const { parent, requestedBy: principal, requesters } = head;
@@ -46,21 +45,14 @@ export function makeDelegatedWork(
       head.isStopped || (ofRun.aborted && isStopped())
         ? pickSender(findStopper({ principalId }, log.state))
         : undefined,
-    isAnswered: (id) => isDelivered(log.state, id),
+    isAnswered: (id) => {
+      const { response, cause } = endedRequests.get(id) ?? {};
+      return response !== undefined && cause === undefined;
+    },
     now,
     isStopped: head.isStopped,
     signal,
     /* A call over its own time limit fails, and so does one that a person stopped. */
     isResumedLater: () => ofRun.aborted && !isStopped(),
   };
-}
-
-/** Whether the sub-agent has received the answer to a request. */
-function isDelivered(
-  { endedRequests, head: { unsentAnswers } }: Readonly<ThreadState>,
-  requestId: string,
-): boolean {
-  const { response, cause } = endedRequests.get(requestId) ?? {};
-  const isAnswered = response !== undefined && cause === undefined;
-  return isAnswered && unsentAnswers.every(({ request }) => request.requestId !== requestId);
 }

@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import { callGuarded } from '../../content/app-errors.ts';
+import { callGuarded, readErrorText } from '../../content/app-errors.ts';
 import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { WakeUp } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
@@ -12,8 +12,15 @@ import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isTraced, traceCall } from '../../thread/tracing.ts';
 import { endEvents } from '../calls/close-requests.ts';
 import { readFirstMessages } from '../calls/decide-calls.ts';
-import { executeCall, makeUnrunExecution, type PreliminaryResult } from '../calls/execute-call.ts';
+import {
+  executeCall,
+  makeFailedExecution,
+  makeUnrunExecution,
+  type PreliminaryResult,
+} from '../calls/execute-call.ts';
 import type { Execution, Reporting } from '../calls/delegation.ts';
+import type { MadeInputs } from '../calls/made-input.ts';
+import { restoreForm } from '../../json/json-form.ts';
 import type { ToolDefinition, ToolDefinitions } from '../calls/tool-definitions.ts';
 import type { AgentContext } from './agent-context.ts';
 import { makeDelegatedWork } from './delegated-work.ts';
@@ -26,9 +33,11 @@ interface ExecutionSetting {
   log: ThreadLog;
   tools: ToolDefinitions;
   lease: Lease;
+  /** The inputs that schemas have just made for the calls that start. */
+  made: MadeInputs;
   /** Aborts when the run ends early. */
   signal: AbortSignal;
-  /** Whether a person stopped the run, and not the app or a time limit. */
+  /** Checks whether a person stopped the run, and not the app or a time limit. */
   isStopped: () => boolean;
   run: CausedRun;
   onPreliminary: ((result: PreliminaryResult) => void) | undefined;
@@ -72,12 +81,12 @@ export class Executions {
     this.#setting = setting;
   }
 
-  /** Whether a call is running, or has a result that `take` has not returned yet. */
+  /** True if a call is running, or has a result that `take` has not returned yet. */
   get pending(): boolean {
     return this.#running.size > 0 || this.#finished.size > 0;
   }
 
-  /** Whether no call is running, or the time that tools have after an abort is over. */
+  /** True if no call is running, or the time that tools have after an abort is over. */
   get mayEnd(): boolean {
     return this.#running.size === 0 || this.#graceIsOver;
   }
@@ -125,7 +134,9 @@ export class Executions {
     else this.#recordLate({ attempt, execution });
   }
 
-  /** The results since the last `take`. A call that has already ended in another way is no longer waited for: its tool may never return. */
+  /**
+   * Takes the results since the last `take`. A call that has already ended in another way is no longer awaited: its tool may never return.
+   */
   take(): Finished[] {
     const { head } = this.#setting.log.state;
     for (const attempt of this.#running) {
@@ -152,14 +163,14 @@ export class Executions {
     this.#wakeUp.wake();
   }
 
-  /** The run is over: results that come later, or that `take` has not returned, are recorded as late ones. */
+  /** Ends the run's part: results that come later, or that `take` has not returned, are recorded as late ones. */
   leave(): void {
     this.#isLeft = true;
     clearTimeout(this.#graceTimer);
     for (const finished of this.take()) this.#recordLate(finished);
   }
 
-  /** What is known about an attempt replaces what was known before. */
+  /** New knowledge about an attempt replaces the old. */
   #push(finished: Finished): void {
     this.#finished.delete(finished.attempt);
     this.#finished.set(finished.attempt, finished);
@@ -172,8 +183,8 @@ export class Executions {
   }
 
   /**
-   * Records results, which are facts: even if the lease was lost meanwhile, then throwing `LeaseLost`. Late ones need no lease. Retries if the
-   * store fails; after any other failure the app gets the results in `onUnrecorded`.
+   * Records results, which are facts: even if the lease was lost meanwhile, then throwing `LeaseLost`. Late ones need no lease. Retries if
+   * the store fails; after any other failure the app gets the results in `onUnrecorded`.
    */
   async record(
     finished: readonly Finished[],
@@ -231,23 +242,33 @@ export class Executions {
     { call, definition, attempt }: StartedCall,
     { signal, messages }: { signal: AbortSignal; messages: () => readonly ModelMessage[] },
   ): Promise<Execution> {
-    const { onPreliminary } = this.#setting;
+    const { onPreliminary, made } = this.#setting;
     const { state } = this.#setting.log;
     const { delegation, tool } = definition;
     if (delegation === undefined) {
       const { principalId } = this.#context;
-      return executeCall(definition, call, { state, principalId, messages, signal, onPreliminary });
+      const takeInput = (): unknown => made.take(call);
+      const options = { state, principalId, takeInput, messages, signal, onPreliminary };
+      return executeCall(definition, call, options);
     }
     const report = (events: Reporting): void => {
       if (this.#running.has(attempt))
         this.#push({ attempt, execution: { type: 'delegated', events } });
     };
     const work = makeDelegatedWork(this.#context, this.#setting, { call, signal, report });
-    const begin = async (): Promise<Execution> => delegation.work(tool, call, work);
+    const begin = async (): Promise<Execution> => {
+      let input: unknown;
+      try {
+        input = call.attempts > 1 ? restoreInput(call) : made.take(call);
+      } catch (error) {
+        return makeFailedExecution(readErrorText(error));
+      }
+      return delegation.work(tool, call, { ...work, input });
+    };
     return isTraced() ? traceCall(state, { call, description: tool.description }, begin) : begin();
   }
 
-  /** Stops waiting for a call that ignores its time limit: what it returns afterwards is late. */
+  /** Stops waiting for a call that ignores its time limit: its later result is a late one. */
   #giveUp(attempt: Attempt): void {
     if (this.#running.delete(attempt)) this.#push({ attempt, execution: { type: 'lost' } });
   }
@@ -273,7 +294,12 @@ export class Executions {
   };
 }
 
-/** The events that record a result. That of a call that has ended in another way, or was started again, is kept as a late one. */
+/** The input of a delegated call that continues: the one that its sub-agent already has. */
+function restoreInput({ input: json, inputTypes: types }: ToolCallRecord): unknown {
+  return restoreForm({ json, types });
+}
+
+/** Makes the events that record a result. If the call has ended in another way, or was started again, it is recorded as a late result. */
 function makeResultEvents(
   context: AgentContext,
   { proposal, head, at }: { proposal: Proposal; head: ThreadHead; at: number },

@@ -8,7 +8,7 @@ import type { AgentContext } from './agent-context.ts';
 import { makeFaultEvents, makeStoppedEvents } from './run-end.ts';
 import type { PartialStep } from './take-step.ts';
 
-/* How often a run polls for events of other processes, in milliseconds. */
+/* The interval at which a run polls for events of other processes, in milliseconds. */
 const watchMs = 1_000;
 
 /** Another run took over the thread, because our lease had expired. */
@@ -16,7 +16,7 @@ export class LeaseLost extends Error {}
 
 /**
  * One run's lease on a thread: no other run starts until it expires, and it is renewed while the run lives. All of the run's appends go
- * through it, so that a run whose thread was taken over appends nothing more.
+ * through it, so that a run whose thread was taken over appends nothing more. See ADR 4.
  */
 export class Lease {
   readonly #context: AgentContext;
@@ -24,7 +24,7 @@ export class Lease {
   readonly #by: RunCause['by'];
   #runId: string;
   #wasAcquired = false;
-  /** Whether the run holds the thread: it took it, has not ended, and has not found it taken over. */
+  /** True if the run holds the thread: it took it, has not ended, and has not found it taken over. */
   isHeld = false;
 
   constructor(context: AgentContext, log: ThreadLog, { by }: RunCause) {
@@ -34,25 +34,25 @@ export class Lease {
     this.#runId = context.generateId();
   }
 
-  /** Whether another run has begun since this one did. */
+  /** True if another run has begun since this one did. */
   get isTakenOver(): boolean {
     return this.#wasAcquired && findLatestRun(this.#log.state) !== this.#runId;
   }
 
-  /** Whether the lease has expired: nothing may start until a commit has renewed it. */
+  /** True if the lease has expired: nothing may start until a commit has renewed it. */
   get hasExpired(): boolean {
     const { run } = this.#log.state.head;
     return run?.runId !== this.#runId || this.#context.now() >= run.leaseUntil;
   }
 
-  /** Whether a person asked this run to stop. */
+  /** True if a person asked this run to stop. */
   get isStopping(): boolean {
     return this.#holds(this.#log.state) && this.#log.state.head.run?.isStopping === true;
   }
 
   /**
-   * Appends what `decide` proposes, and takes the thread if it returns the calls that the run starts with. With `resumeStopped`, a turn that
-   * was stopped before its reply is resumed in the same append.
+   * Appends the proposal of `decide`, and takes the thread if it returns the calls that the run starts with. With `resumeStopped`, a turn
+   * that was stopped before its reply is resumed in the same append.
    */
   acquire(
     decide: (proposal: Proposal) => readonly ThreadEvent[] | undefined,
@@ -74,8 +74,8 @@ export class Lease {
   }
 
   /**
-   * Appends what `make` returns for the newest state, and the run's end when nothing is left to do. Throws `LeaseLost` when another run has
-   * taken over the thread; then only facts are appended (`evenWhenLost`). After a stop request, too, only facts are appended: check
+   * Appends the events of `make` for the newest state, and the run's end when nothing is left to do. Throws `LeaseLost` when another run
+   * has taken over the thread; then only facts are appended (`evenWhenLost`). After a stop request, too, only facts are appended: check
    * `isStopping` afterwards.
    */
   commit(
@@ -109,7 +109,7 @@ export class Lease {
       });
       onNews();
     };
-    /* Polls for what other processes appended: an answer, or a stop request. */
+    /* Polls for events of other processes: an answer, or a stop request. */
     const watch = async (): Promise<void> => {
       const { revision } = this.#log;
       await this.#log.pull();
@@ -169,7 +169,7 @@ export class Lease {
     return true;
   }
 
-  /** Whether this run holds the thread. */
+  /** Checks whether this run holds the thread. */
   #holds(state: Readonly<ThreadState>): boolean {
     return state.head.run?.runId === this.#runId;
   }
@@ -183,8 +183,8 @@ export class Lease {
 }
 
 /**
- * Begins the work at each call, but not while it is busy: a store that stalls would get all of them at once when it recovers. What fails is
- * repeated in time: two renewals may fail before the lease expires.
+ * Begins the work at each call, but not while it is busy: a store that stalls would get all of it at once when it recovers. A failure is
+ * retried in time: two renewals may fail before the lease expires.
  */
 function repeat(work: () => Promise<void>): () => void {
   let isBusy = false;

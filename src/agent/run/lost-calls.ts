@@ -1,14 +1,14 @@
 import type { ToolCall, ToolCallRecord } from '../../content/tool-call.ts';
-import { copyPlain } from '../../json/json-value.ts';
+import { restoreForm } from '../../json/json-form.ts';
 import { listAskedDuring } from '../../thread/open-requests.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { ThreadLog } from '../../thread/thread-log.ts';
 import { isSamePlace, type ThreadHead } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { findAnswerReceiver } from '../calls/answer-receiver.ts';
-import { checkApproved, makeStartEvent } from '../calls/check-startable-calls.ts';
+import { checkApproved, checkRestart, makeStartEvent } from '../calls/start-calls.ts';
 import { endEvents, makeCloseDuringEvents } from '../calls/close-requests.ts';
-import { applyRules, type DecisionInput } from '../calls/decide-calls.ts';
+import type { DecisionInput } from '../calls/decide-calls.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import {
   type DeliveredOutcome,
@@ -20,8 +20,8 @@ import { retryTime } from './retry-time.ts';
 import { mayStartAgain, findRecovery, type ToolRecovery } from './tool-recovery.ts';
 
 /**
- * The events for a call whose outcome is unknown. Recovery starts at `recoverAt`, if its tool can be asked or restarted. Its question is closed if the
- * answer would have gone to the process that lost it.
+ * The events for a call whose outcome is unknown. Recovery starts at `recoverAt`, if its tool can be asked or restarted. Its question is
+ * closed if the answer would have gone to the process that lost it. See ADR 20.
  */
 export function makeLostEvents(
   context: AgentContext,
@@ -47,15 +47,15 @@ export function makeLostEvents(
 
 const reason = 'The call that asked was interrupted; it can no longer receive the answer.';
 
-/** Whether a call continues without the process that started it, and can be sent answers. */
+/** Checks whether a call continues without the process that started it, and can be sent answers. */
 function outlivesProcess({ tools }: Pick<AgentContext, 'tools'>, { toolName }: ToolCall): boolean {
   const tool = Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
   return (tool && findAnswerReceiver(tool)?.outlivesProcess) !== false;
 }
 
 /**
- * Asks tools what became of lost calls, and records what they know: an outcome, or that the call continues elsewhere because it has asked
- * a person. These are facts and need no lease.
+ * Asks tools for the outcomes of lost calls, and records their answers: an outcome, or that the call continues elsewhere because it has
+ * asked a person. These are facts and need no lease.
  */
 export async function reconcileCalls(
   context: AgentContext,
@@ -69,7 +69,7 @@ export async function reconcileCalls(
     lost.map(async (call) => reconcileCall(context, tools, { call, head })),
   );
   return log.commit((proposal) => {
-    /* The tool was not asked about an attempt that may have started meanwhile. */
+    /* A new attempt may have started meanwhile, about which the tool was not asked. */
     if (log.revision === revision) proposal.add(...known.flat());
   });
 }
@@ -98,7 +98,7 @@ async function reconcileCall(
   return endEvents(head, { type: 'call-ended', ...place, outcome: recorded, source });
 }
 
-/** Whether a call has an open question, or an answer to be sent to it. */
+/** Checks whether a call has an open question, or an answer to be sent to it. */
 function isAsking(head: ThreadHead, call: ToolCallRecord): boolean {
   const isUnsent = head.unsentAnswers.some(({ beside }) => isSamePlace(beside, call));
   return isUnsent || listAskedDuring(head, call).length > 0;
@@ -107,11 +107,11 @@ function isAsking(head: ThreadHead, call: ToolCallRecord): boolean {
 /* A tool that can't tell, returns something invalid, or throws, leaves the call indeterminate. */
 async function askTool(
   { reconcile }: ToolRecovery,
-  { toolCallId, input, idempotencyKey = toolCallId }: ToolCallRecord,
+  { toolCallId, input, inputTypes: types, idempotencyKey = toolCallId }: ToolCallRecord,
 ): Promise<DeliveredOutcome | undefined> {
   try {
-    const copy = copyPlain(input);
-    const outcome = await reconcile?.({ input: copy, idempotencyKey, toolCallId });
+    const made = restoreForm({ json: input, types });
+    const outcome = await reconcile?.({ input: made, idempotencyKey, toolCallId });
     return outcome === undefined ? undefined : parseDelivered(outcome);
   } catch {
     return undefined;
@@ -119,8 +119,8 @@ async function askTool(
 }
 
 /**
- * The starts of the lost calls that may be restarted: delegated calls, which their sub-agents resume; and calls of idempotent tools with
- * attempts left, if what was approved is still what would run, or the rules still let it run without approval.
+ * Makes the starts of the lost calls that may be restarted: delegated calls, which their sub-agents resume; and calls of idempotent tools
+ * with attempts left, if the approved call is still the one that would run, or the rules still let it run without approval.
  */
 export async function makeRestartEvents(
   context: AgentContext,
@@ -139,21 +139,12 @@ export async function makeRestartEvents(
       const { request, startBy } = endedRequests.get(call.requestId ?? '') ?? {};
       return request?.type === 'approval-request'
         ? (await checkApproved(decisions, { call, request, startBy })).events
-        : makeRestartOfUnapproved(decisions, call);
+        : definition === undefined || definition.asking !== undefined
+          ? []
+          : checkRestart(decisions, definition, call);
     }),
   );
   return events.flat().filter(({ type }) => type === 'call-started');
-}
-
-/** The start of a call that needed no approval, if it still needs none. */
-async function makeRestartOfUnapproved(
-  { tools, rules, now }: DecisionInput,
-  call: ToolCallRecord,
-): Promise<ThreadEvent[]> {
-  const definition = tools.get(call.toolName);
-  if (definition === undefined || definition.asking !== undefined) return [];
-  const decision = await applyRules(rules, definition, call);
-  return decision.type === 'run' ? [makeStartEvent(definition, call, now())] : [];
 }
 
 /** The events recording that calls which were due to be recovered are still unknown, and when to retry. */

@@ -1,4 +1,4 @@
-import { type Awaitable, continueWith, unlessAborted } from '../../content/waiting.ts';
+import { unlessAborted } from '../../content/waiting.ts';
 import type { RunCause } from '../../policy/run-context.ts';
 import { type Decide, Proposal } from '../../thread/proposal.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -21,10 +21,11 @@ import {
   takeTurns,
   listStillDue,
   listResumes,
-} from '../calls/check-startable-calls.ts';
+} from '../calls/start-calls.ts';
 import type { FollowUps } from '../calls/expire-requests.ts';
 import { makeDecisionInput } from '../calls/decide-calls.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
+import type { MadeInputs } from '../calls/made-input.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 import { decideInput } from '../input/decide-input.ts';
 import type { AdmittedInput } from '../input/admitted-input.ts';
@@ -43,11 +44,13 @@ export interface Opening {
   cause: RunCause;
   lease: Lease;
   signal: AbortSignal;
+  /** Keeps the values that schemas have just made for the calls that may start. */
+  made: MadeInputs;
 }
 
 /**
- * How a run begins: it records how an abandoned run ended, then its input, and takes the thread if there is work to do. Returns the events of
- * the last append; `undefined` if a scheduler woke too early, and nothing was recorded. `onEvents` receives those of earlier appends.
+ * Begins a run: records how an abandoned run ended, then the input, and takes the thread if there is work to do. Returns the events of the
+ * last append; `undefined` if a scheduler woke too early, and nothing was recorded. `onEvents` receives those of earlier appends.
  */
 export async function openRun(
   context: AgentContext,
@@ -87,12 +90,12 @@ export async function openAgain(
   return takeThread(context, run, { input, accept, isAgain: true });
 }
 
-/** What a run records before it takes the thread. */
+/** The records that a run makes before it takes the thread. */
 interface Recorded {
   input: AdmittedInput;
-  /** Proposes the events that record the input, and what has expired. */
+  /** Proposes the events that record the input, and the expired requests. */
   accept: Decide;
-  /** Whether the run takes its thread again. */
+  /** True if the run takes its thread again. */
   isAgain?: boolean;
 }
 
@@ -117,7 +120,7 @@ async function takeThread(
 /** The lost calls that a run restarts, and the calls that are due. */
 type Startable = readonly [restarts: readonly ThreadEvent[], starts: CheckedCalls];
 
-/** The calls that could start are checked before the append, because the app's rules may take long. */
+/** Checks the calls that could start, and takes the thread. The checks come before the append, because the app's rules may take long. */
 async function checkAndAcquire(
   context: AgentContext,
   run: Opening,
@@ -133,15 +136,14 @@ async function checkAndAcquire(
   let startable: Startable = [[], new Map()];
   if (isAnyLost || listDueCalls(expected.head).length > 0) {
     const decisions = makeDecisionInput(context, state, run, state.messages.length - 1);
-    const starting = checkStartableCalls(decisions, state, expected.head);
-    const checking: Awaitable<Startable> = isAnyLost
-      ? Promise.all([makeRestartEvents(context, decisions, state, expected.head), starting])
-      : continueWith(starting, (starts): Startable => [[], starts]);
-    const found = unlessAborted(checking, signal);
-    startable = (found instanceof Promise ? await found : found) ?? startable;
+    const checking = Promise.all([
+      isAnyLost ? makeRestartEvents(context, decisions, state, expected.head) : [],
+      checkStartableCalls(decisions, state, expected.head),
+    ]);
+    startable = (await unlessAborted(checking, signal)) ?? startable;
   }
   const [restarts, starts] = startable;
-  /* A resumed thread resumes all delegated calls, unless a scheduler only looks which are due. */
+  /* A resumed thread resumes all delegated calls, unless a scheduler only checks which are due. */
   const isOnlyResumed = input.messages.length + input.answers.length === 0;
   const resumesAll = isOnlyResumed && options.onlyWhenDue !== true;
   /* The calls that the run begins with; `undefined` if it must not take the thread. */
@@ -181,7 +183,7 @@ function makeAccept(
     decideInput(proposal, input, { tools, now: now(), whilePending, principalId, followUps });
 }
 
-/** Whether a scheduler woke before the time in the log. */
+/** Checks whether a scheduler woke before the time in the log. */
 function isTooEarly({ now }: AgentContext, { state }: ThreadLog): boolean {
   return (computeNextDeadline(state.head) ?? Infinity) > now();
 }

@@ -1,7 +1,7 @@
 /**
- * When failed runs are retried. The delay doubles with each failure in a row, up to a maximum, and is shortened at random by up to a
- * half, so that threads which failed together don't retry together. The time is written to the log, so that all workers wait for the same
- * moment. The same options apply to asking tools about lost calls.
+ * Delays and limit for retries of failed runs. The delay doubles with each failure in a row, up to a maximum, and is shortened at random by
+ * up to a half, so that threads which failed together don't retry together. The time is written to the log, so that all workers wait for
+ * the same moment. The same options apply to asking tools about lost calls.
  */
 export interface RetryOptions {
   /** The number of failures in a row after which the thread is `stuck`, and waits for a person or the app to run it. Default 10. */
@@ -28,17 +28,17 @@ export function checkRetry({
   return { maxAttempts, initialDelayMs, maxDelayMs };
 }
 
-/** What determines the time of the next attempt. */
+/** The facts that determine the time of the next attempt. */
 interface FailedAttempt {
   /** The number of failures in a row, this one included. */
   failures: number;
-  /** When it failed, in milliseconds since 1970. */
+  /** The time of the failure, in milliseconds since 1970. */
   at: number;
   /** The hash at the end of the log. It spreads the times: as good as random, and the same in every process. */
   hash: string;
 }
 
-/** When to retry, in milliseconds since 1970; `undefined` after too many failures. */
+/** Computes the time of the retry, in milliseconds since 1970; `undefined` after too many failures. */
 export function retryTime(
   { maxAttempts, initialDelayMs, maxDelayMs }: Required<RetryOptions>,
   { failures, at, hash }: FailedAttempt,

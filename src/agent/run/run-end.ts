@@ -25,7 +25,7 @@ import type { AgentContext } from './agent-context.ts';
 import { makeLostEvents } from './lost-calls.ts';
 import { retryTime } from './retry-time.ts';
 
-/** How a run ended. */
+/** The end of a run. See ADR 25. */
 export interface RunEnd {
   status:
     | 'completed'
@@ -56,13 +56,13 @@ export function describeEndStatus(state: Readonly<ThreadState>, now: number): Ru
   return last === undefined || isPast(last.step) ? 'completed' : 'cancelled';
 }
 
-/** Why a run ended before its work was done. */
+/** The reason why a run ended before its work was done. */
 interface RunFault {
   error: string;
   /** The app's own signal ended it: this is not a failure. */
   isAborted: boolean;
   at: number;
-  /** When lost calls may be recovered: a tool in a live process may still return its result. */
+  /** The time from which lost calls may be recovered: a tool in a live process may still return its result. */
   recoverAt: number;
 }
 
@@ -87,7 +87,7 @@ export function makeFaultEvents(
   proposal.add(
     ...(head.run?.isStopping === true ? makeStoppedEvents(context, state, at) : [ended]),
   );
-  /* What the end holds is not started again. */
+  /* Calls that the end holds are not started again. */
   const lost = proposal.head.calls.filter(({ status }) => status === 'started');
   return [
     ...proposal.events,
@@ -99,8 +99,8 @@ export function makeFaultEvents(
 type StoppedState = Readonly<Pick<ThreadState, 'events' | 'head'>>;
 
 /**
- * The end of a turn that a person stopped: calls that needed nobody are cancelled, and what people have approved is held by the end itself.
- * `by` is who stopped it where no run was asked to.
+ * Makes the end of a turn that a person stopped: calls that needed no approval are cancelled, and the end itself holds what people have
+ * approved. `by` is the person who stopped it, if no run was asked to.
  */
 export function makeStoppedEvents(
   context: Pick<AgentContext, 'principalId'>,
@@ -115,7 +115,7 @@ export function makeStoppedEvents(
   ];
 }
 
-/** Who asked the current run to stop. */
+/** Finds who asked the current run to stop. */
 export function findStopper(
   { principalId }: Pick<AgentContext, 'principalId'>,
   { events, head }: StoppedState,
@@ -180,9 +180,9 @@ export function makeStopRequest(
   return [...proposal.events, ...ending];
 }
 
-/* How often to check whether a run in another process has ended, in milliseconds. */
+/* The interval of checks whether a run in another process has ended, in milliseconds. */
 const pollMs = 250;
-/* How much longer than its tools a run may take to end, in milliseconds: another process has to notice, and to append. */
+/* The time that a run may take to end after its tools, in milliseconds: another process has to notice, and to append. */
 const marginMs = 5_000;
 
 /** Resolves when no run holds the thread, or after waiting long enough for one that does not react. */

@@ -10,11 +10,11 @@ export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   /** Aborts the run: tools get the signal too, `run` rejects with its reason, and the thread can be run again. */
   abortSignal?: AbortSignal;
   /**
-   * Passed to the rules of `toolApproval`; and to the AI SDK's telemetry, as far as `telemetry.includeRuntimeContext` names it. It counts only
-   * if `principal` is everybody for whom the run works: whoever continues somebody else's turn brings no context to it.
+   * Passed to the rules of `toolApproval`; and to the AI SDK's telemetry, as far as `telemetry.includeRuntimeContext` names it. It counts
+   * only if `principal` is the only person for whom the run works: a person who continues another's turn adds no context to it.
    */
   runtimeContext?: RUNTIME_CONTEXT;
-  /** What happens to open requests when a message arrives: the message is refused (default), or it cancels them. */
+  /** The effect of a message on open requests: it is refused (default), or it cancels them. */
   whilePending?: 'refuse' | 'cancel';
   /**
    * Your id for the message of this input, 1 to 256 characters. The same id again records nothing: the turn resumes, and once there is a
@@ -24,18 +24,21 @@ export interface RunOptions<RUNTIME_CONTEXT = Record<string, unknown>>
    */
   messageId?: string;
   /**
-   * Also resumes a turn that a person stopped before the model's first word, which a run otherwise leaves alone: for a person who wants the
-   * reply after all. The message keeps its sender. It also releases the approved calls that a stop holds, those that `principal` may
+   * True to resume a turn that a person stopped before the model's first word, which a run otherwise leaves alone: for a person who wants
+   * the reply after all. The message keeps its sender. It also releases the approved calls that a stop holds, those that `principal` may
    * reject; rejects with `not-allowed` if there are only others. Not together with `onlyWhenDue`.
    */
   resumeStopped?: boolean;
   /**
-   * The input's message replaces one that has no reply, and those after it, in one append: an edit. It is the revision at which the thread
-   * recorded that message, the place of its `message-added` in `thread.events`, counted from 1. Rejects with `not-allowed` if the message has a
-   * reply, or if any of the messages was sent by somebody else than `principal`.
+   * The revision of the message that the input's message replaces, with those after it, in one append: an edit of messages without a reply.
+   * It is the revision at which the thread recorded that message, the place of its `message-added` in `thread.events`, counted from 1.
+   * Rejects with `not-allowed` if the message has a reply, or if any of the messages was sent by anybody but `principal`.
    */
   replaces?: number;
-  /** The run does nothing before `thread.nextDeadline`: for schedulers that may wake too early or too often. Only with the input `[]`. */
+  /**
+   * True if the run does nothing before `thread.nextDeadline`: for schedulers that may wake too early or too often. Only with the input
+   * `[]`.
+   */
   onlyWhenDue?: boolean;
 }
 
@@ -48,12 +51,15 @@ export type StopCondition = {
   condition(options: { steps: FinishedStep[] }): boolean | PromiseLike<boolean>;
 }['condition'];
 
-/** What `onStepEnd` receives: a step, and its thread. */
+/** The argument of `onStepEnd`: a step, and its thread. */
 export interface StepEndEvent extends FinishedStep {
   threadId: string;
 }
 
-/** The settings that a run can have instead of the agent's. They apply to this run only; a later run that resumes the thread uses the agent's. */
+/**
+ * The settings that a run can have instead of the agent's. They apply to this run only; a later run that resumes the thread uses the
+ * agent's.
+ */
 export interface RunOverrides<RUNTIME_CONTEXT = Record<string, unknown>> extends Pick<
   ModelSettings,
   (typeof stepSettingNames)[number] | 'maxRetries' | 'headers'
@@ -61,8 +67,8 @@ export interface RunOverrides<RUNTIME_CONTEXT = Record<string, unknown>> extends
   /** Called before each request to the model: see `createAgent`. */
   prepareStep?: PrepareStep<ToolSet, RUNTIME_CONTEXT>;
   /**
-   * Ends the run before the next step if one of the conditions is met, with the status `max-steps`. `run([], thread)` continues the thread;
-   * workers don't. Checked when all calls of a step have ended.
+   * The conditions that end the run before the next step, if one is met, with the status `max-steps`. `run([], thread)` continues the
+   * thread; workers don't. Checked when all calls of a step have ended.
    *
    * @example
    * await agent.run('Plan my trip.', thread, { stopWhen: [isStepCount(5), hasToolCall('finish')] });

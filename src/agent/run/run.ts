@@ -11,11 +11,12 @@ import {
   needsRun,
   type ThreadHead,
 } from '../../thread/thread-head.ts';
-import { prepareStarts } from '../calls/check-startable-calls.ts';
+import { prepareStarts } from '../calls/start-calls.ts';
 import { turnSteps } from '../../thread/finished-steps.ts';
 import { type DecisionInput, makeDecisionInput } from '../calls/decide-calls.ts';
 import type { PreliminaryResult } from '../calls/execute-call.ts';
 import { ignoreGrantEnded } from '../calls/find-grant.ts';
+import { MadeInputs } from '../calls/made-input.ts';
 import { refuseMissingTools } from '../calls/tool-definitions.ts';
 import type { AdmittedInput } from '../input/admitted-input.ts';
 import { pickModelSettings } from '../model/model-step.ts';
@@ -31,7 +32,7 @@ import { ModelSteps } from './take-step.ts';
 import { abortAfter, type RunningLimit, checkTimeout } from './time-limits.ts';
 
 /** The settings of a run. */
-export interface RunArguments extends Omit<Opening, 'lease' | 'signal'> {
+export interface RunArguments extends Omit<Opening, 'lease' | 'signal' | 'made'> {
   /** Receives the model's deltas: the only difference of a streamed run. */
   receiver?: DeltaReceiver | undefined;
   /** Receives every event that the run appended. */
@@ -51,14 +52,15 @@ export class Run {
   readonly #lease: Lease;
   readonly #opening: Opening;
   readonly #executions: Executions;
+  readonly #made = new MadeInputs();
   readonly #own = new AbortController();
   /** Ends the run early: the app's own signal aborted, a person stopped the run, or a time limit was reached. */
   readonly #signal: AbortSignal;
   #stopReason: unknown;
   #stepLimit: RunningLimit | undefined;
-  /** Whether the previous run ended with `max-steps`. */
+  /** True if the previous run ended with `max-steps`. */
   readonly #continues: boolean;
-  /** The head for which it was last found out what is next. Each append makes another one. */
+  /** The head for which the next act was last determined. Each append makes another one. */
   #seen: ThreadHead | undefined;
   /** Set once the model is asked. */
   #steps: ModelSteps | undefined;
@@ -75,7 +77,8 @@ export class Run {
     const { abortSignal } = options;
     this.#signal = abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]);
     this.#lease = new Lease(context, log, cause);
-    const working = { log, tools, lease: this.#lease, signal: this.#signal };
+    const made = this.#made;
+    const working = { log, tools, made, lease: this.#lease, signal: this.#signal };
     this.#opening = { ...working, options, cause };
     this.#executions = new Executions(context, {
       ...working,
@@ -142,7 +145,7 @@ export class Run {
     this.#own.abort(this.#stopReason);
   }
 
-  /** Whether this error is a person's stop. */
+  /** Checks whether this error is a person's stop. */
   #isStop(error: unknown): boolean {
     return this.#stopReason !== undefined && error === this.#stopReason;
   }
@@ -163,7 +166,7 @@ export class Run {
     }
   }
 
-  /** Does what is next: records results, starts approved calls, waits for running ones, asks the model, or ends. */
+  /** Performs the next act: records results, starts approved calls, waits for running ones, asks the model, or ends. */
   #advance(): Promise<void> | undefined {
     const signal = this.#signal;
     const { state } = this.#log;
@@ -203,8 +206,7 @@ export class Run {
   /** Asks the model if it is due and the run may take another step; else ends the run. */
   async #askModel(): Promise<void> {
     const { state } = this.#log;
-    const asking = isModelDue(state.head) && this.#modelSteps.mayTake(state, this.#signal);
-    const mayAsk = asking instanceof Promise ? await asking : asking;
+    const mayAsk = isModelDue(state.head) && (await this.#modelSteps.mayTake(state, this.#signal));
     if (!mayAsk) return this.#commit(({ head }) => this.#endUnlessNews(head));
     /* Nothing starts when the lease has expired: this renews it, or finds that another run has the thread. */
     if (this.#lease.hasExpired) return this.#commit(() => []);
@@ -222,7 +224,7 @@ export class Run {
     if (!this.#lease.isStopping) this.#modelSteps.recorded();
   }
 
-  /** The run's end; nothing if there is work that others have appended since: whoever did leaves it to this run. */
+  /** Makes the run's end; nothing if others have meanwhile appended work, which they leave to this run. */
   #endUnlessNews(head: ThreadHead): ThreadEvent[] {
     const at = this.#context.now();
     const isNews = this.#log.state.head !== this.#seen && needsRun(head, at);
@@ -261,9 +263,10 @@ export class Run {
     this.#sending.update(log.state);
   }
 
-  /** By default for the calls of the open step, whose assistant message is the last. */
+  /** Makes the input of decisions; by default for the calls of the open step, whose assistant message is the last. */
   #decisions(messageCount = this.#log.state.messages.length - 1): DecisionInput {
-    return makeDecisionInput(this.#context, this.#log.state, this.#setting, messageCount);
+    const run = { ...this.#setting, made: this.#made };
+    return makeDecisionInput(this.#context, this.#log.state, run, messageCount);
   }
 
   /** Releases the thread before the work is done. A stop is a normal end; any other failure is thrown. */

@@ -8,15 +8,14 @@ import type { ThreadState } from '../../thread/thread-state.ts';
 import { traceAnswerDelivery } from '../../thread/tracing.ts';
 import type { CallFailure, SendOptions } from '../calls/answer-receiver.ts';
 import { endEvents } from '../calls/close-requests.ts';
-import { makeDelegatedCall } from '../calls/delegation.ts';
 import type { ToolDefinitions } from '../calls/tool-definitions.ts';
 
-/** The result of sending an answer to its tool. */
+/** The result of sending an answer to its tool. See ADR 16. */
 export interface SentAnswer {
   answer: UnsentAnswer;
   /** The outcome with which the tool ended the call instead. */
   outcome?: CallFailure | undefined;
-  /** Why the answer can't be sent. */
+  /** The reason why the answer can't be sent. */
   error?: string;
 }
 
@@ -44,7 +43,7 @@ export class AnswerSending {
     this.#setting = setting;
   }
 
-  /** Whether an answer is being sent, or was sent and not yet recorded. */
+  /** True if an answer is being sent, or was sent and not yet recorded. */
   get pending(): boolean {
     return this.#underway.size > 0 || this.#sent.length > 0;
   }
@@ -70,7 +69,7 @@ export class AnswerSending {
     return taken;
   }
 
-  /** Stops sending: the next run sends what is not known to have arrived. */
+  /** Stops sending: the next run sends the answers that are not known to have arrived. */
   stop(): void {
     for (const underway of this.#underway.values()) underway.abort();
   }
@@ -102,8 +101,7 @@ export class AnswerSending {
       await log.pull();
       this.#stopUnneeded(state);
     };
-    const deliver = async () =>
-      sendAnswer(tools, state.threadId, { answer, call }, { signal, refresh });
+    const deliver = async () => sendAnswer(tools, { answer, call }, { signal, refresh });
     const sent = await settleDelivery(answer, traceAnswerDelivery(state, answer, deliver));
     if (this.#underway.get(requestId) === underway) this.#underway.delete(requestId);
     const isCutOff = signal.aborted && sent.error !== undefined;
@@ -123,18 +121,14 @@ async function settleDelivery(
   }
 }
 
-/** Sends an answer to where the call is executed. */
+/** Sends an answer to the place where the call is executed. */
 async function sendAnswer(
   tools: ToolDefinitions,
-  threadId: string,
   { answer, call }: { answer: UnsentAnswer; call: ToolCallRecord },
   options: SendOptions,
 ): Promise<CallFailure | undefined> {
-  const { answering, delegation } = tools.get(call.toolName) ?? {};
-  const copy = structuredClone(answer);
-  const { request, response, replyTo } = copy;
-  if (delegation !== undefined && request.path !== undefined)
-    return delegation.send(makeDelegatedCall(threadId, call), copy, options.signal);
+  const { answering } = tools.get(call.toolName) ?? {};
+  const { request, response, replyTo } = structuredClone(answer);
   const isQuestion = request.type === 'question-request' && response.type === 'question-response';
   if (answering === undefined || !isQuestion) {
     throw new Error(`The tool '${call.toolName}' can't receive answers.`);

@@ -5,7 +5,7 @@ import type { PreparedRecord, StepMetadata } from '../../thread/events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { turnSteps } from '../../thread/finished-steps.ts';
-import { applyVerdict, takeTurns } from '../calls/check-startable-calls.ts';
+import { applyVerdict, takeTurns } from '../calls/start-calls.ts';
 import { decideCalls, type DecisionInput } from '../calls/decide-calls.ts';
 import { addUsage } from '../model/model-step.ts';
 import { recordStep } from '../model/record-step.ts';
@@ -48,7 +48,7 @@ export class ModelSteps {
     this.#continues = continues;
   }
 
-  /** Whether the run may take another step: `maxSteps` is not reached, and no condition of `stopWhen` is met. */
+  /** Checks whether the run may take another step: `maxSteps` is not reached, and no condition of `stopWhen` is met. */
   mayTake(state: Readonly<ThreadState>, signal: AbortSignal): boolean | Promise<boolean> {
     const { maxSteps, stopWhen } = this.#context;
     if (this.#count >= maxSteps) return false;
@@ -89,8 +89,7 @@ export class ModelSteps {
     const { steps: step } = state.head;
     const making = this.#context.makeStep({
       state,
-      /* A copy: the app's `repairToolCall` gets it. */
-      tools: { ...tools.forModel },
+      tools: tools.forModel,
       runtimeContext: rules.context.given ?? {},
       signal,
       receiver: this.#partial ?? this.#receiver,
@@ -104,11 +103,11 @@ export class ModelSteps {
     const metadata = copyAsLogged(modelStep.metadata);
     const { toolCallIds: usedIds } = state;
     const { generateId, now } = this.#context;
-    const { message, calls } = recordStep(modelStep, { usedIds, tools, generateId });
-    const deciding = calls.length === 0 ? [] : decideCalls(decisions, calls, step);
-    const isDeciding = deciding instanceof Promise;
-    const verdicts = isDeciding ? await awaitUntilAborted(deciding, signal) : deciding;
-    if (verdicts.length > 0) signal.throwIfAborted();
+    const { message, calls, inputs } = recordStep(modelStep, { usedIds, tools, generateId });
+    const verdicts =
+      calls.length === 0
+        ? []
+        : await awaitUntilAborted(decideCalls(decisions, calls, step), signal);
     this.#count += 1;
     this.#usage = addUsage(this.#usage, usage);
     this.#finishReason = finishReason;
@@ -116,27 +115,32 @@ export class ModelSteps {
     const at = now();
     const tokens = countTokens(usage);
     const { requests = [], ...saved } = { ...modelStep.custom, ...this.#sent };
-    const starts = verdicts.map((verdict, index) => ({
-      events: applyVerdict(verdict, { step, index }, at),
-    }));
+    const starts = verdicts.map((verdict, index) => {
+      const place = { step, index };
+      if (verdict.type === 'start' && calls[index]?.inputTypes !== undefined)
+        decisions.made.keep(place, modelStep.calls[index]?.made);
+      return { events: applyVerdict(verdict, place, at) };
+    });
+    const made = inputs.length === 0 ? {} : { inputs };
+    const finished = { message, finishReason, usage: tokens, metadata, ...made, ...saved };
     return [
-      { type: 'step-finished', at, step, message, finishReason, usage: tokens, metadata, ...saved },
+      { type: 'step-finished', at, step, ...finished },
       ...takeTurns(starts, state.head, decisions.limit),
       ...requests.map((request) => ({ type: 'request-opened' as const, at, step, request })),
     ];
   }
 
-  /** The step is recorded: nothing of it is partial any more. */
+  /** Notes that the step is recorded: nothing of it is partial any longer. */
   recorded(): void {
     this.#partial = undefined;
   }
 
-  /** A person stopped the model in the middle of a step, and its partial text was recorded. */
+  /** Notes that a person stopped the model in the middle of a step, and that its partial text was recorded. */
   interrupted(finishReason: string | undefined): void {
     this.#finishReason = finishReason;
   }
 
-  /** What the model was sent instead of the default. */
+  /** The messages and settings that the model was sent instead of the default ones. */
   get #sent(): { prepared?: PreparedRecord } {
     const prepared = this.#prepared ?? {};
     return Object.keys(prepared).length === 0 ? {} : { prepared };

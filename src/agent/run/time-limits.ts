@@ -1,7 +1,7 @@
 import type { TimeoutConfiguration, ToolSet } from 'ai';
 import { checkMs } from '../../content/check-settings.ts';
 
-/** The AI SDK's `timeout`, checked: how long a run, a step and a tool may take, in milliseconds. */
+/** The AI SDK's `timeout`, checked: the times that a run, a step and a tool may take, in milliseconds. */
 export interface TimeLimits {
   run: number | undefined;
   step: number | undefined;

@@ -4,25 +4,24 @@ import { findDelegation } from '../calls/delegation.ts';
 import { isHeld } from '../../thread/thread-head.ts';
 import type { DeliveredOutcome } from '../calls/delivered-outcome.ts';
 
-/** How a tool's calls are recovered when their process died. */
+/** Recovers a tool's calls when their process died. */
 export interface ToolRecovery {
   /**
-   * Asks the tool's server what became of a call, by its idempotency key: returns the outcome, or `undefined` if it can't tell. Called
-   * before anything else is tried. Return `failed` only if the call can no longer happen: a process that merely stalled may still execute
-   * it.
+   * Asks the tool's server for the outcome of a call, by its idempotency key; `undefined` if it is unknown. Called before anything else is
+   * tried. Return `failed` only if the call can no longer happen: a process that merely stalled may still execute it.
    */
   reconcile?: (call: {
     input: unknown;
     idempotencyKey: string;
     toolCallId: string;
   }) => DeliveredOutcome | undefined | PromiseLike<DeliveredOutcome | undefined>;
-  /** Whether the call may be restarted with the same input and key, because the server executes it once for a key. Default `false`. */
+  /** True if the call may be restarted with the same input and key, because the server executes it once for a key. Default `false`. */
   idempotent?: boolean;
   /** The maximum number of starts of an idempotent call, the first included. Default 3. */
   maxAttempts?: number;
 }
 
-/** How the tools' calls are recovered, by tool name. */
+/** Recovery of the tools' calls, by tool name. */
 export type ToolRecoveries = Readonly<Record<string, ToolRecovery | undefined>>;
 
 /* The default maximum number of starts. */
@@ -44,7 +43,10 @@ export function findRecovery(
   return new Map(Object.entries(toolRecovery)).get(toolName) ?? {};
 }
 
-/** Whether a call may be restarted automatically, which a stop prevents. A delegated call is resumed: the child thread says what has happened. */
+/**
+ * Checks whether a call may be restarted automatically, which a stop prevents. A delegated call is resumed: its child thread has recorded
+ * what happened.
+ */
 export function mayStartAgain(
   { toolRecovery, tools }: { toolRecovery: ToolRecoveries; tools: ToolSet },
   call: ToolCallRecord,

@@ -1,7 +1,7 @@
 import type { RequestRights } from '../../content/request-rights.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import type { RefusedAnswer } from '../../errors.ts';
-import type { ShownDecision } from '../../view/items.ts';
+import type { ShownDecision } from '../../view/thread-items.ts';
 
 /** A message of the conversation in AG-UI. Fields without a value are left out: AG-UI does not allow `null`. */
 export type AgUiMessage =
@@ -31,12 +31,12 @@ export interface AgUiToolCall {
   function: { name: string; arguments: string };
 }
 
-/** The status of a call, in addition to the text of its result; and how the request about it was decided, where a person did and is known. */
+/** The status of a call, in addition to the text of its result, and the decision about its request, if a known person made it. */
 export interface ResultMetadata {
   holdpoint: { status: 'succeeded' | 'failed' | 'denied'; decision?: ShownDecision };
 }
 
-/** A request that a run ended with. */
+/** An open request that ends a run. */
 export interface Interrupt {
   id: string;
   reason: 'tool_call' | 'input_required' | 'confirmation';
@@ -46,8 +46,8 @@ export interface Interrupt {
   /** ISO 8601. */
   expiresAt?: string;
   /**
-   * The whole request, with its options and digest; who asked for it, as one line for people; and what the person whose run this is may do
-   * with it, if that can be found out.
+   * The whole request, with its options and digest; who asked for it, as one line for people; and the rights of the run's person, if they
+   * can be found out.
    */
   metadata: { holdpoint: UserInputRequest; requestedBy?: string; rights?: RequestRights };
 }
@@ -58,14 +58,14 @@ type RunOutcome =
   | { type: 'interrupt'; interrupts: Interrupt[] }
   | { type: 'cancelled' };
 
-/** The end of a run that did not fail. */
+/** The last event of a run that did not fail. */
 export interface RunFinished {
   type: 'RUN_FINISHED';
   threadId: string;
   runId: string;
-  /** For clients before 1.0 only `success` without ids, and `interrupt`: they reject the whole run for any other. */
+  /** For clients before 1.0 only `success` without ids, and `interrupt`: any other makes them reject the whole run. */
   outcome?: RunOutcome;
-  /** For clients before 1.0: what their `outcome` can't express. */
+  /** For clients before 1.0: the part that their `outcome` can't express. */
   result?:
     | { status: 'cancelled' | 'max-steps' }
     | { status: 'waiting'; pendingToolCallIds: string[] };

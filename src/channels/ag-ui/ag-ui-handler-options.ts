@@ -3,7 +3,7 @@ import type { HoldOptions } from '../../view/held-stream.ts';
 import type { Authorize, OriginOptions } from '../../http/receive-request.ts';
 import type { ErrorTextOptions } from '../../http/error-response.ts';
 
-/** Options for what a client shows of a thread. */
+/** Options for the view that a client has of a thread. */
 export interface AgUiViewOptions extends ErrorTextOptions {
   /**
    * The tools whose calls the client runs: those of the agent without `execute`. Their results are read from the client's tool messages.
@@ -14,7 +14,7 @@ export interface AgUiViewOptions extends ErrorTextOptions {
   sendReasoning?: boolean;
 }
 
-/** The options of `createAgUiHandler`: how an AG-UI client reaches an agent. */
+/** The options of `createAgUiHandler`. */
 export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   extends HoldOptions, OriginOptions, AgUiViewOptions {
   /** The agent that the clients talk to. */
@@ -25,14 +25,14 @@ export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
    */
   authorize: Authorize<RUNTIME_CONTEXT>;
   /**
-   * After how many milliseconds of silence a stream sends a comment, which clients skip, so that no proxy closes the connection while a
-   * tool runs for long. 0: never. Default 15,000.
+   * The silence, in milliseconds, after which a stream sends a comment, which clients skip, so that no proxy closes the connection during a
+   * long tool call. 0: never. Default 15,000.
    */
   keepAliveMs?: number;
   /** Waits between polls, and while a stream is silent; resolves early when the signal aborts. Default: a timer. */
   wait?: NonNullable<HoldOptions['wait']>;
   /**
-   * What happens to earlier messages that a client sends for a thread without events: `refuse`, the default, with `invalid-input`; or
+   * The treatment of earlier messages that a client sends for a thread without events: `refuse`, the default, with `invalid-input`; or
    * `import`, as the beginning of the thread. The client may have made them up: a forged message can mislead the model, but nothing in it
    * can answer or run anything. Texts and calls are imported; calls without a result are closed.
    */
@@ -41,7 +41,7 @@ export interface AgUiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   headers?: Record<string, string>;
   /** The maximum size of a body; clients send all of their history. Default 4 MiB. */
   maximumBodyBytes?: number;
-  /** Whether the run ends when the client disconnects. Default `false`: the run continues to its end. */
+  /** True if the run ends when the client disconnects. Default `false`: the run continues to its end. */
   abortOnDisconnect?: boolean;
 }
 

@@ -4,7 +4,6 @@ import { renderSchemaError } from '../../json/field-fault.ts';
 import { grantScopes, type Remember, rememberSchema } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import { inertText } from '../../content/inert-text.ts';
-import { lookAlikeWarnings } from '../../content/look-alikes.ts';
 import {
   findSingleField,
   type QuestionAnswer,
@@ -12,7 +11,7 @@ import {
   type QuestionRequestContent,
   type QuestionResponseContent,
 } from '../../content/question.ts';
-import { renderAsker } from '../../content/request-text.ts';
+import { makeRequestCard, renderCardLines } from '../../view/request-card.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { fromInteractionResponse, makeAnswerError } from '../../tools/interaction.ts';
@@ -26,7 +25,7 @@ export function makeAnswerSchema(request: UserInputRequest, inputSchema: unknown
     : makeQuestionSchema(request);
 }
 
-/** Parses a client's answer to a request. Throws `invalid-answer`. What the request allows is checked when the answer is recorded. */
+/** Parses a client's answer to a request. Throws `invalid-answer`. The answer is checked against the request when it is recorded. */
 export function parseRequestAnswer(
   request: UserInputRequest,
   payload: unknown,
@@ -36,7 +35,7 @@ export function parseRequestAnswer(
     : parseQuestionAnswer(request, payload);
 }
 
-/** Allows only what the request allows. */
+/** Makes the schema of an approval, which allows only what the request allows. */
 function makeApprovalSchema(request: ApprovalRequest, inputSchema: unknown): Schema {
   const { digest, editable, remember, requireReason, edit } = request;
   return {
@@ -62,7 +61,7 @@ const demandedReason = {
   ],
 };
 
-/** The schema that the request carries, or else the tool's; with named fields, the others are fixed to what is shown. */
+/** Makes the schema of an edit: the request's, or else the tool's. With named fields, the others are fixed to the shown values. */
 function makeEditSchema(
   { editable, toolCall, inputSchema: carried }: ApprovalRequest,
   inputSchema: unknown,
@@ -90,7 +89,7 @@ function makeEditSchema(
 
 const fieldsSchema = z.record(z.string(), z.unknown());
 
-/** What an answer may ask to be remembered: `true` for all that is allowed, or less. */
+/** Makes the schema of `remember` in an answer: `true` for all that is allowed, or less. */
 function makeRememberSchema({ scope, match, expiresAfterMs, uses }: Remember): Schema {
   const scopes = grantScopes.slice(0, grantScopes.indexOf(scope) + 1);
   return {
@@ -158,16 +157,16 @@ function makeApprovalAnswerError(requestId: string, why: string): HoldpointError
   );
 }
 
-/** Its description says who asked, and names letters that look alike. */
+/** Its description holds everything of the question except its text and fields. */
 function makeQuestionSchema(request: QuestionRequestContent): Schema {
-  const description = [...renderAsker(request), ...lookAlikeWarnings(request)].join('\n');
+  const description = renderCardLines(makeRequestCard(request)).join('\n');
   return { ...makeFieldsSchema(request), ...(description === '' ? {} : { description }) };
 }
 
 /**
- * A question with one field and one pick takes `{ selectedOptionId?, freeText? }`, and a confirmation also `{ approved }`. Any other question
- * takes an object with a property for each field: an option's id, a list of ids, a text, or `{ selectedOptionIds?, freeText? }` if both are
- * allowed.
+ * A question with one field and one pick takes `{ selectedOptionId?, freeText? }`, and a confirmation also `{ approved }`. Any other
+ * question takes an object with a property for each field: an option's id, a list of ids, a text, or `{ selectedOptionIds?, freeText? }` if
+ * both are allowed.
  */
 function makeFieldsSchema(request: QuestionRequestContent): Schema {
   const single = findSingleField(request);
@@ -322,7 +321,7 @@ function makeSingleProperties({ kind }: QuestionRequestContent, field: QuestionF
   };
 }
 
-/** A payload with the short name `selected` replaced by `selectedOptionId`. */
+/** Replaces the short name `selected` in a payload by `selectedOptionId`. */
 export function expandNames(payload: unknown): unknown {
   if (typeof payload !== 'object' || payload === null || !Object.hasOwn(payload, 'selected')) {
     return payload;

@@ -1,7 +1,12 @@
 import type { ToolModelMessage } from 'ai';
 import { callErrorText, renderToolError } from '../../http/error-response.ts';
 import type { AssistantPart } from '../../thread/proposed-calls.ts';
-import { type CallEnd, readResult, type ShownDecision, type ViewItem } from '../../view/items.ts';
+import {
+  type CallEnd,
+  readResult,
+  type ShownDecision,
+  type ViewItem,
+} from '../../view/thread-items.ts';
 import type { AgUiViewOptions } from './ag-ui-handler-options.ts';
 import type { AgUiEvent, AgUiMessage, AgUiToolCall, ResultMetadata } from './ag-ui-event.ts';
 
@@ -16,10 +21,7 @@ export interface CallResult {
   decision?: ShownDecision;
 }
 
-/**
- * The result of a call that ended here; none if the provider reports its result. `decisions` are those of the thread: the call has that of
- * its request.
- */
+/** Reads the result of a call that ended here; none if the provider reports its result. `decisions` are those of the thread, by request. */
 export function readCallResults(
   { call, end }: CallEnded,
   decisions: ReadonlyMap<string, ShownDecision>,
@@ -32,7 +34,7 @@ export function readCallResults(
   );
 }
 
-/** The result in a part of a message; none in any other part. */
+/** Reads the result in a part of a message; none in any other part. */
 export function readPartResults(
   part: AssistantPart | ToolPart,
   options: AgUiViewOptions,
@@ -62,7 +64,7 @@ function writeResult(
   }
 }
 
-/** A value as the text of a result, because AG-UI has no JSON there. */
+/** Writes a value as text, because a result in AG-UI can't be JSON. */
 function writeValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -7,7 +7,7 @@ import { fromInteractionResponse, hasInteractionId } from '../../tools/interacti
 import { listNewUserMessages, listUnrecordedMessages } from './client-messages.ts';
 import type { ResumeEntry, RunAgentInput } from './run-agent-input.ts';
 import { HoldpointError } from '../../errors.ts';
-import { mapRequests } from './requests.ts';
+import { mapRequests } from './interrupts.ts';
 import { parseRequestAnswer, expandNames } from './answer-format.ts';
 
 /** The input of a run from a client's `RunAgentInput`. */
@@ -16,7 +16,7 @@ interface ClientInput {
   whilePending: 'refuse' | 'cancel';
 }
 
-/** The input of a run, or why its interaction response is refused. Answers that are already recorded are left to the agent to recognize. */
+/** Reads the input of a run, or the refusal of its interaction response. The agent recognizes answers that are already recorded. */
 export function readClientInput(
   input: RunAgentInput,
   thread: AgentThread,
@@ -58,7 +58,7 @@ function chooseWhilePending(
   return open.length > 0 && left.length === 0 && !waitsElsewhere ? 'cancel' : 'refuse';
 }
 
-/** Why an `interactionResponse` is refused, with codes that its front ends know. */
+/** The refusal of an `interactionResponse`, with codes that its front ends know. */
 interface InteractionRefusal {
   code: 'MISSING_INTERACTION_ID' | 'NO_PENDING_INTERACTION' | 'INTERACTION_MISMATCH';
   message: string;
@@ -70,8 +70,8 @@ const namedSchema = z.looseObject({
 });
 
 /**
- * The answer in an `interactionResponse`, or why it fits no question of this thread. It answers only questions, and so never approves.
- * Throws `invalid-answer` if it contradicts itself.
+ * Parses the answer in an `interactionResponse`, or explains why it fits no question of this thread. It answers only questions, so it never
+ * approves. Throws `invalid-answer` if it contradicts itself.
  */
 function parseInteractionAnswer(
   response: unknown,
@@ -104,8 +104,8 @@ function parseInteractionAnswer(
 }
 
 /**
- * The answers in `resume`, which the agent then checks. A cancelled question is dismissed, if it may be; a cancelled approval gives no
- * answer and stays open. Throws `not-found` and `invalid-answer`.
+ * Reads the answers in `resume`, which the agent then checks. A cancelled question is dismissed, if it may be; a cancelled approval gives
+ * no answer and stays open. Throws `not-found` and `invalid-answer`.
  */
 function readResumeAnswers(
   resume: readonly ResumeEntry[],

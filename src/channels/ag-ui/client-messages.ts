@@ -9,7 +9,7 @@ import {
 import { type AnswerOptions, makeImportError, type DeliveredOutcome } from '../../agent/input.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
-import { withMessageId, readMessageId } from '../../thread/app-messages.ts';
+import { isChannelId, withMessageId, readMessageId } from '../../thread/app-messages.ts';
 import type { AssistantPart } from '../../thread/proposed-calls.ts';
 import type { AgUiHandlerOptions } from './ag-ui-handler-options.ts';
 import { listImportedUsers, listRetractedIds, readUserMessage } from './thread-messages.ts';
@@ -46,7 +46,7 @@ export async function openWithHistory<RUNTIME_CONTEXT>(
 
 type Sent = SentPlace & { message: ModelMessage };
 
-/* A client shows these to people; the model does not receive them. The instructions are the agent's. */
+/* Clients show these to people; the model doesn't get them. Instructions come from the agent. */
 const shownOnly = new Set(['system', 'developer', 'reasoning', 'activity']);
 
 function convertEarlierMessages(earlier: readonly ClientMessage[], threadId: string): Sent[] {
@@ -130,9 +130,9 @@ function parseArguments({ arguments: text }: { arguments: string }, place: strin
 }
 
 /**
- * The user's messages in a client's list that may be new: those below the agent's last message, with the client's ids, by which the thread
- * recognizes recorded ones. Retracted messages are not added again, and the rest of the list is ignored. Throws `invalid-input` for an
- * invalid message, and for an id that two different messages have.
+ * Lists the user's messages that may be new: those below the agent's last message, with the client's ids, by which the thread recognizes
+ * recorded ones. Retracted messages are not added again, and the rest of the list is ignored. Throws `invalid-input` for an invalid
+ * message, and for an id that two different messages have.
  */
 export function listNewUserMessages(
   messages: readonly ClientMessage[],
@@ -158,8 +158,8 @@ export function listNewUserMessages(
 }
 
 /**
- * The messages that the thread does not have as they are, for the agent to record or to refuse. A client's list has the messages of everybody
- * in the thread: those that it repeats are history, and not the sender's.
+ * Lists the messages that the thread lacks in this form, for the agent to record or to refuse. A client's list has everybody's messages:
+ * those that it repeats are history, and not the sender's.
  */
 export function listUnrecordedMessages(
   messages: readonly ModelMessage[],
@@ -201,20 +201,15 @@ function refuseSharedIds(sent: readonly ClientMessage[]): void {
 /** The ids that were generated for messages without a client's id. */
 function listGeneratedIds(sent: readonly ClientMessage[], thread: AgentThread): Set<string> {
   const { id, events } = thread;
-  if (!sent.some((message) => isGenerated(message.id, id))) return new Set();
+  if (!sent.some((message) => isChannelId(id, message.id))) return new Set();
   const shown = [...events.keys()].flatMap((index) => readUserMessage(id, events, index));
   shown.push(...listImportedUsers(thread));
-  return new Set(shown.map((message) => message.id).filter((each) => isGenerated(each, id)));
+  return new Set(shown.map((message) => message.id).filter((each) => isChannelId(id, each)));
 }
 
-/* Ids of this form are generated here. */
-function isGenerated(id: string, threadId: string): boolean {
-  return id.startsWith(`${threadId}:`);
-}
-
-/** Whether a client's id for a message can be kept. */
+/** Checks whether a client's id for a message can be kept. */
 function isId(id: string, threadId: string): boolean {
-  return id.length > 0 && id.length <= 256 && id.isWellFormed() && !isGenerated(id, threadId);
+  return id.length > 0 && id.length <= 256 && id.isWellFormed() && !isChannelId(threadId, id);
 }
 
 /** The result of a call that the client ran. */
@@ -298,7 +293,7 @@ function parseUserContent(content: unknown): UserContent | undefined {
   });
 }
 
-/* A schema takes a hundred times as long to say no, and a body has room for millions of parts that are none. */
+/* A schema takes a hundred times as long to refuse, and a body has room for millions of invalid parts. */
 function isPart(part: unknown): boolean {
   return typeof part === 'object' && part !== null && 'type' in part;
 }

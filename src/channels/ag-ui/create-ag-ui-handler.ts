@@ -3,10 +3,16 @@ import type { AgentStream } from '../../agent/agent-stream.ts';
 import { checkPolling, followThread } from '../../agent/follow-thread.ts';
 import { checkHold, HeldStream } from '../../view/held-stream.ts';
 import { checkHistoryOption } from '../../view/import-from-client.ts';
-import { type InputSchemas, readInputSchemas } from '../../agent/input-schemas.ts';
+import type { InputSchemas } from '../../agent/agent-door.ts';
+import { readInputSchemas } from '../../agent/input-schemas.ts';
 import type { RunOptions } from '../../agent/run.ts';
 import { findViewerRights } from '../../view/viewer-rights.ts';
-import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
+import {
+  checkMethods,
+  checkMs,
+  refuseUnknown,
+  requireFunctions,
+} from '../../content/check-settings.ts';
 import { waitForTimer } from '../../content/waiting.ts';
 import { makeErrorResponse, makeRefusalResponse } from '../../http/error-response.ts';
 import { checkOrigins, receivePost } from '../../http/receive-request.ts';
@@ -37,7 +43,7 @@ const maximumBacklog = 262_144;
  * `request-closed`, `invalid-answer`, `NO_RESPONSE_FOR_PENDING` … An invalid HTTP request gets a status with
  * `{ error: { code, message } }`: 400, 403 (also `foreign-origin`, a page of another site), 405, 413, 415, 500.
  *
- * Throws a `TypeError` for an option that it does not have, and for an invalid time, origin or `history`.
+ * Throws a `TypeError` for an unknown or missing option, and for an invalid time, origin or `history`.
  *
  * @example
  * const handler = createAgUiHandler({
@@ -53,6 +59,8 @@ export function createAgUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: AgUiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
   refuseUnknown('createAgUiHandler', options, agUiHandlerSettings);
+  requireFunctions('createAgUiHandler', options, ['authorize']);
+  checkMethods(options.agent, ['thread'], 'createAgUiHandler needs an agent');
   checkPolling(options);
   checkHold(options);
   checkOrigins(options);
@@ -124,7 +132,7 @@ async function streamRun<RUNTIME_CONTEXT>(run: RequestedRun<RUNTIME_CONTEXT>): P
   try {
     await deliverResults(run);
     events.compare(thread);
-    /* Expired requests are recorded as closed whatever the input contains, so that the client gets them. */
+    /* Expired requests are recorded as closed for any input, so that the client gets them. */
     await options.agent.respond([], thread);
     const parsed = readClientInput(input, thread);
     if ('code' in parsed) return backlog.finish([{ type: 'RUN_ERROR', ...parsed }]);
@@ -135,7 +143,7 @@ async function streamRun<RUNTIME_CONTEXT>(run: RequestedRun<RUNTIME_CONTEXT>): P
     const wasAsking = run.thread.activeRequests.length > 0;
     const { principal, channel } = run.runOptions;
     const rights = await findViewerRights(options.agent, run.thread, { principal, channel });
-    /* This has read the thread again: somebody else may have answered meanwhile, and then another run continues it. */
+    /* This has read the thread again: another person may have answered meanwhile, and then another run continues it. */
     backlog.push(events.update(run.thread));
     const isAnswered = wasAsking && run.thread.activeRequests.length === 0;
     const byId = new Map(rights?.map((each) => [each.requestId, each]));

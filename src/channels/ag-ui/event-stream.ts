@@ -2,7 +2,7 @@ import { encode, encodeComment } from 'eventsource-encoder';
 import type { PollingOptions } from '../../agent/follow-thread.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 
-/** How a silent stream is kept open. */
+/** Options for keeping a silent stream open. */
 export interface KeepAlive {
   /** In milliseconds; 0: no comments are sent. */
   keepAliveMs: number;
@@ -12,7 +12,7 @@ export interface KeepAlive {
 interface Streamed {
   request: Request;
   backlog: EventBacklog;
-  /** Aborted here when the client disconnects. */
+  /** Aborted by the stream when the client disconnects. */
   disconnected: AbortController;
   headers: Record<string, string> | undefined;
   keepAlive: KeepAlive;
@@ -72,7 +72,7 @@ async function takeUntilSilence(
     await wait(keepAliveMs, taken.signal);
     silence.abort();
   };
-  /* A wait may reject when its signal aborts, because it is over. */
+  /* A wait may reject when its signal aborts. */
   startTimer().catch(() => {});
   try {
     return await backlog.take(silence.signal);
@@ -97,7 +97,7 @@ export class EventBacklog {
   #isBehind = false;
   #isClosed = false;
   #wake = (): void => {};
-  /** The events that end what the client has open, the latest first. */
+  /** The events that end the client's open messages, the latest first. */
   #ends: AgUiEvent[] = [];
 
   constructor(limit: number) {
@@ -128,7 +128,7 @@ export class EventBacklog {
     this.#wake();
   }
 
-  /** All unread events, as soon as there are any; an empty list if `silence` aborts before that, `undefined` at the end. */
+  /** Takes all unread events, as soon as there are any; an empty list if `silence` aborts before that, `undefined` at the end. */
   async take(silence?: AbortSignal): Promise<readonly AgUiEvent[] | undefined> {
     while (this.#waiting.length === 0) {
       if (this.#isClosed) return undefined;

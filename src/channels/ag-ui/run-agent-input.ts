@@ -40,7 +40,7 @@ const forwardedSchema = z.object({
   resumeStopped: z.literal(true).optional().catch(undefined),
 });
 
-/** A message as a client has it: what the client shows, which proves nothing about the thread. */
+/** A message as a client has it. It proves nothing about the thread. */
 export type ClientMessage = z.infer<typeof messageSchema>;
 /** A client's answer to an interrupt. */
 export type ResumeEntry = z.infer<typeof resumeEntrySchema>;
@@ -53,9 +53,9 @@ export interface RunAgentInput extends Omit<
   resume: ResumeEntry[];
   /** The answer to an interaction, in either spelling. */
   interactionResponse: unknown;
-  /** Whether a new message cancels open requests and deferred calls, or is refused while there are any. */
+  /** The effect of a new message on open requests and deferred calls: cancel them, or be refused while there are any. */
   whilePending: 'refuse' | 'cancel';
-  /** Whether a turn that was stopped before its reply is resumed. */
+  /** True to resume a turn that was stopped before its reply. */
   resumeStopped: boolean;
 }
 

@@ -3,9 +3,11 @@ import { inertText } from '../../content/inert-text.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
 import { renderPublicError } from '../../http/error-response.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { isHeld } from '../../thread/thread-head.ts';
+import { heldWords } from '../../view/state-words.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
 import type { AgUiEvent, RunFinished } from './ag-ui-event.ts';
-import { makeInteractionRequested, type InterruptFacts, toInterrupt } from './requests.ts';
+import { makeInteractionRequested, type InterruptFacts, toInterrupt } from './interrupts.ts';
 
 interface End extends InterruptFacts {
   status: AgentResponse['status'] | undefined;
@@ -44,6 +46,9 @@ export function makeRunEnd(
     case 'waiting':
     case 'stuck': {
       if (pending.length > 0) return [success];
+      if (thread.calls.some(isHeld)) {
+        return [{ type: 'RUN_ERROR', message: `A call is ${heldWords}.`, code: 'thread-held' }];
+      }
       const message = 'Earlier runs of the thread failed.';
       return [{ type: 'RUN_ERROR', message, code: 'thread-stuck' }];
     }
@@ -59,7 +64,7 @@ export function makeRunEnd(
   }
 }
 
-/* A client before 1.0 rejects the run if it does not know the outcome, and treats a run without one as ended. */
+/* A client before 1.0 rejects a run with an unknown outcome, and treats a run without one as ended. */
 function makeSuccess(
   pendingToolCallIds: string[],
   isOlder: boolean,
@@ -79,7 +84,7 @@ function makeStateSnapshot(state: unknown, { revision, status }: AgentThread): A
   return { type: 'STATE_SNAPSHOT', snapshot };
 }
 
-/* The errors that a client can act on. For any other it gets the text of `onError`. */
+/* The errors that a client can act on. Any other has the text of `onError`. */
 const disclosed: ReadonlySet<HoldpointErrorCode> = new Set<HoldpointErrorCode>([
   'invalid-input',
   'invalid-answer',

@@ -3,13 +3,13 @@ import type { ModelDelta } from '../../agent/model.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
-import { mapDecisions, readItem, type FinishedStepEvent } from '../../view/items.ts';
+import { mapDecisions, readItem, type FinishedStepEvent } from '../../view/thread-items.ts';
 import type { AgUiViewOptions } from './ag-ui-handler-options.ts';
 import { listLatestMessages } from './client-messages.ts';
 import type { RunAgentInput } from './run-agent-input.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import { readCallResults, type CallResult, KnownCalls, makeResultEvent } from './call-results.ts';
-import { makeInteractionEnded, mapRequests, type InterruptFacts } from './requests.ts';
+import { makeInteractionEnded, mapRequests, type InterruptFacts } from './interrupts.ts';
 import { makeRunEnd } from './run-end.ts';
 import {
   StepEvents,
@@ -25,7 +25,7 @@ import {
   readUserMessage,
 } from './thread-messages.ts';
 
-/** The events of one client's run: what the model streams, and what the thread records, in the thread's order. */
+/** The events of one client's run: the model's deltas and the recorded events, in the thread's order. */
 export class RunEvents {
   readonly #input: RunAgentInput;
   readonly #options: AgUiViewOptions;
@@ -36,7 +36,7 @@ export class RunEvents {
   #before: AgUiMessage[] | undefined;
   #calls = new KnownCalls();
   readonly #records = new CallsByPlace();
-  /** How many events the thread had when these were read. */
+  /** The number of events in the thread when these facts were read. */
   #known = 0;
   #decisions: ReturnType<typeof mapDecisions> = new Map();
   #requests: ReturnType<typeof mapRequests> = new Map();
@@ -85,7 +85,7 @@ export class RunEvents {
     return this.#step.addDelta(delta);
   }
 
-  /** What the thread has recorded since the last update, up to `last` or all. */
+  /** Makes the events of what the thread has recorded since the last update, up to `last` or all. */
   update(thread: AgentThread, last?: ThreadEvent): AgUiEvent[] {
     if (thread.revision <= this.#revision) return [];
     const { events } = thread;
@@ -105,7 +105,7 @@ export class RunEvents {
     return emitted;
   }
 
-  /* A stream asks at each of the events of an append. */
+  /* A stream calls this for each event of an append. */
   #readFacts(thread: AgentThread): void {
     const { events } = thread;
     if (events.length === this.#known) return;
@@ -133,7 +133,7 @@ export class RunEvents {
     ];
   }
 
-  /** The client now has these messages, which are all of the thread; later events are emitted. */
+  /** Notes that the client now has all messages of the thread; later events are emitted. */
   #continueFrom({ events }: AgentThread, messages: readonly AgUiMessage[]): void {
     this.#calls = new KnownCalls(messages);
     this.#revision = events.length;

@@ -1,6 +1,6 @@
 import type { ModelDelta } from '../../agent/model.ts';
 import { type AssistantPart, listAssistantParts } from '../../thread/proposed-calls.ts';
-import type { FinishedStepEvent } from '../../view/items.ts';
+import type { FinishedStepEvent } from '../../view/thread-items.ts';
 import {
   endText,
   isBlank,
@@ -12,14 +12,14 @@ import type { AgUiViewOptions } from './ag-ui-handler-options.ts';
 import type { AgUiEvent, AgUiToolCall } from './ag-ui-event.ts';
 import { type CallResult, readPartResults } from './call-results.ts';
 
-/** A text of a step that a client shows as a message, or as the text of one. */
+/** A text of a step that a client shows as a message, or in one. */
 interface StepText {
   type: 'text' | 'reasoning';
   id: string;
   text: string;
 }
 
-/** A recorded step, as a client shows it. AG-UI 1.0 has no place for files that a model made. */
+/** A recorded step, as a client shows it. AG-UI 1.0 can't carry files that a model made. */
 export interface StepMessages {
   messageId: string;
   texts: StepText[];
@@ -109,7 +109,7 @@ export class StepEvents {
     }
   }
 
-  /** The step is recorded: emits what is missing of it. `isConfirmed: false`: the streamed texts differ from the recorded ones. */
+  /** Completes a recorded step: emits the part that is missing. `isConfirmed: false`: the streamed texts differ from the recorded ones. */
   finish({ texts, calls, messageId: parentMessageId }: StepMessages): {
     events: AgUiEvent[];
     isConfirmed: boolean;
@@ -137,7 +137,7 @@ export class StepEvents {
   }
 }
 
-/** What a client that has the beginning of a text, or nothing of it, does not have. */
+/** Completes a text for a client that has its beginning, or nothing of it. */
 function completeText(
   { type, id, text }: StepText,
   streamed: StreamedText | undefined,

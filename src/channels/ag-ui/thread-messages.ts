@@ -4,6 +4,7 @@ import { CallsByPlace } from '../../thread/calls-by-place.ts';
 import {
   listImportedMessages,
   readMessageId,
+  readShownId,
   findRetractedMessages,
 } from '../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -16,7 +17,7 @@ import {
   readPartResults,
 } from './call-results.ts';
 import type { ClientMessage } from './run-agent-input.ts';
-import { mapDecisions, readItem } from '../../view/items.ts';
+import { mapDecisions, readItem } from '../../view/thread-items.ts';
 import { makeStepMessages, type StepMessages } from './step-events.ts';
 import type { AgUiViewOptions } from './ag-ui-handler-options.ts';
 import { toShownFile } from '../../content/message-file.ts';
@@ -109,7 +110,7 @@ export function readUserMessage(
   if (event?.type !== 'message-added' || event.place !== undefined) return [];
   const { message } = event;
   if (message.role !== 'user') return [];
-  const id = readMessageId(message) ?? `${threadId}:user:${index + 1}`;
+  const id = readShownId(threadId, message) ?? `${threadId}:user:${index + 1}`;
   return [{ id, role: 'user', content: toClientContent(message.content) }];
 }
 
@@ -163,8 +164,8 @@ function toStepMessages({ messageId: id, texts, calls }: StepMessages): AgUiMess
 }
 
 /**
- * The snapshots after which a client that has `held` shows these messages in this order. Clients leave the messages that they have where
- * they are, and put the others behind them, so those that come after a message that is new to the client are taken from it first.
+ * Makes the snapshots after which a client that has `held` shows these messages in this order. Clients keep known messages in place and
+ * append new ones, so messages after a new one are removed from the client first.
  */
 export function orderSnapshots(
   messages: readonly AgUiMessage[],
@@ -182,7 +183,7 @@ export function orderSnapshots(
   ];
 }
 
-/** Whether a client shows exactly these messages, apart from thoughts and its own activity messages. */
+/** Checks whether a client shows exactly these messages, apart from thoughts and its own activity messages. */
 export function showsExactly(
   held: readonly ClientMessage[],
   messages: readonly AgUiMessage[],

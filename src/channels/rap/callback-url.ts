@@ -70,7 +70,7 @@ export class CallbackKeys {
     );
   }
 
-  /** Whether a capability was created with one of the secrets. WebCrypto compares in constant time. */
+  /** Checks whether a capability was created with one of the secrets. WebCrypto compares in constant time. */
   async verify({ text, signature }: ClaimedCapability): Promise<boolean> {
     const keys = await this.#keys();
     const known = await Promise.all(

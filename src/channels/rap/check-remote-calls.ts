@@ -15,9 +15,9 @@ interface RemoteCallCheck {
 }
 
 /**
- * Asks the server of each remote call that a thread waits for whether it still has the call (`tool_call_status`), and fails the calls that it
- * has lost: a restarted server may not remember them. Resolves to the ids of the failed calls. The calls of a server that can't be
- * reached or does not answer stay as they are.
+ * Asks the server of each pending remote call in a thread if it still has the call (`tool_call_status`), and fails the calls that it has
+ * lost: a restarted server may not remember them. Resolves to the ids of the failed calls. The calls of a server that can't be reached or
+ * does not answer stay as they are.
  *
  * @example
  * for (const { threadId } of await store.list({ status: 'waiting' })) {
@@ -43,7 +43,7 @@ export async function checkRemoteCalls({
   return ended.flat();
 }
 
-/* A result that arrived while the server was asked wins. */
+/* A result that arrived during the status check wins. */
 async function isEnded(
   { agent, thread }: Pick<RemoteCallCheck, 'agent' | 'thread'>,
   toolCallId: string,

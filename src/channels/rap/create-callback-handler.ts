@@ -36,7 +36,7 @@ export interface CallbackHandlerOptions {
   onDiscarded?: (discarded: DiscardedCallback) => unknown;
 }
 
-/** Why a callback was discarded. */
+/** The reason for which a callback was discarded. */
 type DiscardReason =
   /** Its URL was not created for a call of these tools, or with another secret. */
   | 'capability'
@@ -57,7 +57,7 @@ type DiscardReason =
 
 /** A callback that was discarded, for the app's log. */
 export interface DiscardedCallback {
-  /** Why it was discarded. */
+  /** The reason. */
   reason: DiscardReason;
   /** The thread and the call whose URL was used. */
   threadId?: string;
@@ -225,7 +225,7 @@ async function recordCallback(
   }
 }
 
-/** Whether the call was handed to its server and has not ended. */
+/** Checks whether the call was handed to its server and has not ended. */
 function isPending({ status }: ToolCallRecord): boolean {
   const awaited = awaitedBy[status];
   return awaited === 'attempt' || awaited === 'elsewhere';
@@ -263,7 +263,7 @@ async function recordQuestion(
   });
 }
 
-/** How many questions a call has asked. */
+/** Counts the questions that a call has asked. */
 function countQuestions({ events }: AgentThread, { step, index }: ToolCallRecord): number {
   return events.filter(
     (event) =>
@@ -273,7 +273,7 @@ function countQuestions({ events }: AgentThread, { step, index }: ToolCallRecord
   ).length;
 }
 
-/** Whether an error means that the call has ended in the meantime. */
+/** Checks whether an error means that the call has ended in the meantime. */
 export function isCallEnded(error: unknown): boolean {
   return (
     HoldpointError.isInstance(error) &&

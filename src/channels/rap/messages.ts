@@ -3,17 +3,17 @@ import { boundList } from '../../json/bounded-list.ts';
 import { renderSchemaError } from '../../json/field-fault.ts';
 import { parsePlainHttp } from './url-checks.ts';
 
-/* What a runtime sends to a tool server. */
+/* The messages of a runtime to a tool server. */
 
 const idSchema = z.string().min(1).max(1_000);
 
-/** The ids of a call, its user, and the URL for its callbacks: enough to send a result, even if the rest of the invocation is invalid. */
+/** The schema of a call's ids, its user, and its callback URL: enough to send a result, even if the rest of the invocation is invalid. */
 export const callAddressSchema = z.object({
   group_id: idSchema,
   id: idSchema,
   call_id: idSchema.nullish(),
   user_id: z.string().max(1_000).nullish(),
-  /** From holdpoint: a digest of everybody for whom the call is made, where they are not one user with an id. */
+  /** Sent by holdpoint: a digest of all requesters, where they are not one user with an id. */
   requesters_digest: idSchema.nullish(),
   callback_url: z
     .string()
@@ -37,10 +37,10 @@ export const invocationSchema = z.object({
 /** A person's selection. */
 export const selectionSchema = z.object({ id: z.string(), selected: z.int() });
 
-/* Where nothing is signed, the callback URL says whose calls a message is about; with a user, it is about that user's alone. */
+/* Where nothing is signed, the callback URL identifies the owner of the calls; with a user, only that user's calls are meant. */
 const ownerFields = { callback_url: z.string().nullish(), user_id: z.string().nullish() };
 
-/** Whose calls a message is about. */
+/** The owner of the calls that a message is about. */
 export type NamedOwner = { [FIELD in keyof typeof ownerFields]?: string | null | undefined };
 
 /** The call to cancel, or to report the status of. */
@@ -66,7 +66,7 @@ export function pickCallIds({ group_id, id, call_id }: CallAddress): {
   return { group_id, id, ...(typeof call_id === 'string' ? { call_id } : {}) };
 }
 
-/* What a tool server sends to a runtime. */
+/* The messages of a tool server to a runtime. */
 
 /* The fields by which every message names its call. */
 const named = {
@@ -74,7 +74,7 @@ const named = {
   id: z.string(),
   call_id: z.string().nullish(),
 };
-/* The protocol has no upper limits. Nobody would read more than this, and the log would store it. */
+/* The protocol has no upper limits. Nobody reads more than this, and the log would store it. */
 const maximumEntries = 10_000;
 
 function makeReadableSchema(maximumLength: number) {
@@ -160,7 +160,9 @@ const schemas = new Map<string | undefined, typeof userChoiceSchema | typeof too
   ['tool_result', toolResultSchema],
 ]);
 
-/** A text as people see it: without invisible characters, differences in spaces, and differences in how letters are composed. */
+/**
+ * Normalizes a text to what people see: without invisible characters, and without differences in spaces or in the composition of letters.
+ */
 export function normalizeVisible(text: string): string {
   return text
     .normalize('NFC')
@@ -169,7 +171,7 @@ export function normalizeVisible(text: string): string {
     .trim();
 }
 
-/** Whether no two labels look the same. */
+/** Checks whether no two labels look the same. */
 export function lookDifferent(labels: readonly string[]): boolean {
   return new Set(labels.map(normalizeVisible)).size === labels.length;
 }

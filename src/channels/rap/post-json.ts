@@ -1,10 +1,10 @@
 import type { WebhookSignatures } from './webhook-signatures.ts';
 
-/** How one side posts its messages. */
+/** The settings with which one side posts its messages. */
 export interface Poster {
   fetch: typeof fetch;
   signatures: WebhookSignatures | undefined;
-  /** How long the other side may take to acknowledge a message, in milliseconds. */
+  /** The time that the other side may take to acknowledge a message, in milliseconds. */
   timeoutMs: number;
   timer: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
@@ -15,7 +15,7 @@ interface Post {
   url: URL | string;
   body: object;
   signal: AbortSignal | undefined;
-  /** How many bytes of the response are read. Default 0. */
+  /** The number of bytes of the response to read. Default 0. */
   readBytes?: number;
 }
 
@@ -88,7 +88,7 @@ async function readBeginning(
       length += read.value.byteLength;
     }
   } catch {
-    /* What was read so far is used. */
+    /* The part that was read so far is used. */
   }
   leave();
   return text;
@@ -114,10 +114,10 @@ function readErrorName(error: unknown): string {
   return error instanceof Error ? error.name : 'no connection';
 }
 
-/** How often and when a message is sent again, and the text of the error at the end. */
+/** The retries of a message, and the text of the error after the last one. */
 interface RetryOptions {
   retries: number;
-  /** How long to wait before the next attempt, in milliseconds, after so many retries. */
+  /** Returns the pause before the next attempt, in milliseconds, after `retried` retries. */
   pauseMs: (retried: number) => number;
   /** May reject when the signal aborts. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;

@@ -13,7 +13,7 @@ import type { CallbackKeys, CallbackCall } from './callback-url.ts';
 import { type Poster, postJson, postWithRetries, type Posted } from './post-json.ts';
 import { parseAllowedUrl } from './url-checks.ts';
 
-/** The tool server of a remote tool, as the agent's side knows it. */
+/** The agent's settings for the tool server of a remote tool. */
 export interface RemoteServer extends Poster {
   endpoint: URL;
   /** The URL that cancellations are posted to. */
@@ -94,8 +94,8 @@ export async function sendCall(
 }
 
 /*
- * For whom the call is made, so that what the server remembers for one user serves nobody else. Several people, and one without an id, are
- * known by a digest; somebody unknown among them may be anybody, so then no other call has the same.
+ * The fields that identify the requester, so that the server's memory of one user serves nobody else. Several people, and one without an
+ * id, are identified by a digest. It is unique to the call if one of them is unknown, who may be anybody.
  */
 async function makeUserFields({
   requester,
@@ -132,7 +132,7 @@ const firstPauseMs = 500;
 
 /**
  * Posts a person's answer to the `response_url` of the question. Retries when the server failed or can't be reached, not when it refused.
- * What a dismissal means is part of the question, as the person saw it.
+ * The meaning of a dismissal is part of the question, as the person saw it.
  */
 export async function sendAnswer(
   server: RemoteServer,
@@ -180,8 +180,8 @@ export async function sendAnswer(
 }
 
 /**
- * The bodies of a message about a call: one, or, where messages aren't signed, one for each callback URL that the call may have. The server
- * knows a caller by its signature, or else by this URL.
+ * Makes the bodies of a message about a call: one, or, without signatures, one for each callback URL that the call may have. The server
+ * identifies a caller by its signature, or else by this URL.
  */
 async function makeMessagesAbout(
   { signatures, keys, callbackUrl }: RemoteServer,

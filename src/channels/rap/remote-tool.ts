@@ -24,7 +24,7 @@ import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts'
 export interface RemoteToolOptions<INPUT> {
   /** The URL that calls are posted to. */
   endpoint: string | URL;
-  /** What the tool does, for the model. */
+  /** The tool's description for the model. */
   description: string;
   /** The schema of its input, as for a tool of the AI SDK. */
   inputSchema: FlexibleSchema<INPUT>;
@@ -38,8 +38,8 @@ export interface RemoteToolOptions<INPUT> {
   /** The URL at which the server reaches `createCallbackHandler`. Its query parameter `call` is reserved. */
   callbackUrl: string | URL;
   /**
-   * Signs the callback URL of each call, so that nobody can guess one: at least 32 bytes, the same in every process. Of several secrets, the
-   * first signs and all are accepted.
+   * Signs the callback URL of each call, so that nobody can guess one: at least 32 bytes, the same in every process. Of several secrets,
+   * the first signs and all are accepted.
    */
   secret: CallbackSecret | readonly CallbackSecret[];
   /**
@@ -48,18 +48,18 @@ export interface RemoteToolOptions<INPUT> {
    */
   allowedOrigins?: readonly string[];
   /**
-   * What happens when a person dismisses a question. `cancel` (the default) fails the call and sends the server a cancellation. `default`
-   * sends the choice that the server named as its default, as the protocol says; this choice may permit something.
+   * The effect of dismissing a question. `cancel` (the default) fails the call and sends the server a cancellation. `default` sends the
+   * choice that the server named as its default, as the protocol says; this choice may permit something.
    */
   onDismiss?: 'cancel' | 'default';
   /** Signs what is sent and requires signatures on callbacks, as Standard Webhooks does. Default: no signatures. */
   signing?: SigningOptions;
   /**
-   * How long a call may take in all, including the time for people's answers, in milliseconds. After that the call fails, and a late
-   * result is dropped. Default: no limit.
+   * The time that a call may take, including people's answers, in milliseconds. After that the call fails, and a late result is dropped.
+   * Default: no limit.
    */
   expiresAfterMs?: number;
-  /** How long the server may take to acknowledge one request, in milliseconds. Default 10,000. */
+  /** The time that the server may take to acknowledge one request, in milliseconds. Default 10,000. */
   timeoutMs?: number;
   /** Default: the global `fetch`. */
   fetch?: typeof fetch;

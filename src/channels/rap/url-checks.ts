@@ -73,7 +73,7 @@ function trimTrailingSlash(text: string | URL): string {
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
-/** Whether callbacks may be sent to an http(s) URL. Throws a `TypeError` for a listed text that is not an origin. */
+/** Checks whether callbacks may be sent to an http(s) URL. Throws a `TypeError` for a listed text that is not an origin. */
 export function makeOriginCheck(listed: readonly string[] | undefined): (url: string) => boolean {
   const origins = listed && new Set(listed.map(parseOrigin));
   return (url) => origins === undefined || origins.has(new URL(url).origin);

@@ -26,7 +26,7 @@ export class WebhookSignatures {
     };
   }
 
-  /** Whether a body was signed with one of the secrets within the last five minutes. */
+  /** Checks whether a body was signed with one of the secrets within the last five minutes. */
   verify(headers: Headers, body: string): boolean {
     const named = Object.fromEntries(headers);
     return this.#webhooks.some((webhook) => isSigned(webhook, named, body));

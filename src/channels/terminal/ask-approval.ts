@@ -4,7 +4,7 @@ import {
   approve,
   reject,
 } from '../../content/approval.ts';
-import { renderRemember, renderTerms } from '../../content/request-text.ts';
+import { renderRemember } from '../../content/request-text.ts';
 import type { Dialog } from './dialog.ts';
 import { type Page, showCall } from './page.ts';
 import { approvingWord, decisionList, type Entry } from './widget.ts';
@@ -13,27 +13,28 @@ import type { TimeReader } from '../../content/deadline-words.ts';
 import { inertLine } from '../../content/inert-text.ts';
 import { copyPlain } from '../../json/json-value.ts';
 import { type Requested, listRequesters } from '../../content/requesters.ts';
+import { makeRequestCard } from '../../view/request-card.ts';
 
 type Answer = ApprovalResponseContent | undefined;
 
 /** An entry, and what follows when it is picked; `undefined` comes back to the list. */
 interface Decision extends Entry {
   answer: (dialog: Dialog) => Promise<Answer>;
-  /** Whether something else was on the screen when the person comes back. */
+  /** True if something else was on the screen when the person comes back. */
   showsOther?: true;
 }
 
-/** How an approval is asked. */
+/** Options for asking for an approval. */
 interface ApprovalQuestion {
-  /** Which of several it is, as `2 of 3`. */
+  /** Its position among several, as `2 of 3`. */
   position?: string | undefined;
-  /** When and where the deadline is read. */
+  /** The clock and the time zone for showing the deadline. */
   reader: TimeReader;
   /** Entries that do something else than answering this request alone. */
   more?: readonly Entry[];
 }
 
-/** An answer, that the request is left open, or that one of the additional entries was picked. */
+/** An answer, "left open", or the index of the additional entry that was picked. */
 type ApprovalAnswer = { answer: Answer } | { more: number };
 
 /** Asks for a person's approval. */
@@ -133,7 +134,7 @@ async function approveEdited(request: ApprovalRequest, dialog: Dialog): Promise<
   return input === undefined ? undefined : approveWithReason(request, dialog, { input });
 }
 
-/* What was typed stays when the person goes back and comes again. */
+/* The typed text stays when the person goes back and returns. */
 function makeRejecting(request: ApprovalRequest): (dialog: Dialog) => Promise<Answer> {
   let text = '';
   return async (dialog) => {
@@ -162,16 +163,13 @@ export function showApproval(
   request: ApprovalRequest,
   { position, reader }: Pick<ApprovalQuestion, 'position' | 'reader'>,
 ): void {
-  const { text, reason, toolCall } = request;
+  const card = makeRequestCard(request);
   page.position(position);
-  page.text(text, page.paint.strong);
-  if (reason !== undefined) page.text(`Why: ${reason}`);
-  page.asker(request);
-  page.facts(renderTerms(request, reader));
-  page.warnings([request]);
+  page.text(card.title, page.paint.strong);
+  page.card(card, reader);
   page.add('');
-  if (toolCall === undefined) return;
-  showCall(page, toolCall);
+  if (card.call === undefined) return;
+  showCall(page, card.call);
   page.add('');
 }
 
@@ -200,7 +198,7 @@ function listNarrower(allowed: Remember): Remember[] {
   return matches.flatMap((match) => scopes.map((scope) => ({ ...allowed, scope, match })));
 }
 
-/** What a choice covers, in words. */
+/** Describes what a choice covers. */
 function describeChoice(choice: Remember, { toolCall, ...requested }: ApprovalRequest): string {
   const { toolName = '', input } = toolCall ?? {};
   const person = describeForWhom(requested);

@@ -5,9 +5,10 @@ import {
   reject,
 } from '../../content/approval.ts';
 import type { TimeReader } from '../../content/deadline-words.ts';
-import { renderAsker, renderTerms } from '../../content/request-text.ts';
+import { lookAlikeWarnings } from '../../content/look-alikes.ts';
+import { makeRequestCard, renderCardLines } from '../../view/request-card.ts';
 import type { Dialog } from './dialog.ts';
-import { type Page, showCall } from './page.ts';
+import { showCall } from './page.ts';
 import { addDifferences } from './request-table.ts';
 import { approvingWord, decisionList } from './widget.ts';
 
@@ -22,15 +23,13 @@ export async function askGroup(
   const needsReason = first.requireReason === true;
   await dialog.show((page) => {
     page.text(`${requests.length} similar requests`, page.paint.strong);
-    const lines = requests.map((request) => renderSharedLines(request, reader));
-    const shared = renderSharedLines(first, reader).filter((line) =>
+    const lines = requests.map((request) => renderFacts(request, reader));
+    const shared = renderFacts(first, reader).filter((line) =>
       lines.every((each) => each.includes(line)),
     );
-    const isOneReason = requests.every(({ reason }) => reason === first.reason);
-    if (isOneReason) showReason(page, first);
     page.facts(shared);
-    page.warnings(requests);
-    const isSharedAlone = isOneReason && lines.every(({ length }) => length === shared.length);
+    page.warnings(lookAlikeWarnings(requests));
+    const isSharedAlone = lines.every(({ length }) => length === shared.length);
     if (isSharedAlone && addDifferences(page, requests)) {
       page.add('');
       return;
@@ -39,7 +38,6 @@ export async function askGroup(
       const { text, toolCall } = request;
       page.add('');
       page.text(text);
-      if (!isOneReason) showReason(page, request);
       page.facts(lines[index]?.filter((line) => !shared.includes(line)) ?? []);
       if (toolCall !== undefined) showCall(page, toolCall);
     }
@@ -81,11 +79,7 @@ export async function askGroup(
   );
 }
 
-/* Who asks, on which terms: what is the same for all requests is shown once. */
-function renderSharedLines(request: ApprovalRequest, reader: TimeReader): string[] {
-  return [...renderAsker(request), ...renderTerms(request, reader)];
-}
-
-function showReason(page: Page, { reason }: ApprovalRequest): void {
-  if (reason !== undefined) page.text(`Why: ${reason}`);
+/* Facts that all requests share are shown once. Look-alikes are searched in all of them together. */
+function renderFacts(request: ApprovalRequest, reader: TimeReader): string[] {
+  return renderCardLines(makeRequestCard(request, { warnings: [] }), reader);
 }

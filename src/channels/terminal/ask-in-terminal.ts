@@ -27,13 +27,14 @@ type Request = UserInputRequestContent | UserInputRequest;
 /** Options of `askInTerminal`. */
 export interface AskOptions extends TerminalOptions {
   /**
-   * What leaving a question (Ctrl+C, Ctrl+D, end of input) does: `dismiss` dismisses it if it allows that, `keep` leaves it open.
+   * The effect of leaving a question (Ctrl+C, Ctrl+D, end of input): `dismiss` dismisses it if it allows that, `keep` leaves it open.
    * Default `dismiss`.
    */
   onLeave?: 'dismiss' | 'keep';
   /**
    * The person at the terminal, as the agent's `principalId` names them. A request that they have approved and that still waits for other
-   * people is not asked again; a line says for how many it waits. Each request says that this person answers. By default everything is asked.
+   * people is not asked again; a line says for how many it waits. Each request says that this person answers. By default everything is
+   * asked.
    */
   person?: string;
   /** The time zone in which deadlines are shown, by its IANA name, as `Europe/Paris`. Default: that of the process. */
@@ -41,22 +42,22 @@ export interface AskOptions extends TerminalOptions {
   /** The clock by which deadlines are shown as `in 2 h`: milliseconds since the epoch. Default `Date.now`. */
   now?: () => number;
   /**
-   * Whether lines may answer if the input is not a terminal: a pipe, a file, an empty input. By default nobody is asked then. Only the
-   * word `approve` approves.
+   * True if lines may answer if the input is not a terminal: a pipe, a file, an empty input. By default nobody is asked then. Only the word
+   * `approve` approves.
    */
   acceptLines?: boolean;
 }
 
 /**
- * Asks a person at the terminal, one request after another, and resolves to the answers, ready for `agent.run`.
- * On a screen, Enter alone, a digit or a line of text never approves; where lines answer, only the word `approve` does. A request that does not fit on the screen must be paged through (`v`)
- * before it can be approved. The answers of a form are shown for review before they are sent. Ctrl+Z suspends the process. For half a second
- * after a new request has appeared no key counts, and then no key that is still held; Ctrl+C and Ctrl+D leave it open.
+ * Asks a person at the terminal, one request after another, and resolves to the answers, ready for `agent.run`. On a screen, Enter alone, a
+ * digit or a line of text never approves; where lines answer, only the word `approve` does. A request that does not fit on the screen must
+ * be paged through (`v`) before it can be approved. The answers of a form are shown for review before they are sent. Ctrl+Z suspends the
+ * process. For half a second after a new request has appeared no key counts, and then no key that is still held; Ctrl+C and Ctrl+D leave it
+ * open.
  *
- * Esc leaves an approval open and continues with the next request. Ctrl+C, Ctrl+D and the end of the input leave it open and
- * stop asking. They dismiss a question that allows it, unless `onLeave` is `keep`; after a dismissal by Ctrl+C the next request is
- * asked. A request that is left open has no answer in the result and can be asked again. Calls that use the same input wait
- * for each other.
+ * Esc leaves an approval open and continues with the next request. Ctrl+C, Ctrl+D and the end of the input leave it open and stop asking.
+ * They dismiss a question that allows it, unless `onLeave` is `keep`; after a dismissal by Ctrl+C the next request is asked. A request that
+ * is left open has no answer in the result and can be asked again. Calls that use the same input wait for each other.
  *
  * When `signal` aborts, the promise rejects with its reason and the answers given so far are lost: ask one request at a time if they can be
  * answered elsewhere as well. Throws `invalid-input` for an invalid request, and `not-allowed` where the input is no terminal, unless
@@ -106,7 +107,7 @@ async function noteWaiting(voted: readonly UserInputRequest[], dialog: Dialog): 
   }
 }
 
-/* What comes out of a pipe was written before the request was shown, perhaps by `yes`. */
+/* Input from a pipe was written before the request was shown, perhaps by `yes`. */
 function requireTerminal(
   { requestId }: UserInputRequest,
   { input = process.stdin }: TerminalOptions,
@@ -162,11 +163,11 @@ function orderByRisk(requests: readonly UserInputRequest[]): readonly UserInputR
 
 interface AskResult {
   given: readonly UserInputResponseContent[];
-  /** Whether nothing else can be asked: the person has left, or the terminal is lost. */
+  /** True if nothing else can be asked: the person has left, or the terminal is lost. */
   isLast: boolean;
 }
 
-/** Where a request stands among others. */
+/** A request's position among others. */
 interface Place {
   position: string | undefined;
   /** It, and those that come after it. */
@@ -193,7 +194,7 @@ async function askOrLeave(
   }
 }
 
-/* What one person's approval does not decide must not look decided. */
+/* A request that one person's approval does not decide must not look decided. */
 async function noteVotes(
   given: readonly UserInputResponseContent[],
   dialog: Dialog,
@@ -218,7 +219,10 @@ async function ask(
   { position, rest, clock }: Place,
 ): Promise<readonly UserInputResponseContent[]> {
   if (request.type !== 'approval-request') {
-    const answer = await askQuestionInTerminal(request, dialog, position);
+    const answer = await askQuestionInTerminal(request, dialog, {
+      position,
+      reader: readClock(clock),
+    });
     return answer === undefined ? [] : [answer];
   }
   const similar = findSimilar(request, rest);

@@ -8,6 +8,8 @@ import {
   type QuestionRequestContent,
   type QuestionResponseContent,
 } from '../../content/question.ts';
+import type { TimeReader } from '../../content/deadline-words.ts';
+import { makeRequestCard } from '../../view/request-card.ts';
 import type { Dialog } from './dialog.ts';
 import type { Page } from './page.ts';
 import { decisionList, type PickList, responsePrompt } from './widget.ts';
@@ -16,7 +18,7 @@ import { decisionList, type PickList, responsePrompt } from './widget.ts';
 export async function askQuestionInTerminal(
   request: QuestionRequestContent,
   dialog: Dialog,
-  position?: string,
+  { position, reader }: Pick<ShownField, 'position' | 'reader'>,
 ): Promise<QuestionResponseContent> {
   const { requestId, fields } = request;
   const drafts = fields.map((): Draft => ({}));
@@ -33,7 +35,7 @@ export async function askQuestionInTerminal(
       at = change;
       continue;
     }
-    await dialog.show((page) => showField(page, { request, field, at, position }));
+    await dialog.show((page) => showField(page, { request, field, at, position, reader }));
     const exit = at > 0 || returnsTo !== undefined ? 'back' : 'none';
     const isAnswered = await askField({ field, request, draft, exit }, dialog);
     const { key, optionIds = [], ...typed } = { key: field.key, ...draft.answer };
@@ -89,19 +91,20 @@ function answerText(field: QuestionField, draft: Draft | undefined): string {
   return entered.length === 0 ? 'none' : entered.join(', ');
 }
 
-/** One field of a question, its index, and which of several requests the question is. */
+/** One field of a question, its index, the position of the question among several, and the time and zone for its deadline. */
 interface ShownField {
   request: QuestionRequestContent;
   field: QuestionField;
   at: number;
   position: string | undefined;
+  reader: TimeReader;
 }
 
 /**
- * Shows a field. A form shows its text once, then for each field a short name with its number, and the label. For any other question the text
- * is what is asked.
+ * Shows a field. A form shows its text once, then for each field a short name with its number, and the label. Any other question shows its
+ * text.
  */
-export function showField(page: Page, { request, field, at, position }: ShownField): void {
+export function showField(page: Page, { request, field, at, position, reader }: ShownField): void {
   const { text, kind, fields } = request;
   if (at === 0) page.position(position);
   if (fields.length > 1 || kind === 'form' || text.trim() === '') {
@@ -119,15 +122,11 @@ export function showField(page: Page, { request, field, at, position }: ShownFie
   }
   const hint = describeText(field);
   if (hint !== undefined) page.text(hint, page.paint.hint);
-  showTarget(page, request);
-  if (at === 0) {
-    page.asker(request);
-    page.warnings([request]);
-  }
+  if (at === 0) page.card(makeRequestCard(request), reader);
   page.add('');
 }
 
-/** The short name of a field: its header if it has one, else its label. */
+/** Returns the short name of a field: its header if it has one, else its label. */
 function nameField(field: QuestionField): string {
   return findHeader(field) ?? field.label;
 }
@@ -153,14 +152,7 @@ function isPicked({ kind, text }: QuestionRequestContent, field: QuestionField):
   return kind === 'question' && field.label === text && field.freeText === 'never';
 }
 
-/* The tool that a confirmation is about. Information only: a yes to a confirmation does not approve a call. */
-function showTarget(page: Page, { kind, metadata }: QuestionRequestContent): void {
-  const target = metadata?.['target_tool'];
-  if (kind !== 'confirmation' || typeof target !== 'string') return;
-  page.text(`Tool: ${target}`);
-}
-
-/** What a person has entered for one field so far: the answer, and what was ticked and typed before going back. */
+/** The draft of one field so far: the answer, and what was ticked and typed before going back. */
 interface Draft {
   answer?: Omit<QuestionAnswer, 'key'> | undefined;
   ticked?: string[];

@@ -14,9 +14,9 @@ export type Choices = Exclude<Picked, { type: 'unfold' }>;
  * Each method rejects with an `UnansweredError` when there will be no answer.
  */
 export interface Dialog {
-  /** What is shown next is new to the person: nothing that is typed counts until they had a moment to see it. */
+  /** Announces a new display: typed input counts only after the person had a moment to see it. */
   announce(): void;
-  /** Sets what the following picks and texts are about. */
+  /** Sets the content that the following picks and texts are about. */
   show(content: Content): Promise<void>;
   pick(list: PickList): Promise<Choice | undefined>;
   pickSeveral(list: CheckList): Promise<Choices>;
@@ -27,15 +27,15 @@ export interface Dialog {
   note(line: string): Promise<void>;
 }
 
-/** A text to change, and what it is called. */
+/** A text to change, and its name. */
 export interface EditedText {
   name: string;
   text: string;
 }
 
 /**
- * There will be no answer. `interrupted`: Ctrl+C at one question. `ended`: no more input will come (Ctrl+D, end of input).
- * `lost`: the terminal or the process is going away; a person did not decide that. `unread`: the person left before they can have read it.
+ * No answer will come. `interrupted`: Ctrl+C at one question. `ended`: no more input will come (Ctrl+D, end of input). `lost`: the terminal
+ * or the process is going away, which is nobody's decision. `unread`: the person left too early to have read it.
  */
 export class UnansweredError extends Error {
   readonly reason: 'interrupted' | 'ended' | 'lost' | 'unread';

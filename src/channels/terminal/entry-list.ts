@@ -7,7 +7,7 @@ const roomForCounts = 5;
 /* With less room than this for a label, nothing is shown after it. */
 const narrowest = 12;
 
-/** What is shown before and after the label of an entry. */
+/** The marks before and after the label of an entry. */
 export interface Mark {
   before: string;
   after: string;
@@ -19,7 +19,7 @@ const noMark = (): Mark => ({ before: '', after: '' });
 export class EntryList {
   readonly entries: readonly Entry[];
   highlighted: number;
-  /** Whether the highlighted entry was cut when it was last drawn. */
+  /** True if the highlighted entry was cut when it was last drawn. */
   isCut = false;
   #top = 0;
   #shown = 1;

@@ -11,11 +11,11 @@ export interface TextPrompt {
   prompt: string;
   /** The text in the field at the start. */
   text?: string | undefined;
-  /** Whether Esc goes back. */
+  /** True if Esc goes back. */
   canGoBack: boolean;
   canBeEmpty: boolean;
   enter: PickList['enter'];
-  /** Why a text is not accepted, in words that follow "It"; `undefined` if it is. */
+  /** Explains why a text is not accepted, in words that follow "It"; returns `undefined` if it is. */
   whyNot?: (text: string) => string | undefined;
 }
 

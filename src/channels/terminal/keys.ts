@@ -4,7 +4,7 @@ import type { TerminalInput } from './terminal-streams.ts';
 
 /** Input from the keyboard: characters, a paste, or a key by its name (`up`, `return`, `ctrl+c`, `shift+tab`). */
 export type Key = ({ type: 'text' | 'paste'; text: string } | { type: 'stroke'; name: string }) & {
-  /** Whether it arrived in one chunk with the keys before it, so that the person can't have seen their effect. */
+  /** True if it arrived in one chunk with the keys before it, so that the person can't have seen their effect. */
   isTogether?: boolean;
 };
 
@@ -14,7 +14,7 @@ export function listStrokes(key: Key): Iterable<string> {
   return key.type === 'text' ? key.text : [];
 }
 
-/* How long to wait, in milliseconds, whether an escape byte is the beginning of an arrow key. */
+/* The wait, in milliseconds, for an escape byte to turn out to be the beginning of an arrow key. */
 const escapeCodeTimeout = 50;
 
 /**
@@ -101,15 +101,15 @@ const deadTime = 500;
 const releaseTime = 1_000;
 
 /**
- * Decides which keys of an input count. After `announce` none counts until the new text was on the screen for the dead time, nor does a
- * key that was pressed before and keeps coming.
+ * Decides which keys of an input count. After `announce`, no key counts until the new text was on the screen for the dead time, and a key
+ * that was held before doesn't count while it repeats.
  */
 export class KeyGuard {
   #announced: object | undefined;
   #countsFrom = -Infinity;
   readonly #strokes = new Map<string, { at: number; isHeld: boolean }>();
 
-  /** What is shown next is new to the person. */
+  /** Announces a new display. */
   announce(): void {
     const now = performance.now();
     this.#announced = {};
@@ -119,24 +119,24 @@ export class KeyGuard {
     }
   }
 
-  /** Stands for what was announced and is not on the screen yet. */
+  /** Identifies the announced display that is not on the screen yet. */
   get announced(): object | undefined {
     return this.#announced;
   }
 
-  /** What was announced is on the screen now, unless something else has been announced since. */
+  /** Notes that the announced display is on the screen now, unless another one has been announced since. */
   startDeadTime(announced: object | undefined): void {
     if (announced === undefined || announced !== this.#announced) return;
     this.#announced = undefined;
     this.#countsFrom = performance.now() + deadTime;
   }
 
-  /** Whether the person can't have read what was announced. */
+  /** True if the person can't have read what was announced. */
   get isEarly(): boolean {
     return this.#announced !== undefined || performance.now() < this.#countsFrom;
   }
 
-  /** Whether a key counts. Where letters are text (`isTyping`), a letter may come again soon. */
+  /** Checks whether a key counts. Where letters are text (`isTyping`), a letter may come again soon. */
   accepts(key: Key, isTyping: boolean): boolean {
     const at = performance.now();
     const names = [...listStrokes(key)];
@@ -153,10 +153,10 @@ export class KeyGuard {
   }
 }
 
-/* Kept for the input: the next question at it may be another call's. */
+/* Kept per input: its next question may belong to another call. */
 const guards = new WeakMap<TerminalInput, KeyGuard>();
 
-/** The guard of an input, the same for all that ask there. */
+/** Returns the guard of an input, shared by all who ask there. */
 export function findGuard(input: TerminalInput): KeyGuard {
   const guard = guards.get(input) ?? new KeyGuard();
   guards.set(input, guard);

@@ -42,7 +42,7 @@ interface LineTerminal {
   person?: string | undefined;
 }
 
-/** Asks with a numbered list and a line of text. Nothing is folded, as there is no key to unfold it. */
+/** Asks with a numbered list and a line of text. Nothing is folded: there is no key to unfold it. */
 export class NumberedDialog implements Dialog {
   readonly #user: Pick<UserInterface, 'print' | 'readLine'>;
   readonly #terminal: LineTerminal;
@@ -184,7 +184,7 @@ function askWhich(text: string, places: readonly number[]): string {
   return `${inertLine(text.trim())} could be any of several. Type a number with its dot: ${numbers}`;
 }
 
-/** What was typed for one pick, and the indexes of the entries that it may mean. */
+/** The text that was typed for one pick, and the indexes of the entries that it may mean. */
 interface TypedPart {
   part: string;
   places: readonly number[];

@@ -1,8 +1,7 @@
 import { inertLine, inertName, quoteInertLine } from '../../content/inert-text.ts';
-import { lookAlikeWarnings } from '../../content/look-alikes.ts';
-import { renderAsker } from '../../content/request-text.ts';
+import type { TimeReader } from '../../content/deadline-words.ts';
 import type { ToolCall } from '../../content/tool-call.ts';
-import type { UserInputRequest } from '../../content/user-input.ts';
+import { type RequestCard, renderFact } from '../../view/request-card.ts';
 import { fitTextLines, wrap, type Paint, findDiffPaint } from './styled-text.ts';
 
 /** The text of a request, written part by part for one width. */
@@ -23,7 +22,7 @@ export class Page {
     return this.#lines;
   }
 
-  /** The lines that fit into so many rows, and the number of hidden ones. `key`: the key that shows those. */
+  /** Returns the lines that fit into this many rows, and the number of hidden ones. `key`: the key that shows them. */
   folded(rows: number, key?: string): { lines: string[]; hidden: number } {
     let hidden = 0;
     const lines = foldParts(this.#parts, Math.max(0, rows), (count, indent) => {
@@ -42,21 +41,22 @@ export class Page {
     this.#lines = undefined;
   }
 
-  /** Adds which of several requests this is, as `2 of 3`; nothing for `undefined`. */
+  /** Adds the position of this request, as `2 of 3`; nothing for `undefined`. */
   position(position: string | undefined): void {
     if (position === undefined) return;
     this.add('');
     this.add(this.paint.hint(position));
   }
 
-  /** Adds who asks; nothing for a request of the thread's own agent without a `requestedBy`. */
-  asker(request: Parameters<typeof renderAsker>[0]): void {
-    this.facts(renderAsker(request));
+  /** Adds everything on a card except its title and its call. */
+  card({ facts, warnings }: RequestCard, reader: TimeReader): void {
+    this.facts(facts.map((fact) => renderFact(fact, reader)));
+    this.warnings(warnings);
   }
 
-  /** Adds what in the requests may be taken for something else; mostly nothing. */
-  warnings(requests: readonly UserInputRequest[]): void {
-    this.facts(lookAlikeWarnings(requests), this.paint.strong);
+  /** Adds look-alike warnings, if any. */
+  warnings(warnings: readonly string[]): void {
+    this.facts(warnings, this.paint.strong);
   }
 
   /** Adds short texts that are safe to show, each on lines of its own. */
@@ -73,7 +73,7 @@ export class Page {
   }
 }
 
-/* Short if there is little room: the key must not be cut off. */
+/* Shortened if there is little room: the key must not be cut off. */
 function foldText(count: number, columns: number, key: string | undefined): string {
   const more = `… ${count.toLocaleString('en')} more`;
   const inFull = `${more} lines${key === undefined ? '' : `, ${key} shows them`}`;
@@ -84,7 +84,7 @@ function foldText(count: number, columns: number, key: string | undefined): stri
 /** Writes the text of a request on a page. */
 export type Content = (page: Page) => void;
 
-/** Adds whose answer is taken, next to the choices; nothing if nobody is named. */
+/** Adds, next to the choices, the name of the person who answers; nothing if there is no name. */
 export function addAnswerer(content: Content, person: string | undefined): Content {
   if (person === undefined) return content;
   return (page) => {
@@ -195,7 +195,7 @@ type Part =
   | { type: 'lines'; rows: number; lines: readonly string[]; indent: number }
   | { type: 'group'; rows: number; parts: readonly Part[]; indent: number };
 
-/** The line that is shown in place of so many hidden lines. */
+/** Makes the line that replaces this many hidden lines. */
 type FoldMark = (count: number, indent: number) => string;
 
 function makeLinesPart(lines: readonly string[], indent = 0): Part {
@@ -217,8 +217,8 @@ function listLines(parts: readonly Part[]): string[] {
 }
 
 /**
- * Fits the parts into so many rows, in their order. Short parts are shown in full; long parts show their first and last lines, with
- * a mark between. If there are too many parts, the first and last ones are shown.
+ * Fits the parts into this many rows, in their order. Short parts are shown in full; long parts show their first and last lines, with a
+ * mark between. If there are too many parts, the first and last ones are shown.
  */
 function foldParts(parts: readonly Part[], rows: number, mark: FoldMark): string[] {
   if (fits(parts, rows)) return listLines(parts);
@@ -264,14 +264,14 @@ function foldMany(parts: readonly Part[], rows: number, mark: FoldMark): string[
   return [...folded.slice(0, first).flat(), hidden, ...folded.slice(first).flat()];
 }
 
-/* How many of the parts fit, each with its minimum of rows. */
+/* Counts the parts that fit, each with its minimum of rows. */
 function countWithin(parts: readonly Part[], rows: number): number {
   let left = rows;
   const end = parts.findIndex((part) => (left -= countMinimumRows(part)) < 0);
   return end === -1 ? parts.length : end;
 }
 
-/* Rows for each part: short parts get all they need, and the others share the rest. */
+/* Assigns rows to each part: short parts get all they need, and the others share the rest. */
 function shareRows(parts: readonly Part[], rows: number): number[] {
   const given = parts.map(countMinimumRows);
   const needs = parts.map((part, index) => ({ index, more: part.rows - (given[index] ?? 0) }));

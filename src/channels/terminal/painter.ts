@@ -32,7 +32,7 @@ export class Painter {
     if (from === before.length && from === rows.length) return;
     from = Math.max(0, Math.min(from, rows.length - 1, before.length - 1));
     const up = before.length - 1 - from;
-    /* What has scrolled away can't be redrawn. */
+    /* Rows that have scrolled away can't be redrawn. */
     if (up >= this.rows) {
       this.erase();
       this.draw(lines);
@@ -53,7 +53,7 @@ export class Painter {
     this.#write(`${moveUp(Math.min(rows.length, this.rows) - 1)}${eraseBelow}`);
   }
 
-  /** Leaves what is on the screen as it is: the next frame begins at the cursor's current position. */
+  /** Keeps the screen as it is: the next frame begins at the cursor's current position. */
   forget(): void {
     this.#drawn = [];
   }

@@ -4,7 +4,7 @@ import { FreeText, type Typed } from './free-text.ts';
 import { type Key, listStrokes } from './keys.ts';
 import { type Canvas, escapeLabel, type PickList, responsePrompt, type Widget } from './widget.ts';
 
-/** What was picked and typed, or that the person took the exit (with what was ticked) or wants to see everything (`unfold`). */
+/** The picks and the typed text, the exit (with the ticked entries), or the wish to see everything (`unfold`). */
 export type Picked =
   | { type: 'entries'; indexes: number[]; text?: string }
   | { type: 'exit'; indexes: number[] }
@@ -184,7 +184,7 @@ class TypeAhead {
   #isTyping = false;
   #wasDropped = false;
 
-  /** Whether the key is part of such text. */
+  /** Checks whether the key is part of such text. */
   includes(stroke: string, { isTogether = false }: Key): boolean {
     const isEnter = stroke === 'return' || stroke === 'enter';
     this.#wasDropped = isEnter && (this.#isTyping || isTogether);
@@ -204,15 +204,15 @@ const roomy = 12;
 const tight = 8;
 const tiny = 5;
 
-/** Whether the key is the list's exit. */
+/** Checks whether the key is the list's exit. */
 function isExit(stroke: string, exit: PickList['exit']): boolean {
   if (exit === 'none') return false;
   return stroke === 'escape' || (exit === 'back' && (stroke === 'left' || stroke === 'shift+tab'));
 }
 
 /**
- * Whether a digit picks its entry at once. Never if one of the entries is a yes, or if numbers may have two digits: the first digit would
- * pick.
+ * Checks whether a digit picks its entry at once. Never if one of the entries is a yes, or if numbers may have two digits: the first digit
+ * would pick.
  */
 function picksByDigit({ entries, decides }: PickList): boolean {
   return !decides && entries.length <= 9;
@@ -225,7 +225,7 @@ function renderNumber(list: PickList, index: number): string {
   return `${String(index + 1).padStart(picksByDigit(list) ? 1 : String(count).length)}. `;
 }
 
-/** What a key does, in full and in short. */
+/** The effect of a key, in full and in short. */
 type KeyHint = [inFull: string, short: string];
 
 /** The hint that names the keys, and a blank line; with few rows it is shorter. */

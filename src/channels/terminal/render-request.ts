@@ -1,3 +1,4 @@
+import type { TimeReader } from '../../content/deadline-words.ts';
 import { inertLine, inertName } from '../../content/inert-text.ts';
 import {
   describeText,
@@ -13,8 +14,9 @@ import { type Content, Page, showCall } from './page.ts';
 import { unstyled } from './styled-text.ts';
 
 /**
- * A request as text, whole and safe to print, for a mail, a log or a command of your own: what `askInTerminal` shows with `linear`, without
- * the ways to answer it. Nothing is cut, and lines are not wrapped. The options of a question are listed with the ids that answers call them.
+ * Renders a whole request as text that is safe to print, for a mail, a log or a command of your own: the output of `askInTerminal` with
+ * `linear`, without the ways to answer. Nothing is cut, and lines are not wrapped. The options of a question are listed with the ids that
+ * answers call them.
  *
  * @example
  * for (const request of thread.activeRequests) console.log(renderRequest(request, { timeZone: 'Europe/Paris' }));
@@ -23,13 +25,14 @@ export function renderRequest(
   request: UserInputRequest,
   { timeZone, now = Date.now }: Pick<AskOptions, 'timeZone' | 'now'> = {},
 ): string {
+  const reader = { now: now(), timeZone };
   return renderPage((page) => {
-    if (request.type === 'question-request') showQuestion(page, request);
-    else showApproval(page, request, { reader: { now: now(), timeZone } });
+    if (request.type === 'question-request') showQuestion(page, request, reader);
+    else showApproval(page, request, { reader });
   });
 }
 
-/** A call as text, whole and safe to print: its tool, and every argument as `name: value`, as `askInTerminal` shows it. */
+/** Renders a whole call as text that is safe to print: its tool, and every argument as `name: value`, as in `askInTerminal`. */
 export function renderCall(call: Pick<ToolCall, 'toolName' | 'input'>): string {
   return renderPage((page) => showCall(page, call));
 }
@@ -40,9 +43,9 @@ function renderPage(content: Content): string {
   return page.lines.join('\n').trimEnd();
 }
 
-function showQuestion(page: Page, request: QuestionRequestContent): void {
+function showQuestion(page: Page, request: QuestionRequestContent, reader: TimeReader): void {
   for (const [at, field] of request.fields.entries()) {
-    showField(page, { request, field, at, position: undefined });
+    showField(page, { request, field, at, position: undefined, reader });
     if (request.fields.length > 1) page.add(`  ${inertName(field.key)}`);
     page.add(...listAnswers(field), '');
   }

@@ -10,8 +10,8 @@ interface Difference {
 }
 
 /**
- * Adds what is the same in similar requests once, and in a table what differs, one row for each: one odd amount among twenty is seen there.
- * `false`, and nothing is added, if a value would have to be cut, or is not on one line: then each request is shown on its own.
+ * Adds the fields that similar requests share once, and those that differ as a table with a row for each request: one odd amount among
+ * twenty is seen there. Returns false and adds nothing if a value doesn't fit uncut on one line: then each request is shown on its own.
  */
 export function addDifferences(page: Page, requests: readonly ApprovalRequest[]): boolean {
   const inputs = requests.map(({ toolCall }) => listFields(toolCall?.input));

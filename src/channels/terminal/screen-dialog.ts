@@ -11,7 +11,7 @@ import { Picker } from './picker.ts';
 import type { Screen } from './screen.ts';
 import type { Canvas, CheckList, PickList, Widget } from './widget.ts';
 
-/** Asks with frames on a screen. What does not fit is folded, and can be paged through with `v`. */
+/** Asks with frames on a screen. What does not fit is folded, and can be paged through with `v`. See ADR 23. */
 export class ScreenDialog implements Dialog {
   readonly #screen: Screen;
   readonly #person: string | undefined;
@@ -83,11 +83,11 @@ function isAnswer<ANSWER extends { type: string }>(
   return answer.type !== 'unfold';
 }
 
-/** The text of a request, at the width of the screen, and whether the person could read all of it. */
+/** The text of a request at the width of the screen. Records whether the person could read all of it. */
 class RequestText {
   readonly #content: Content;
   #page: Page | undefined;
-  /** Whether all of it was on the screen at once, or was paged through to its end. */
+  /** True if all of it was on the screen at once, or was paged through to its end. */
   isRead = false;
 
   constructor(content: Content) {
@@ -154,7 +154,7 @@ class RequestFrame<ANSWER extends object> implements Widget<ANSWER> {
   }
 }
 
-/** Whether the person paged to the end. */
+/** True if the person paged to the end. */
 interface Paged {
   reachedEnd: boolean;
 }

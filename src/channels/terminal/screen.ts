@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { UnansweredError } from './dialog.ts';
 import { type Key, KeyDecoder, findGuard, type KeyGuard } from './keys.ts';
 import { Painter } from './painter.ts';
@@ -11,6 +11,9 @@ import {
   type TerminalOutput,
 } from './terminal-streams.ts';
 import type { Widget, Canvas } from './widget.ts';
+
+/* Milliseconds after which a SIGCONT that has not arrived does not come: nothing was stopped. */
+const sigcontDelay = 250;
 
 /**
  * A terminal in raw mode that shows one widget at a time. When the terminal ends or is lost, the open widget is cancelled. `close`
@@ -65,17 +68,17 @@ export class Screen {
     }
   }
 
-  /** What is shown next is new to the person: it must be on the screen for a moment before a key counts. */
+  /** Announces a new display: it must be on the screen for a moment before any key counts. */
   announce(): void {
     this.#guard.announce();
   }
 
-  /** Whether this is the process's own terminal, which another program of the person's may use meanwhile. */
+  /** True if this is the process's own terminal, which another program of the person's may use meanwhile. */
   get isOwn(): boolean {
     return this.#streams.input === process.stdin && this.#streams.output === process.stdout;
   }
 
-  /** Gives the terminal to other work, such as an editor, until that has ended. */
+  /** Hands the terminal to other work, such as an editor, until it has ended. */
   async outside<RESULT>(work: () => Promise<RESULT>): Promise<RESULT> {
     this.#ignoresInput = true;
     this.#streams.input.pause();
@@ -117,7 +120,7 @@ export class Screen {
     void this.#resume();
   };
 
-  /* What was typed at the shell must not answer the question. */
+  /* Text that was typed at the shell must not answer the question. */
   async #resume(): Promise<void> {
     this.#ignoresInput = true;
     if (this.#open !== undefined) {
@@ -142,16 +145,15 @@ export class Screen {
     this.#open?.hide();
     this.#terminal.suspend();
     process.kill(0, 'SIGTSTP');
-    /* SIGCONT arrives within these turns. If it does not, there is no shell and nothing was stopped. */
-    await this.#discardTyped();
-    await setImmediate();
+    /* The process stops before this line. SIGCONT may reach it late, through another thread; without a shell it never comes. */
+    await setTimeout(sigcontDelay);
     if (!this.#isSuspended) return;
     this.#isSuspended = false;
     this.#terminal.resume();
     await this.#resume();
   }
 
-  /* What was typed before the question was shown must not answer it: buffered input arrives within two turns of the event loop. */
+  /* Text that was typed before the question was shown must not answer it: buffered input arrives within two turns of the event loop. */
   async #discardTyped(): Promise<void> {
     await setImmediate();
     await setImmediate();
@@ -215,12 +217,12 @@ class WidgetPrompt<ANSWER extends object> {
     return this.#answer.promise.finally(() => this.#output.off('resize', this.#onResize));
   }
 
-  /** Whether letters are text now rather than commands. */
+  /** True if letters are text now rather than commands. */
   get isTyping(): boolean {
     return this.#widget.isTyping === true;
   }
 
-  /** Says, until the next key, that a key did not count. */
+  /** Shows, until the next key, that a key did not count. */
   ignore(key: Key): void {
     this.#orCancel(() => this.#widget.ignore?.(key));
     this.#ignoredKey = true;

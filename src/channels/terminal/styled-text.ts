@@ -18,9 +18,9 @@ export function fitOneLine(text: string, columns: number): string {
   return `${(wrap(shown, columns - 1)[0] ?? '').trimEnd()}…`;
 }
 
-/** How lines of untrusted text are marked and styled. */
+/** The marks and styles for lines of untrusted text. */
 interface TextStyle {
-  /** Whether the first line has a mark as well. */
+  /** True if the first line has a mark as well. */
   isBlock?: boolean;
   paint?: LinePaint | undefined;
 }
@@ -77,7 +77,7 @@ export function paintFor(stream: TerminalOutput | undefined): Paint {
     (...format: Parameters<typeof styleText>[0] & readonly string[]) =>
     (text: string): string =>
       isPlain ? text : styleText(format, text, { validateStream: stream !== undefined, stream });
-  /* No colour and no dim: on one theme or another, each of them is hardly seen on the background. */
+  /* No colour and no dim: on some themes each of them is hard to see. */
   return {
     hint: style('italic'),
     selected: style('bold', 'inverse'),
@@ -88,7 +88,7 @@ export function paintFor(stream: TerminalOutput | undefined): Paint {
 /** Chooses the paint of a line. */
 type LinePaint = (line: string) => ((text: string) => string) | undefined;
 
-/** The styles for the lines of a text if it is a diff, else `undefined`. What says which lines go and come are their signs. */
+/** The styles for the lines of a text if it is a diff, else `undefined`. Signs, not colours, mark added and removed lines. */
 export function findDiffPaint(text: string, paint: Paint): LinePaint | undefined {
   if (!/^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m.test(text)) return undefined;
   return (line) => {

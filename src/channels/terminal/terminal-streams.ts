@@ -21,13 +21,13 @@ export interface TerminalOptions {
   /** Default `process.stdout`. */
   output?: TerminalOutput;
   /**
-   * Closes the question when it aborts, for one that was answered elsewhere; the promise rejects with its reason. If that is an `Error` of
-   * yours, its message is shown: `new Error('Rejected by ben: Too expensive')`.
+   * Closes the question when it aborts, such as one that was answered elsewhere; the promise rejects with its reason. If that is an `Error`
+   * of yours, its message is shown: `new Error('Rejected by ben: Too expensive')`.
    */
   signal?: AbortSignal;
   /**
-   * Asks line by line, with numbered lists instead of frames that are redrawn: for a screen reader, a log or a slow connection. Only the word
-   * `approve` approves a call then. Default `false`; `TERM=dumb` does the same.
+   * Asks line by line, with numbered lists instead of frames that are redrawn: for a screen reader, a log or a slow connection. Only the
+   * word `approve` approves a call then. Default `false`; `TERM=dumb` does the same.
    */
   linear?: boolean;
 }
@@ -38,7 +38,7 @@ export interface TerminalStreams {
   output: TerminalOutput;
 }
 
-/** Whether single keys can be read and a frame can be redrawn; if not, questions are asked with numbered lists, line by line. */
+/** Checks whether single keys can be read and a frame can be redrawn; if not, questions are asked with numbered lists, line by line. */
 export function isInteractive({ input, output }: TerminalStreams): boolean {
   return (
     input.isTTY === true &&
@@ -59,7 +59,7 @@ export interface RawTerminal extends Disposable {
   resume(): void;
 }
 
-/** What happens to the process while its terminal is in raw mode. */
+/** Events of the process while its terminal is in raw mode. */
 interface TerminalEvents {
   /** The process ends; the terminal can still be drawn on. */
   onEnd: () => void;
@@ -114,7 +114,7 @@ export function enterRawMode(
   return { suspend, resume, [Symbol.dispose]: restore };
 }
 
-/** Does work on a stream. What it throws becomes the stream's `error` event, as for a write that fails later. */
+/** Does work on a stream. An error that it throws becomes the stream's `error` event, as for a write that fails later. */
 export function emitThrown(stream: Stream, work: () => unknown): void {
   try {
     work();

@@ -6,7 +6,7 @@ export interface Canvas {
   columns: number;
   rows: number;
   paint: Paint;
-  /** Whether part of the request's text is folded, and if so whether the person has read all of it. */
+  /** Says if part of the request's text is folded, and if the person has read all of it. */
   fold: 'none' | 'unread' | 'read';
 }
 
@@ -21,9 +21,9 @@ export interface Widget<ANSWER extends object> {
   closingLines(answer: ANSWER | undefined, canvas: Canvas): string[] | undefined;
   /** All lines, for a screen that can't show them at once. */
   fullLines?(canvas: Canvas): string[];
-  /** Whether some of the widget's own text was cut when it was last drawn. */
+  /** True if some of the widget's own text was cut when it was last drawn. */
   isCut?: boolean;
-  /** Whether letters are text now rather than commands. */
+  /** True if letters are text now rather than commands. */
   isTyping?: boolean;
 }
 
@@ -35,33 +35,33 @@ export interface Entry {
   isPreselected?: boolean;
   /** The words that pick it in a numbered list. */
   words?: readonly string[];
-  /** Whether it permits something: it can't be picked before all of the request was read. A line picks it by the word `approve` alone. */
+  /** True if it permits something: it can't be picked until the whole request was read. A line picks it only with the word `approve`. */
   isYes?: boolean;
-  /** Whether it is a yes to a question, which approves no call: any line that means it picks it. */
+  /** True if it is a yes to a question, which approves no call: any line that means yes picks it. */
   confirms?: boolean;
-  /** Whether another question follows before there is an answer. */
+  /** True if another question follows before there is an answer. */
   leadsOn?: boolean;
 }
 
 /** The one line that approves a call. */
 export const approvingWord = 'approve';
 
-/** Entries to pick from, and what else the person can do. */
+/** Entries to pick from, and the other things that the person can do. */
 export interface PickList {
   entries: readonly Entry[];
   /** The entry highlighted first. */
   start: number;
-  /** Whether a last entry leads to a text input. */
+  /** True if a last entry leads to a text input. */
   takesText: boolean;
   /** The text typed before the person came back to the list. */
   text?: string | undefined;
   /** `back`: ← returns to the question before. `leave`: Esc continues with the next request. */
   exit: 'back' | 'leave' | 'none';
-  /** Whether the entries show numbers. */
+  /** True if the entries show numbers. */
   isNumbered: boolean;
-  /** Whether one of the entries is a yes: digits then only move the highlight, and text has no effect. */
+  /** True if one of the entries is a yes: digits then only move the highlight, and text has no effect. */
   decides: boolean;
-  /** Whether Enter sends the answer or continues with another question. */
+  /** True if Enter sends the answer or continues with another question. */
   enter: 'send' | 'continue';
   /** For a list in which entries are ticked: which are at the start, and how many may be. */
   ticks?: Ticks;
@@ -79,7 +79,7 @@ export interface CheckList extends PickList {
   ticks: Ticks;
 }
 
-/** How a list is shown in which an entry permits or sends something. */
+/** The settings of a list in which an entry permits or sends something. */
 export const decisionList = {
   takesText: false,
   isNumbered: false,

@@ -53,7 +53,7 @@ async function queueForInput<RESULT>(
 
 type Ask<RESULT> = (dialog: Dialog) => Promise<RESULT>;
 
-/** Where and whom to ask, and what closes the question. */
+/** The terminal and the person to ask, and the signal that closes the question. */
 interface Asking extends TerminalStreams {
   signal: AbortSignal | undefined;
   person: string | undefined;
@@ -111,7 +111,7 @@ async function askByLines<RESULT>(asking: Asking, ask: Ask<RESULT>): Promise<RES
   }
 }
 
-/* Resolves once the text, and with it all that was written before, has left the process: nobody answers what they could not see. */
+/* Resolves once the text, and with it all that was written before, has left the process: nobody can answer a text they could not see. */
 async function writeOut(output: TerminalOutput, text: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   output.write(text, (error) => {

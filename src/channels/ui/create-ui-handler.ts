@@ -1,10 +1,16 @@
+import type { Agent } from '../../agent/agent.ts';
 import { checkPolling } from '../../agent/follow-thread.ts';
 import { checkHold } from '../../view/held-stream.ts';
 import { checkHistoryOption } from '../../view/import-from-client.ts';
 import type { AnswerOptions } from '../../agent/input.ts';
-import { digestViewer } from '../../agent/known-people.ts';
+import { digestViewer } from '../../agent/viewer.ts';
 import { findViewerRights } from '../../view/viewer-rights.ts';
-import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
+import {
+  checkMethods,
+  checkMs,
+  refuseUnknown,
+  requireFunctions,
+} from '../../content/check-settings.ts';
 import { HoldpointError } from '../../errors.ts';
 import {
   makeErrorResponse,
@@ -20,7 +26,7 @@ import {
 } from '../../http/receive-request.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { turnAt } from '../../view/turns.ts';
-import { parseChatRequest } from './input/chat-request.ts';
+import { type PageActs, pageActs, parseChatRequest } from './input/chat-request.ts';
 import { makeChunkResponse } from './output/chunk-stream.ts';
 import { toUIMessages } from './output/to-ui-messages.ts';
 import { makeHeldResponse } from './output/held-response.ts';
@@ -29,31 +35,33 @@ import { runChat } from './run-chat.ts';
 import { type UiHandlerOptions, uiHandlerSettings } from './ui-handler-options.ts';
 
 /**
- * The route of a chat page made with `useChat`: a fetch-style handler for Next, Hono, Bun, Deno, Workers. The thread on the server
- * is the history; a page sends its newest message, or answers to requests, and everything else in its request is ignored.
+ * The route of a chat page made with `useChat`: a fetch-style handler for Next, Hono, Bun, Deno, Workers. The thread on the server is the
+ * history; a page sends its newest message, or answers to requests, and everything else in its request is ignored.
  *
  * - `POST` takes `{ id, message?, messages?, answers?, outputs?, revision?, whilePending? }` and streams the run.
  * - `POST { id, resume: true }` resumes the calls on hold that the caller may reject, and streams the run.
- * - `POST { id, withdraw: requestId }` takes the caller's approval back, and `POST { id, reassign: { requestId, to } }` lets somebody else
+ * - `POST { id, withdraw: requestId }` takes the caller's approval back, and `POST { id, reassign: { requestId, to } }` lets another person
  *   answer; both return `{ revision, status }`.
- * - `GET ?id=` returns `{ messages, revision, status, viewer, rights, failure? }` for a page that loads. `rights` says what this person may do
- *   with each open request, as `agent.rights` does; it is left out if that can't be found out. `failure` is `{ text, failures, retryAt? }`,
- *   if the last run failed. `viewer` says for whom the page is loaded: a request that repeats it, in its body or its query, is refused with
- *   `other-viewer` (403) if it is somebody else's.
- * - `GET ?id=&seen=<revision>.<status>` returns 204 while the thread is still so. With `&follow` the response comes when it has changed, or
- *   after `followMs`: `{ revision, status }`, of which a page that shows another state reads the thread again.
+ * - `GET ?id=` returns `{ messages, revision, status, viewer, rights, failure? }` for a page that loads. `rights` says what this person may
+ *   do with each open request, as `agent.rights` does; it is left out if it can't be determined. `failure` is `{ text, failures, retryAt?
+ *   }`, if the last run failed. `viewer` identifies the person for whom the page is loaded: a request that repeats it, in its body or
+ *   query, is refused with `other-viewer` (403) if another person sends it.
+ * - `GET ?id=&seen=<revision>.<status>` returns 204 while the thread is in this state. With `&follow` the response comes when it has
+ *   changed, or after `followMs`: `{ revision, status }`. A page that shows another state then reads the thread again.
  * - `GET …/<id>/stream` and `GET ?id=…&stream` stream the last turn again.
  *
  * The metadata of an assistant message is `{ threadId, revision, status }`: the revision up to which the page shows the thread, and the
- * thread's status.
+ * thread's status. A user's message keeps its sender's metadata: everybody who opens the thread gets it, and no model.
  *
- * `answers` are the sender's own. An answer in a part of the messages counts for the sender only at the very end: in the last step of the last
- * message. One that is followed or refused while its request is open is asked again, in a stream that ends with the refusal as its error.
+ * `answers` are the sender's own. An answer in a part of the messages counts for the sender only at the very end: in the last step of the
+ * last message. One that is followed or refused while its request is open is asked again, in a stream that ends with the refusal as its
+ * error.
  *
  * Each answer is accepted or refused separately. If others were accepted, the refused ones come as a transient part,
- * `data-refused-answers`, with a list of `{ requestId, code, message, field?, reason? }`: the path to the field that caused it, and why. `data-stale`, transient too, means that the thread has more
- * than the page shows. Refusals are JSON, `{ error: { code, message }, refusedAnswers? }`: 400, 403, 404, 405, 409 (`already-answered`,
- * `request-closed`, `thread-busy` …), 413, 415, 500. `ThreadChat` and `useThreadChat` implement the page's side.
+ * `data-refused-answers`, with a list of `{ requestId, code, message, field?, reason? }`: the path to the field that caused it, and the
+ * reason. `data-stale`, transient too, means that the thread has more than the page shows. Refusals are JSON, `{ error: { code, message },
+ * refusedAnswers? }`: 400, 403, 404, 405, 409 (`already-answered`, `request-closed`, `thread-busy` …), 413, 415, 500. `ThreadChat` and
+ * `useThreadChat` implement the page's side.
  *
  * @example
  * const handler = createUiHandler({
@@ -69,6 +77,8 @@ export function createUiHandler<RUNTIME_CONTEXT = Record<string, unknown>>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
 ): (request: Request) => Promise<Response> {
   refuseUnknown('createUiHandler', options, uiHandlerSettings);
+  requireFunctions('createUiHandler', options, ['authorize']);
+  checkMethods(options.agent, ['thread'], 'createUiHandler needs an agent');
   checkPolling(options);
   checkHold(options);
   checkMs(options.followMs ?? 0, 'followMs', 0);
@@ -99,22 +109,44 @@ async function postChat<RUNTIME_CONTEXT>(
     channel: 'ui',
   });
   if (posted instanceof Response) return posted;
-  const { threadId, viewer: claimed, stop, withdraw, reassign } = posted.parsed;
+  const { parsed } = posted;
+  const { threadId, viewer: claimed } = parsed;
   const { principal, channel } = posted.runOptions;
   const viewer = await checkViewer(options.agent, { threadId, principal, claimed });
   if (viewer instanceof Response) return viewer;
-  if (stop === undefined && withdraw === undefined && reassign === undefined) {
+  if (pageActs.every((act) => parsed[act] === undefined)) {
     return runChat(options, request, posted);
   }
   const { agent } = options;
   const thread = await agent.thread(threadId);
   const by = { principal, channel };
-  if (stop === true) await agent.stop(thread, by);
-  else {
-    if (withdraw !== undefined) await agent.withdraw(thread, withdraw, by);
-    if (reassign !== undefined) await agent.reassign(thread, reassign.requestId, reassign.to, by);
-  }
+  for (const act of pageActs) await doAct(act, parsed[act], { agent, thread, by });
   return makeJsonResponse({ revision: thread.revision, status: thread.status });
+}
+
+/** The thread that a page acts on, and the person who acts. */
+interface Acting {
+  agent: Pick<Agent, 'stop' | 'withdraw' | 'reassign'>;
+  thread: AgentThread;
+  by: AnswerOptions;
+}
+
+/** The handlers of a page's acts. An act that the table lacks does not compile. */
+const doActs: {
+  readonly [ACT in keyof PageActs]: (given: PageActs[ACT], acting: Acting) => Promise<void>;
+} = {
+  stop: async (_given, { agent, thread, by }) => agent.stop(thread, by),
+  withdraw: async (requestId, { agent, thread, by }) => agent.withdraw(thread, requestId, by),
+  reassign: async ({ requestId, to }, { agent, thread, by }) =>
+    agent.reassign(thread, requestId, to, by),
+};
+
+async function doAct<ACT extends keyof PageActs>(
+  act: ACT,
+  given: PageActs[ACT] | undefined,
+  acting: Acting,
+): Promise<void> {
+  if (given !== undefined) await doActs[act](given, acting);
 }
 
 /** `GET`: the whole thread as JSON, or its last turn as a stream. Records nothing and runs nothing. */
@@ -138,7 +170,7 @@ async function getThread<RUNTIME_CONTEXT>(
     if (isFollowed && followMs > 0) return makeHeldResponse(options, request, { thread, followMs });
     return new Response(null, { status: 204 });
   }
-  /* This reads the thread again: what is shown is what it is about. */
+  /* This reads the thread again, so that the rights are about the shown state. */
   const rights = await findViewerRights(options.agent, thread, by);
   const { revision, status } = thread;
   const messages = await toUIMessages(thread, options);
@@ -152,7 +184,7 @@ async function getThread<RUNTIME_CONTEXT>(
   });
 }
 
-/* A worker resumes a thread sooner than this. */
+/* A worker would have resumed a thread by then. */
 const graceMs = 5_000;
 
 function describeFailure<RUNTIME_CONTEXT>(
@@ -175,10 +207,10 @@ function describeFailure<RUNTIME_CONTEXT>(
 function parseThreadUrl({ url }: Request): {
   threadId: string;
   isStream: boolean;
-  /** Whether the page wants to be told of the next change. */
+  /** True if the page waits for the next change. */
   isFollowed?: boolean;
   seen?: string | null;
-  /** For whom the page says that it was loaded. */
+  /** The viewer for whom the page claims to be loaded. */
   claimed: string | undefined;
 } {
   const { pathname, searchParams } = new URL(url);
@@ -230,11 +262,11 @@ function streamLastTurn<RUNTIME_CONTEXT>(
 interface ViewerRequest {
   threadId: string;
   principal: unknown;
-  /** For whom the page says that it was loaded; plain pages don't say. */
+  /** The viewer for whom the page claims to be loaded; plain pages don't say. */
   claimed: string | undefined;
 }
 
-/** For whom the thread is shown, or the response that refuses a page which was loaded for somebody else than the person who sends its request. */
+/** Finds the viewer of the thread. Returns a refusal for a page that was loaded for another person than the sender of its request. */
 async function checkViewer(
   agent: object,
   { threadId, principal, claimed }: ViewerRequest,

@@ -18,8 +18,8 @@ import { streamChat } from './output/turn-streams.ts';
 import type { UiHandlerOptions } from './ui-handler-options.ts';
 
 /**
- * Records the message, answers and results that a page sends, and streams the run that follows. A refusal is sent with its status, because
- * the response begins only after the first event of the run.
+ * Records the message, answers and results from a page, and streams the run that follows. A refusal is sent with its status, because the
+ * response begins only after the first event of the run. See ADR 12.
  */
 export async function runChat<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
@@ -167,7 +167,7 @@ interface NoticeContext extends StreamedPage {
   /** The revision that the page shows, according to its request. */
   seen: number | undefined;
   refused: readonly RefusedAnswer[];
-  /** Whether the page sent answers and a message, which begins another turn than theirs. */
+  /** True if the page sent answers and a message, which begins another turn than theirs. */
   isSplit: boolean;
 }
 
@@ -181,7 +181,7 @@ async function* withNotices(
 ): AsyncGenerator<UIMessageChunk, void> {
   const { thread, refused } = context;
   for await (const chunk of chunks) {
-    /* The page is told so once. */
+    /* The notice is sent once. */
     if (chunk.type === 'data-stale' && isStale(context)) continue;
     yield chunk;
     if (chunk.type !== 'start') continue;
@@ -193,7 +193,7 @@ async function* withNotices(
   }
 }
 
-/* Without these the page would keep showing an answer that was refused, or an approval that waits for those of others. */
+/* Without these the page would keep showing an answer that was refused, or an approval that waits for others. */
 function* reopenRequests({
   thread,
   position,
@@ -217,7 +217,7 @@ function* reopenRequests({
   for (const requestId of new Set(sent)) {
     const request = open.get(requestId);
     if (request !== undefined && asked.has(requestId) && shown.has(requestId)) {
-      yield makeApprovalRequestChunk(request, ids.changesOf(requestId));
+      yield makeApprovalRequestChunk(request, ids);
     }
   }
 }

@@ -5,9 +5,9 @@ import type { Authorize, OriginOptions } from '../../http/receive-request.ts';
 import type { ErrorTextOptions } from '../../http/error-response.ts';
 import type { ConvertDataPart } from './input/user-message.ts';
 
-/** Options for what a page shows of a thread. Those that the AI SDK has too mean the same here. */
+/** Options for the view that a page has of a thread. Those that the AI SDK has too mean the same here. */
 export interface ThreadViewOptions extends ErrorTextOptions {
-  /** The agent's tools, which say which calls are dynamic and give them their titles. */
+  /** The agent's tools, which say which calls are dynamic and give them their titles and metadata. */
   tools?: ToolSet;
   /** Default `true`. */
   sendReasoning?: boolean;
@@ -17,7 +17,7 @@ export interface ThreadViewOptions extends ErrorTextOptions {
   clientTools?: readonly string[];
 }
 
-/** The options of `createUiHandler`: how a web page reaches an agent. */
+/** The options of `createUiHandler`. */
 export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   extends ThreadViewOptions, HoldOptions, OriginOptions {
   /** The agent that the page talks to. */
@@ -39,9 +39,9 @@ export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
    */
   authorize: Authorize<RUNTIME_CONTEXT>;
   /**
-   * What happens to earlier messages that a page sends for a thread without events: `refuse`, the default, with `invalid-input`; or
-   * `import`, as the beginning of the thread. The page may have made them up: a forged message can mislead the model, but nothing in it
-   * can answer or run anything. Texts, files and calls are imported; calls without a result are closed.
+   * The treatment of earlier messages that a page sends for a thread without events: `refuse`, the default, with `invalid-input`; or
+   * `import`, as the beginning of the thread. The page may have made them up: a forged message can mislead the model, but nothing in it can
+   * answer or run anything. Texts, files and calls are imported; calls without a result are closed.
    */
   history?: 'refuse' | 'import';
   /** Converts a user's data parts into text or files for the model, as in the AI SDK. Default: they are left out. */
@@ -51,11 +51,11 @@ export interface UiHandlerOptions<RUNTIME_CONTEXT = Record<string, unknown>>
   /** The maximum size of a body. Default 1 MiB. */
   maximumBodyBytes?: number;
   /**
-   * How long the route holds the request of a page that follows a thread which does not change, in milliseconds, below 2^31. Default
-   * 25,000. 0: it responds at once, and the page asks again every 1.5 seconds; for hosts where an open request is costly.
+   * The time that the route holds the request of a page that follows an unchanged thread, in milliseconds, below 2^31. Default 25,000. 0:
+   * it responds at once, and the page polls every 1.5 seconds; for hosts where an open request is costly.
    */
   followMs?: number;
-  /** Whether the run ends when the page disconnects. Default `false`: the run continues to its end. */
+  /** True if the run ends when the page disconnects. Default `false`: the run continues to its end. */
   abortOnDisconnect?: boolean;
 }
 

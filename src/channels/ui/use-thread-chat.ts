@@ -30,13 +30,13 @@ export interface ThreadChatHelpers
     > {
   /** The message that the person writes. */
   composer: Omit<Composer, 'takeBack' | 'reset'>;
-  /** Whether the assistant is at work, or a message or an answer is being sent. */
+  /** True if the assistant is at work, or a message or an answer is being sent. */
   isBusy: boolean;
 }
 
 /**
- * `useChat` for a thread on the server: it loads the thread and follows what others do in it, sends answers until they are recorded, and reads
- * the thread again after a refusal or a lost connection. A change of the options `id` or `api` creates another chat.
+ * `useChat` for a thread on the server: it loads the thread and follows its changes, sends answers until they are recorded, and reads the
+ * thread again after a refusal or a lost connection. A change of the options `id` or `api` creates another chat.
  *
  * @example
  * const { messages, sendMessage, answer, problem, tryAgain } = useThreadChat({ id, api: '/chat' });

@@ -4,12 +4,14 @@ import type {
   RequestFilter,
   RequestQuery,
   StoredRequest,
-  TakenChanges,
   ThreadStoreRequests,
 } from '../../thread/thread-store-requests.ts';
+import { findReader } from '../rows/table.ts';
+import { listRequestConditions, makeRequestPage, requests } from '../rows/tables.ts';
+import { countMet, takePage } from '../rows/take-rows.ts';
 import { RequestFeed } from './request-feed.ts';
-import { isSelected, requestOrders } from './request-order.ts';
-import { takePage } from './take-page.ts';
+
+const findRequestReader = (column: string) => findReader(requests, column);
 
 /** The requests of a store in memory. Its rows are frozen, and replaced as a whole. */
 export class MemoryRequests implements ThreadStoreRequests {
@@ -26,7 +28,7 @@ export class MemoryRequests implements ThreadStoreRequests {
     }
   }
 
-  /** Deletes the rows of a thread, and tells the feed of those that were open. */
+  /** Deletes the rows of a thread, and adds to the feed that the open ones are gone. */
   deleteOf(threadId: string): void {
     for (const row of this.#ofThreads.get(threadId)?.values() ?? []) {
       this.#remove(row);
@@ -34,22 +36,16 @@ export class MemoryRequests implements ThreadStoreRequests {
     }
   }
 
-  async list({
-    order = 'oldest',
-    after,
-    before,
-    limit = 100,
-    ...filter
-  }: RequestQuery): Promise<StoredRequest[]> {
-    const rows = this.#select(filter);
-    const compare = requestOrders[order];
-    if (before === undefined) return takePage(rows, { compare, after, limit });
-    const page = { compare: flip(compare), after: before, limit };
-    return takePage(rows, page).toReversed();
+  async list(query: RequestQuery): Promise<StoredRequest[]> {
+    const where = listRequestConditions(query, Date.now());
+    const found = { where, ...makeRequestPage(query) };
+    const page = takePage(this.#findNearest(query), found, findRequestReader);
+    return query.before === undefined ? page : page.toReversed();
   }
 
   async count(filter: RequestFilter): Promise<number> {
-    return [...this.#select(filter)].length;
+    const where = listRequestConditions(filter, Date.now());
+    return countMet(this.#findNearest(filter), where, findRequestReader);
   }
 
   async get(requestId: string): Promise<StoredRequest | undefined> {
@@ -70,21 +66,8 @@ export class MemoryRequests implements ThreadStoreRequests {
     return this.#feed.read(after, limit);
   }
 
-  async take(query: Parameters<ThreadStoreRequests['take']>[0]): Promise<TakenChanges | undefined> {
-    return this.#feed.take(query);
-  }
-
-  async acknowledge(query: Parameters<ThreadStoreRequests['acknowledge']>[0]): Promise<boolean> {
-    return this.#feed.acknowledge(query);
-  }
-
   async deleteChanges({ before }: { before: number }): Promise<number> {
     return this.#feed.deleteBefore(before);
-  }
-
-  *#select(filter: RequestFilter): Generator<StoredRequest> {
-    const now = Date.now();
-    for (const row of this.#findNearest(filter)) if (isSelected(row, filter, now)) yield row;
   }
 
   /** The fewest rows known to include those that a filter selects. */
@@ -120,10 +103,4 @@ function sealRow({ requesters, approvers, ...row }: StoredRequest): StoredReques
     requesters: Object.freeze([...requesters]),
     approvers: Object.freeze([...approvers]),
   });
-}
-
-function flip<PLACE>(
-  compare: (one: PLACE, other: PLACE) => number,
-): (one: PLACE, other: PLACE) => number {
-  return (one, other) => compare(other, one);
 }

@@ -1,11 +1,10 @@
 import type { AppendedBeside, LogEnd, LogEntry, ThreadSummary } from '../../thread/thread-store.ts';
-import { type GrantWork, grantColumns, toGrantRow } from '../sql/grants.ts';
-import { toAgentColumn } from '../sql/thread-rows.ts';
+import { type GrantWork, grantTable } from '../sql/grants.ts';
+import { threadTable } from '../sql/thread-rows.ts';
 import type { PostgresQuery } from './pool.ts';
 import { listRequestValues, selectArray, withRequests } from './request-rows.ts';
-import { columnsOfThreads } from './statements.ts';
 
-/** What is appended to which thread. `grants` is the work of the changes in `beside`. */
+/** An append to a thread. `grants` is the work of the changes in `beside`. */
 export interface Append {
   threadId: string;
   expected: LogEnd;
@@ -39,39 +38,38 @@ function listThreadValues(
   entries: readonly LogEntry[],
   summary: ThreadSummary,
 ): unknown[] {
-  const { agent, status, openRequests, failures, nextDeadline = null, updatedAt } = summary;
+  const [, ...others] = threadTable.listValues(summary);
   const revisions = entries.map(({ revision }) => revision);
   const texts = entries.map(({ text }) => text);
-  const thread = [toAgentColumn(agent), status, summary.revision, openRequests, failures];
-  return [threadId, revisions, texts, ...thread, nextDeadline, updatedAt, summary.hash];
+  return [threadId, revisions, texts, ...others];
 }
 
 function listGrantValues({ used, created, at }: GrantWork): unknown[] {
-  const rows = created.map(toGrantRow);
+  const rows = created.map((grant) => grantTable.listValues(grant));
   const columns = Array.from({ length: grantValueCount - 3 }, (_, index) =>
     rows.map((row) => row[index]),
   );
   return [used.map(({ grantId }) => grantId), used.map(({ count }) => count), at, ...columns];
 }
 
-/** A part of an append that writes something beside the log. */
+/** A part of an append that writes in addition to the log. */
 interface AppendPart {
-  /** What is read and locked before the thread's row. */
+  /** The rows that are read and locked before the thread's row. */
   before: string;
-  /** What the append depends on, beside the end of the log. */
+  /** The condition of the append, beside the end of the log. */
   condition?: string;
-  /** What is written if the append is made: if `thread` has a row. */
+  /** The statements that write if the append is made: if `thread` has a row. */
   after: string;
 }
 
 const nothing: AppendPart = { before: '', after: '' };
 
-/** How many values standing approvals have. */
+/** The number of values of a standing approval. */
 const grantValueCount = 11;
 
 /*
  * Locks the grants that are used, in an order that is the same in every session, and waits for a session that is using or revoking one of
- * them: what it then reads is the newest. Nothing is written unless all of them have enough uses left.
+ * them: it then reads the newest rows. Nothing is written unless all of them have enough uses left.
  */
 const withGrants = (first: number): AppendPart => {
   const [ids, counts, at] = [`$${first}`, `$${first + 1}`, `$${first + 2}`];
@@ -93,7 +91,7 @@ const withGrants = (first: number): AppendPart => {
     delete from holdpoint_grants as grants
     using usable, thread where grants.grant_id = usable.grant_id and (usable.uses_left = usable.count or usable.count = 0)
   ), created as (
-    insert into holdpoint_grants (${grantColumns})
+    insert into holdpoint_grants (${grantTable.columns})
     select grants.* from thread, unnest(
       ${created[0]}::text[], ${created[1]}::text[], ${created[2]}::text[], ${created[3]}::text[],
       ${created[4]}::text[], ${created[5]}::float8[], ${created[6]}::float8[], ${created[7]}::bigint[]
@@ -135,14 +133,14 @@ const insertThread = ({ condition }: AppendPart): string => {
       : `select $1, $4, $5, $6::int, $7::int, $8::int, $9::float8, $10::float8, $11 where ${condition}
    `;
   return `
-    insert into holdpoint_threads (${columnsOfThreads})
+    insert into holdpoint_threads (${threadTable.columns})
     ${values} on conflict do nothing
   `;
 };
 
 /*
- * While a run goes on under one lease, the row keeps its time. No column of an index changes then, so that the append writes to none of them (HOT).
- * Nobody orders running threads by their last append.
+ * During a run under one lease, the row keeps its time. No indexed column changes then, so that the append writes to no index (HOT).
+ * Running threads are not ordered by their last append.
  */
 const updatedAt = `
       case when status = 'running' and $5 = 'running' and next_deadline is not distinct from $9
@@ -155,7 +153,7 @@ const updateThread = ({ condition }: AppendPart): string => `
 
 type Order = 'first' | 'next';
 
-/** What an append keeps beside the log and its requests. */
+/** The kind of writes of an append beside the log and its requests. */
 type Kept = 'nothing' | 'snapshot' | 'grants';
 
 const parts: Record<Kept, { of: (first: number) => AppendPart; valueCount: number }> = {

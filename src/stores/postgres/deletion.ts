@@ -1,13 +1,12 @@
 import type { ThreadEnd, ThreadStoreDeletion } from '../../thread/thread-store.ts';
-import { parseSummaryRow } from '../sql/thread-rows.ts';
+import { threadTable } from '../sql/thread-rows.ts';
 import type { PostgresQuery } from './pool.ts';
 import { deleteRequests } from './request-rows.ts';
 import type { StatementRunner } from './statement-runner.ts';
-import { columnsOfThreads } from './statements.ts';
 
 /*
  * Locks all threads of a group, in the order of their ids, so that two deletions don't wait for each other, and deletes those of groups of
- * which all are locked. A thread whose log ends elsewhere is not.
+ * which all are locked. A thread whose log ends elsewhere is not locked.
  */
 const deleteThreads: PostgresQuery = {
   name: 'holdpoint-delete',
@@ -33,11 +32,11 @@ const deleteThreads: PostgresQuery = {
 `,
 };
 
-/* The hash of an entry is what its text ends with, before two characters. Sorted, so that each range is read from the index. */
+/* The hash of an entry ends its text, before the last two characters. Sorted, so that each range is read from the index. */
 const listChildren: PostgresQuery = {
   name: 'holdpoint-children',
   text: `
-    select parent_id, ${columnsOfThreads}
+    select parent_id, ${threadTable.columns}
     from (
       select thread_id as parent_id, 'call-' || left(right(entry, 45), 43) as prefix
       from holdpoint_entries where thread_id = any ($1) and revision > 0
@@ -55,7 +54,7 @@ export function makePostgresDeletion({ run }: StatementRunner): ThreadStoreDelet
   return {
     async listChildren(threadIds) {
       const { rows } = await run(listChildren, [threadIds]);
-      return rows.map((row) => ({ ...parseSummaryRow(row), parentId: String(row['parent_id']) }));
+      return rows.map((row) => ({ ...threadTable.parse(row), parentId: String(row['parent_id']) }));
     },
 
     async delete(groups) {

@@ -4,7 +4,7 @@ import { isUniqueViolation, type Send } from './statement-runner.ts';
 
 /** The transaction of an append. It begins with its first query. */
 export interface PostgresTransaction {
-  /** Await it in the hook: what comes later is refused. */
+  /** Await it in the hook: later queries are refused. */
   query(text: string, values?: unknown[]): Promise<PostgresResult>;
 }
 
@@ -17,7 +17,7 @@ export function sendAfterHooks(
   hooks: readonly HookCall<PostgresTransaction>[],
 ): Send {
   const names = hooks.map(({ name }) => name).join(' or ');
-  /* The append's own statement has succeeded. What the commit still checks is a deferred constraint of a table of a hook. */
+  /* The append's own statement has succeeded. The commit only still checks deferred constraints of a hook's table. */
   const refuseUnique = (error: unknown): never => {
     throw isUniqueViolation(error) ? makeHookError(names, error) : error;
   };

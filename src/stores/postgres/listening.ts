@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { waitForTimer } from '../../content/waiting.ts';
-import type { ClaimNotice, ThreadNotice } from '../../thread/thread-store.ts';
+import type { StoreNotice } from '../../thread/thread-store.ts';
 import { Notices } from '../sql/notices.ts';
 import { runOnce } from '../sql/thread-rows.ts';
-import { channels, type Heard, parseClaimNotice, parseNotice } from './notice-payloads.ts';
+import { noticeChannel, type Heard, parseNotice } from './notice-payloads.ts';
 import type { PostgresConnection, PostgresPool } from './pool.ts';
 import type { RunQuery } from './statement-runner.ts';
 import { readTableId } from './statements.ts';
 
-/** Says whether a notice is about the tables of a store. */
-type IsOwn = (heard: Pick<Heard<unknown>, 'table'>) => boolean;
+/** Checks whether a notice is about the tables of a store. */
+type IsOwn = (heard: Heard) => boolean;
 
 /**
- * Tells the notices about a store's own tables from those of stores in other schemas of the database. It reads the id of its own when a notice
- * has one; until then each may be its own.
+ * Makes a filter for the notices about a store's own tables, as stores in other schemas of the database send them too. It reads the store's
+ * own id when a notice has one; until then each may be its own.
  */
 export function makeNoticeFilter(run: RunQuery): IsOwn {
   let own: string | undefined;
@@ -40,8 +40,7 @@ export function shareListening(pool: PostgresPool): SharedListening {
 /** A listening connection that is open while there are subscribers. */
 class SharedListening {
   readonly #pool: PostgresPool;
-  readonly #threads = new Notices<[heard?: Heard<ThreadNotice>]>();
-  readonly #claims = new Notices<[heard: Heard<ClaimNotice>]>();
+  readonly #notices = new Notices<[heard?: Heard]>();
   #ending = new AbortController();
   #ended: Promise<void> = Promise.resolve();
 
@@ -49,34 +48,15 @@ class SharedListening {
     this.#pool = pool;
   }
 
-  /** Returns a function that ends the subscription; for the last one of any kind, it resolves after the connection is closed. */
-  addListener(isOwn: IsOwn, listener: (notice?: ThreadNotice) => void): () => Promise<void> {
-    return this.#add(() =>
-      this.#threads.subscribe((heard) => {
-        if (heard === undefined || isOwn(heard)) listener(heard?.notice);
-      }),
-    );
-  }
-
-  /** The same for notices of claims. */
-  addClaimListener(isOwn: IsOwn, listener: (notice: ClaimNotice) => void): () => Promise<void> {
-    return this.#add(() =>
-      this.#claims.subscribe((heard) => {
-        if (isOwn(heard)) listener(heard.notice);
-      }),
-    );
-  }
-
-  get #hasSubscribers(): boolean {
-    return this.#threads.hasSubscribers || this.#claims.hasSubscribers;
-  }
-
-  #add(subscribe: () => () => void): () => Promise<void> {
-    if (!this.#hasSubscribers) this.#start();
-    const unsubscribe = subscribe();
+  /** Returns a function that ends the subscription; for the last one, it resolves after the connection is closed. */
+  addListener(isOwn: IsOwn, listener: (notice?: StoreNotice) => void): () => Promise<void> {
+    if (!this.#notices.hasSubscribers) this.#start();
+    const unsubscribe = this.#notices.subscribe((heard) => {
+      if (heard === undefined || isOwn(heard)) listener(heard?.notice);
+    });
     return async () => {
       unsubscribe();
-      if (this.#hasSubscribers) return;
+      if (this.#notices.hasSubscribers) return;
       this.#ending.abort();
       await this.#ended;
     };
@@ -85,22 +65,18 @@ class SharedListening {
   #start(): void {
     this.#ending = new AbortController();
     const listener: Listener = {
-      onConnect: () => this.#threads.notify(),
-      onNotification: (channel, payload) => {
-        if (channel !== channels.claims) return this.#threads.notify(parseNotice(payload));
-        const heard = this.#claims.hasSubscribers ? parseClaimNotice(payload) : undefined;
-        if (heard !== undefined) this.#claims.notify(heard);
-      },
+      onConnect: () => this.#notices.notify(),
+      onNotification: (payload) => this.#notices.notify(parseNotice(payload)),
     };
     this.#ended = keepListening(this.#pool, listener, this.#ending.signal);
   }
 }
 
-/** What a listening connection calls. */
+/** The callbacks of a listening connection. */
 interface Listener {
-  /** After every connect, as earlier notices were missed. */
+  /** Called after every connect, as earlier notices were missed. */
   onConnect(): void;
-  onNotification(channel: string | undefined, payload: string | undefined): void;
+  onNotification(payload: string | undefined): void;
 }
 
 /** Calls `listener` with each notification from the server until `ending` aborts. */
@@ -137,12 +113,11 @@ async function listenOnce(
     if (connection === undefined) return;
     connection.on('error', end);
     connection.on('end', end);
-    connection.on('notification', ({ channel, payload }) => {
-      if (!ending.aborted) listener.onNotification(channel, payload);
+    connection.on('notification', ({ payload }) => {
+      if (!ending.aborted) listener.onNotification(payload);
     });
     if (ending.aborted) return;
-    const text = `listen ${channels.threads}; listen ${channels.claims}`;
-    await Promise.race([connection.query({ text }), over]);
+    await Promise.race([connection.query({ text: `listen ${noticeChannel}` }), over]);
     if (!ending.aborted) listener.onConnect();
     await over;
   } finally {

@@ -1,85 +1,53 @@
 import { z } from 'zod';
-import type { ClaimNotice, ThreadNotice } from '../../thread/thread-store.ts';
+import type { StoreNotice } from '../../thread/thread-store.ts';
 
-/** The channels of NOTIFY. */
-export const channels = { threads: 'holdpoint', claims: 'holdpoint_claims' } as const;
+/** The channel of NOTIFY. */
+export const noticeChannel = 'holdpoint';
 
-/* Postgres rejects a payload of 8000 bytes or more, and the id of the table comes on top. */
+/* Postgres rejects a payload of 8000 bytes or more, and the id of the table is added. */
 const maximumBytes = 7_900;
 
-function fits(payload: string): boolean {
-  return new TextEncoder().encode(payload).length <= maximumBytes;
-}
-
 /** A notice that was received. */
-export interface Heard<NOTICE> {
-  notice: NOTICE;
+export interface Heard {
+  notice: StoreNotice;
   /** The id of the table of threads that the notice is about; absent if the sender had none. */
   table: string | undefined;
 }
 
-const noticeSchema = z.object({
-  table: z.string().optional(),
-  threadId: z.string(),
-  agent: z.string().optional(),
-  nextDeadline: z.number().optional(),
-  requestIds: z.array(z.string()).optional(),
-});
+const agent = z.string().exactOptional();
+const noticeSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('thread'),
+    threadId: z.string(),
+    agent,
+    nextDeadline: z.number().exactOptional(),
+    requestIds: z.array(z.string()).exactOptional(),
+  }),
+  z.object({
+    type: z.literal('claim'),
+    worker: z.string(),
+    agent,
+    threadId: z.string().exactOptional(),
+    isFree: z.boolean(),
+  }),
+]);
+const tableSchema = z.object({ table: z.string().optional() });
 
-/** A notice as the payload of a notification. If the notice is too long, the payload is empty: any thread may have changed. */
-export function stringifyNotice(notice: ThreadNotice): string {
+/**
+ * Writes a notice as the payload of a notification. If it is too long, the payload is empty: any thread may have changed. A claim is then
+ * left out, as nothing depends on it.
+ */
+export function stringifyNotice(notice: StoreNotice): string | undefined {
   const payload = JSON.stringify(notice);
-  return fits(payload) ? payload : '';
+  if (new TextEncoder().encode(payload).length <= maximumBytes) return payload;
+  return notice.type === 'claim' ? undefined : '';
 }
 
 /** The notice in a payload; `undefined` for any other text. */
-export function parseNotice(payload: string | undefined): Heard<ThreadNotice> | undefined {
-  const parsed = parsePayload(noticeSchema, payload);
-  if (parsed === undefined) return undefined;
-  const { table, threadId, agent, nextDeadline, requestIds } = parsed;
-  const notice = {
-    threadId,
-    ...(agent === undefined ? {} : { agent }),
-    ...(nextDeadline === undefined ? {} : { nextDeadline }),
-    ...(requestIds === undefined ? {} : { requestIds }),
-  };
-  return { table, notice };
-}
-
-const claimSchema = z.object({
-  table: z.string().optional(),
-  agent: z.string().optional(),
-  worker: z.string(),
-  threadId: z.string().optional(),
-  isFree: z.boolean(),
-});
-
-/** A notice of a claim as the payload of a notification; `undefined` if it is too long. */
-export function stringifyClaimNotice(notice: ClaimNotice): string | undefined {
-  const payload = JSON.stringify(notice);
-  return fits(payload) ? payload : undefined;
-}
-
-/** The notice of a claim in a payload; `undefined` for any other text. */
-export function parseClaimNotice(payload: string | undefined): Heard<ClaimNotice> | undefined {
-  const parsed = parsePayload(claimSchema, payload);
-  if (parsed === undefined) return undefined;
-  const { table, agent, worker, threadId, isFree } = parsed;
-  const notice = {
-    worker,
-    isFree,
-    ...(agent === undefined ? {} : { agent }),
-    ...(threadId === undefined ? {} : { threadId }),
-  };
-  return { table, notice };
-}
-
-function parsePayload<PARSED>(
-  schema: z.ZodType<PARSED>,
-  payload: string | undefined,
-): PARSED | undefined {
+export function parseNotice(payload: string | undefined): Heard | undefined {
   try {
-    return schema.parse(JSON.parse(payload ?? ''));
+    const parsed: unknown = JSON.parse(payload ?? '');
+    return { notice: noticeSchema.parse(parsed), table: tableSchema.parse(parsed).table };
   } catch {
     return undefined;
   }

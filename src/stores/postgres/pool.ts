@@ -4,8 +4,8 @@ export interface PostgresPool {
   query(query: PostgresQuery): Promise<PostgresResult>;
   /** Takes a connection out of the pool, for a transaction. */
   connect(): Promise<PostgresConnection>;
-  /** The options of the pool, if known. `max` is the maximum number of connections. */
-  readonly options?: { readonly max?: number | undefined };
+  /** The options of the pool. `max` is the maximum number of connections; `subscribe` needs it. */
+  readonly options?: { readonly max?: number | undefined } | undefined;
 }
 
 /** A statement and its values. A statement with a name is prepared once for each connection. */
@@ -13,6 +13,8 @@ export interface PostgresQuery {
   name?: string;
   text: string;
   values?: unknown[];
+  /** Parsers for the values of a result, by the ids of their types in the server's catalog: apps replace the parsers of `pg`. */
+  types?: { getTypeParser(typeId: number): (text: string) => unknown };
 }
 
 /** The result of a statement. */

@@ -1,17 +1,16 @@
 import { z } from 'zod';
-import { makeRandomId } from '../../content/crypto.ts';
 import type { FeedChange, ThreadStoreRequests } from '../../thread/thread-store-requests.ts';
-import { parseRequestRow, requestColumns } from '../sql/request-rows.ts';
-import { makeInvalidRowError } from '../sql/thread-rows.ts';
+import { requestTable } from '../sql/request-rows.ts';
+import { makeInvalidRowError } from '../sql/sql-table.ts';
 import type { PostgresQuery, PostgresResult } from './pool.ts';
 import type { RunQuery } from './statement-runner.ts';
 
 /*
- * The feed of the changes of requests. A sequence number is taken before its transaction commits: a reader that has seen 12 may later meet 11.
- * So a change gets its position only after its commit, from whoever reads the feed next, and one that commits late gets a late one.
+ * The feed of the changes of requests. A sequence number is taken before its transaction commits: a reader that has seen 12 may later meet
+ * 11. So a change gets its position only after its commit, from the next reader of the feed, and a late commit gets a late position.
  */
 
-type FeedPart = Pick<ThreadStoreRequests, 'changes' | 'take' | 'acknowledge' | 'deleteChanges'>;
+type FeedPart = Pick<ThreadStoreRequests, 'changes' | 'deleteChanges'>;
 
 /** The feed of a database. `run` runs statements about requests. */
 export function makeFeed(run: RunQuery): FeedPart {
@@ -27,24 +26,6 @@ export function makeFeed(run: RunQuery): FeedPart {
 
   return {
     changes,
-
-    async take({ consumer, leaseMs, at = null, limit = 100 }) {
-      const [state] = (await run(readConsumer, [consumer, at])).rows;
-      const position = Number(state?.['position'] ?? 0);
-      if (state?.['is_held'] === true) return undefined;
-      const taken = await changes({ after: position, limit });
-      const last = taken.at(-1);
-      if (last === undefined) return undefined;
-      const token = makeRandomId();
-      const values = [consumer, position, last.position, token, leaseMs, at];
-      const { rowCount } = await run(takeLease, values);
-      return rowCount === 1 ? { changes: taken, token } : undefined;
-    },
-
-    async acknowledge({ consumer, token, position = null }) {
-      const { rowCount } = await run(endLease, [consumer, token, position]);
-      return rowCount === 1;
-    },
 
     async deleteChanges({ before }) {
       const { rowCount } = await run(deleteChanges, [before]);
@@ -83,16 +64,13 @@ function parseChange(row: PostgresResult['rows'][number]): FeedChange {
     /* The thread of a `deleted` one may have come back, with a row of the same id. */
     ...(data.type === 'deleted' || row['request_id'] === null
       ? {}
-      : { request: parseRequestRow(row) }),
+      : { request: requestTable.parse(row) }),
   };
 }
 
 const readFeed: PostgresQuery = {
   text: `
-  select feed.has_pending, page.*, ${requestColumns
-    .split(', ')
-    .map((name) => `requests.${name}`)
-    .join(', ')}
+  select feed.has_pending, page.*, ${requestTable.columnsOf('requests')}
   from (select exists (select from holdpoint_request_changes where position is null) as has_pending) as feed
   left join lateral (
     select position, type, request_id as changed_request, thread_id as changed_thread
@@ -107,9 +85,9 @@ const waitForDisk = `
     case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'local', true) end`;
 
 /*
- * One text, so that the lock is held until the positions are committed: who has a higher position to give has waited for the lower ones. The
- * update must see what was committed while it waited for the lock, hence the level. Positions are durable before anybody reads them: after a
- * crash they would else be given again, to other changes.
+ * One text, so that the lock is held until the positions are committed: a session that assigns higher positions has waited for the lower
+ * ones. The update must see what was committed while it waited for the lock, hence the level. Positions are durable before they are read:
+ * otherwise they could be assigned again after a crash, to other changes.
  */
 const assignPositions: PostgresQuery = {
   text: `
@@ -124,38 +102,7 @@ const assignPositions: PostgresQuery = {
   where changes.seq = next.seq`,
 };
 
-/* The server's: processes whose clocks differ must agree on when a lease ends. */
-const clock = 'floor(extract(epoch from clock_timestamp()) * 1000)::float8';
-
-const readConsumer: PostgresQuery = {
-  name: 'holdpoint-read-consumer',
-  text: `
-  select position, lease_until > coalesce($2::float8, ${clock}) as is_held
-  from holdpoint_request_consumers where name = $1`,
-};
-
-/* Writes nothing if another process has taken or acknowledged changes since the consumer was read. */
-const takeLease: PostgresQuery = {
-  name: 'holdpoint-take-changes',
-  text: `
-  insert into holdpoint_request_consumers as consumers (name, position, taken_to, token, lease_until)
-  values ($1, $2, $3, $4, coalesce($6::float8, ${clock}) + $5::float8)
-  on conflict (name) do update
-  set taken_to = excluded.taken_to, token = excluded.token, lease_until = excluded.lease_until
-  where consumers.position = excluded.position and (consumers.lease_until is null or consumers.lease_until <= coalesce($6::float8, ${clock}))
-  returning ${waitForDisk}`,
-};
-
-const endLease: PostgresQuery = {
-  name: 'holdpoint-acknowledge-changes',
-  text: `
-  update holdpoint_request_consumers
-  set position = greatest(position, least($3::bigint, taken_to)), taken_to = null, token = null, lease_until = null
-  where name = $1 and token = $2
-  returning ${waitForDisk}`,
-};
-
-/* Those that a reader is giving positions to are left for the next time, so that neither waits for the other. */
+/* Changes to which a reader is assigning positions are left for the next time, so that neither waits for the other. */
 const deleteChanges: PostgresQuery = {
   text: `
   delete from holdpoint_request_changes where seq in (

@@ -1,11 +1,11 @@
 import type { RequestChange, StoredRequest } from '../../thread/thread-store-requests.ts';
+import type { KindName } from '../rows/table.ts';
 import {
   approverColumns,
   makeRequestSchema,
   replaceRequest,
-  requestColumns,
+  requestTable,
   toApproverColumn,
-  toRequestRow,
 } from '../sql/request-rows.ts';
 
 /* Rows go with their thread, and the approvers of a row with the row, however they are deleted: also by a store that keeps no requests. */
@@ -35,37 +35,32 @@ create index if not exists holdpoint_request_changes_by_time
 create sequence if not exists holdpoint_request_positions;
 `;
 
-/** The types of `requestColumns`. */
-const types: Record<string, string> = {
-  request_id: 'text',
-  thread_id: 'text',
+/** The types of columns in arrays. */
+const arrayTypes: Record<KindName, string> = {
+  key: 'text',
+  text: 'text',
   agent: 'text',
-  tenant: 'text',
-  kind: 'text',
-  tool_name: 'text',
-  requesters: 'text',
+  optionalAgent: 'text',
+  texts: 'text',
   approvers: 'text',
   risk: 'int',
-  created_at: 'float8',
-  expires_at: 'float8',
-  remind_at: 'float8',
-  votes: 'int8',
-  quorum: 'int8',
-  state: 'text',
-  decided_by: 'text',
-  decided_at: 'float8',
-  body: 'text',
+  count: 'int8',
+  time: 'float8',
+  end: 'float8',
+  optionalEnd: 'float8',
+  decision: 'float8',
 };
 
-const columns = requestColumns.split(', ');
+const requestColumns = requestTable.columns;
+const fields = [...requestTable.fields.values()];
 
 /** The values of `withRequests`: the type of each change, the columns of the rows, and the approvers of the open ones. */
 export function listRequestValues(changes: readonly RequestChange[]): unknown[] {
   const requests = changes.map(({ request }) => replaceUnstorable(request));
-  const rows = requests.map(toRequestRow);
+  const rows = requests.map((request) => requestTable.listValues(request));
   return [
     changes.map(({ type }) => type),
-    ...columns.map((_, index) => rows.map((row) => row[index])),
+    ...fields.map((_, index) => rows.map((row) => row[index])),
     requests.map((request) => (request.state === 'open' ? toApproverColumn(request) : '[]')),
   ];
 }
@@ -75,7 +70,7 @@ function replaceUnstorable(request: StoredRequest): StoredRequest {
   const { tenant, toolName, decidedBy, requesters, approvers } = request;
   return {
     ...request,
-    /* One that is cut could be another tenant's. */
+    /* A shortened one could be another tenant's. */
     tenant: tenant === null || tenant.length > longestKey ? null : toStorable(tenant),
     toolName: toolName === null ? null : toStorable(toolName),
     decidedBy: decidedBy === null ? null : toStorable(decidedBy),
@@ -84,7 +79,7 @@ function replaceUnstorable(request: StoredRequest): StoredRequest {
   };
 }
 
-/* Postgres limits the length of what it has an index for. No row that a thread makes has a longer one. */
+/* Postgres limits the length of indexed values. No row that a thread makes has a longer key. */
 const longestKey = 256;
 
 function toKey(text: string): string {
@@ -97,8 +92,8 @@ export function toStorable(text: string): string {
 }
 
 /*
- * An array whose length the planner does not see. If it saw it, a plan for these values would seem to be better than one for all, and a prepared
- * statement would be planned anew each time, which takes as long as running it.
+ * An array whose length the planner does not see. If it saw it, a plan for these values would seem better than a general one, and a
+ * prepared statement would be planned again each time, which takes as long as running it.
  */
 export function selectArray(parameter: number, type: string | undefined): string {
   return `(select $${parameter}::${type}[])`;
@@ -106,11 +101,11 @@ export function selectArray(parameter: number, type: string | undefined): string
 
 /** Reads these values, from the parameter `first`, as `changed` and, with a row for each approver of an open request, `named`. */
 const readValues = (first: number, from: string): string => {
-  const arrays = columns.map((name, index) => selectArray(first + 1 + index, types[name]));
+  const arrays = fields.map(({ kind }, index) => selectArray(first + 1 + index, arrayTypes[kind]));
   const [, ...own] = approverColumns.split(', ');
   return `changed as materialized (
     select changed.* from ${from}
-      unnest(${selectArray(first, 'text')}, ${arrays.join(', ')}, ${selectArray(first + 1 + columns.length, 'text')}) with ordinality
+      unnest(${selectArray(first, 'text')}, ${arrays.join(', ')}, ${selectArray(first + 1 + fields.length, 'text')}) with ordinality
       as changed (type, ${requestColumns}, names, number)
   ), named as materialized (
     select person.value as approver, ${own.join(', ')} from changed, json_array_elements_text(names::json) as person
@@ -123,7 +118,7 @@ const insertChanges =
   'insert into holdpoint_request_changes (type, request_id, thread_id, made_at)';
 const now = 'floor(extract(epoch from clock_timestamp()) * 1000)::float8';
 
-/* What stands beside the two of its key. */
+/* The columns beside the two of its key. */
 const replaceApprover = approverColumns
   .split(', ')
   .slice(2)
@@ -147,7 +142,7 @@ export const withRequests = (
     ${insertChanges} select type, request_id, thread_id, ${now} from changed order by number
   )`;
 
-/** The part of the deletion of a thread that tells the feed of its open requests. */
+/** The part of the deletion of a thread that adds its open requests to the feed. */
 export const deleteRequests = `, told as (
     ${insertChanges}
     select 'deleted', request_id, requests.thread_id, ${now}

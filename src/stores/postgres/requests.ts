@@ -36,7 +36,7 @@ export function makePostgresRequests({ run }: StatementRunner): ThreadStoreReque
   };
 }
 
-/** The same filter of the texts as they are stored. */
+/** Makes the filter compare texts as they are stored. */
 function toStorableFilter<FILTER extends RequestFilter>(filter: FILTER): FILTER {
   const { tenant, approver, toolName, requester } = filter;
   return {

@@ -7,14 +7,14 @@ const uniqueViolation = '23505';
 
 const serializationFailure = '40001';
 
-/** Whether an error is that of a row whose key is in the table. */
+/** Checks whether an error is that of a row whose key is in the table. */
 export function isUniqueViolation(error: unknown): boolean {
   return readSqlState(error) === uniqueViolation;
 }
 
 /**
- * Runs a statement again as long as a concurrent write keeps it from being made. In a database whose transactions are isolated more than by
- * default, that can happen to each, also to one that only reads.
+ * Retries a statement that fails because of a concurrent write. With a stricter isolation than the default, that can happen to every
+ * statement, also to one that only reads.
  */
 async function repeatConflicts(work: () => Promise<PostgresResult>): Promise<PostgresResult> {
   for (;;) {
@@ -30,8 +30,8 @@ async function repeatConflicts(work: () => Promise<PostgresResult>): Promise<Pos
 const noticeMs = 50;
 
 /**
- * Lets the pool notice its other connections first, if one has ended under a statement: all may have, and a statement that is sent again at once
- * would get the next of them.
+ * Lets the pool notice its other connections first, if one has ended during a statement: all may have ended, and a retry at once would get
+ * the next of them.
  */
 async function awaitPool(error: unknown): Promise<never> {
   const isOfServer = Reflect.get(Object(error), 'severity') !== undefined;
@@ -44,6 +44,22 @@ function readSqlState(error: unknown): unknown {
   return Reflect.get(Object(error), 'code');
 }
 
+/* The parsers, by the id of a type in the server's catalog; everything else that the store reads is a text. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [16, (text) => text === 't'],
+  ...[20, 21, 23, 700, 701].map((id) => [id, parseNumber] as const),
+]);
+
+/* With `extra_float_digits` of 0 or less, the server rounds the largest number up, beyond the largest number. */
+function parseNumber(text: string): number {
+  return Math.min(Number(text), Number.MAX_VALUE);
+}
+
+/** The store's own parsers, in place of those that the app has set for all of `pg`. */
+const types: PostgresQuery['types'] = {
+  getTypeParser: (typeId) => parsers.get(typeId) ?? String,
+};
+
 /** Runs a statement. Values that are not given are those of the query. */
 export type RunQuery = (query: PostgresQuery, values?: unknown[]) => Promise<PostgresResult>;
 
@@ -52,9 +68,9 @@ export type Send = (query: PostgresQuery) => Promise<PostgresResult>;
 
 /** Runs the statements of a store. */
 export interface StatementRunner {
-  /** Runs a statement after the tables exist, until no concurrent write keeps it from being made. */
+  /** Runs a statement once the tables exist, and retries it after concurrent writes. */
   run: RunQuery;
-  /** The same runner, which sends statements otherwise. */
+  /** Makes the same runner with another way of sending statements. */
   sending(send: Send): StatementRunner;
 }
 
@@ -73,7 +89,7 @@ export function makeStatementRunner(
     async run({ name, text, values: own }, values = own ?? []) {
       await prepareTables();
       const isPrepared = prepare && name !== undefined;
-      const query = isPrepared ? { name, text, values } : { text, values };
+      const query = isPrepared ? { name, text, values, types } : { text, values, types };
       return repeatConflicts(async () => send(query).catch(awaitPool));
     },
     sending: sendBy,
@@ -82,13 +98,13 @@ export function makeStatementRunner(
 }
 
 /*
- * `if not exists` fails if two sessions create at once. One statement, so that the lock is held until everything is committed. Who had to wait
- * for it creates nothing: `create index if not exists` alone would lock tables that appends already use. Reading from a table, unlike waiting,
- * makes the session notice what was created.
+ * `if not exists` fails if two sessions create at once. One statement, so that the lock is held until everything is committed. A session
+ * that had to wait for it creates nothing: `create index if not exists` alone would lock tables that appends already use. Reading from a
+ * table, unlike waiting, makes the session notice what was created.
  */
 async function createMissing(pool: PostgresPool): Promise<void> {
   const isMissing = `to_regclass('holdpoint_threads') is null`;
-  const { rows } = await pool.query({ text: `select ${isMissing} as missing` });
+  const { rows } = await pool.query({ text: `select ${isMissing} as missing`, types });
   if (rows[0]?.['missing'] !== true) return;
   await pool.query({
     text: `do $holdpoint$ begin

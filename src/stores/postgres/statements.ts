@@ -5,8 +5,9 @@ import {
   filterPart,
   makePageEnd,
   makePageQuery,
-  type SqlPart,
+  threadTable,
 } from '../sql/thread-rows.ts';
+import type { SqlPart } from '../sql/sql-parts.ts';
 import type { PostgresQuery } from './pool.ts';
 import { requestsSchema } from './request-rows.ts';
 
@@ -24,8 +25,8 @@ create table if not exists holdpoint_grants (
 ${createGrantIndex}`;
 
 /**
- * Creates the tables, for apps that do so in a migration. Can be run again. The store's role must be allowed to read and write all of them, and to
- * use the sequence `holdpoint_request_positions`.
+ * Creates the tables, for apps that do so in a migration. Can be run again. The store's role must be allowed to read and write all of them,
+ * and to use the sequence `holdpoint_request_positions`.
  */
 export const postgresSchema = `
 create table if not exists holdpoint_entries (
@@ -49,10 +50,6 @@ ${createThreadIndexes(['deadline', 'statusAndTime', 'agent'])}
 ${grantsSchema}
 ${requestsSchema}`;
 
-/** The columns of `holdpoint_threads`, in the order of the values of an append. */
-export const columnsOfThreads =
-  'thread_id, agent, status, revision, open_requests, failures, next_deadline, updated_at, hash';
-
 export const readEntries: PostgresQuery = {
   name: 'holdpoint-read',
   text: 'select revision, entry from holdpoint_entries where thread_id = $1 and revision > $2 order by revision',
@@ -66,7 +63,7 @@ export const readSnapshot: PostgresQuery = {
 
 export const readThread: PostgresQuery = {
   name: 'holdpoint-head',
-  text: `select ${columnsOfThreads} from holdpoint_threads where thread_id = $1`,
+  text: `select ${threadTable.columns} from holdpoint_threads where thread_id = $1`,
 };
 
 export const readClock: PostgresQuery = {
@@ -85,7 +82,7 @@ export const readTableId: PostgresQuery = {
 /* Never prepared, as the best index depends on the values. */
 export function listThreads(query: ThreadQuery): PostgresQuery {
   const { status, order = 'id' } = query;
-  const select = `select ${columnsOfThreads} from holdpoint_threads`;
+  const select = `select ${threadTable.columns} from holdpoint_threads`;
   if (status !== undefined || order === 'id') {
     const page = makePageQuery(query);
     return numberParameters({ ...page, text: `${select} ${page.text}` });
@@ -111,8 +108,8 @@ const presentStatuses = `
     )`;
 
 /**
- * Counts threads, no more than `atMost`. In the order of an index, as the server may otherwise look for that many in the table, and pass over any
- * number of others.
+ * Counts threads, no more than `atMost`. It reads in the order of an index, as the server may otherwise search the table for that many, and
+ * pass over any number of others.
  */
 export function countThreads(filter: ThreadFilter, atMost?: number): PostgresQuery {
   const { text, values } = filterPart(filter);
@@ -124,7 +121,7 @@ export function countThreads(filter: ThreadFilter, atMost?: number): PostgresQue
   });
 }
 
-/** With `$1`, `$2`, … for each `?`. */
+/** Replaces each `?` with `$1`, `$2`, …. */
 export function numberParameters({ text, ...part }: SqlPart & { name?: string }): PostgresQuery {
   let count = 0;
   const next = (): string => `$${(count += 1)}`;
@@ -133,8 +130,8 @@ export function numberParameters({ text, ...part }: SqlPart & { name?: string })
 
 /*
  * Skips rows that another claim or an append has locked, so that no worker waits for another. The commit waits for no disk: a claim only
- * saves work, and a thread whose claim is lost with the server is due again. Ordered by the index alone: sorting the
- * threads of one deadline would make each claim read all that are due.
+ * saves work, and a thread whose claim is lost with the server is due again. Ordered only by the index: sorting the threads of one deadline
+ * would make each claim read all that are due.
  */
 const claimWhere = (condition: string): string => `
   with due as (
@@ -147,7 +144,7 @@ const claimWhere = (condition: string): string => `
     from due where threads.thread_id = due.thread_id
     returning threads.*, due.since, set_config('synchronous_commit', 'off', true)
   )
-  select ${columnsOfThreads} from claimed order by since, thread_id
+  select ${threadTable.columns} from claimed order by since, thread_id
 `;
 
 export const claimDue: PostgresQuery = { name: 'holdpoint-claim', text: claimWhere('') };

@@ -1,12 +1,19 @@
-import { z } from 'zod';
-import { HoldpointError } from '../../errors.ts';
 import type { GrantChange, StoredGrant, ThreadStoreGrants } from '../../thread/thread-store.ts';
-import { type SqlPart, toAgentColumn } from './thread-rows.ts';
+import type { RowCondition } from '../rows/row-query.ts';
+import { grantOrder, grants, listGrantConditions, selectGrants } from '../rows/tables.ts';
+import {
+  joinConditions,
+  joinParts,
+  makePageLimits,
+  type SqlPart,
+  writeCondition,
+  writeOrder,
+} from './sql-parts.ts';
+import { makeSqlTable } from './sql-table.ts';
 
 /* Standing approvals as rows of SQL stores. */
 
-export const grantColumns =
-  'grant_id, agent, tool_name, person, body, created_at, expires_at, uses_left';
+export const grantTable = makeSqlTable(grants);
 
 export const createGrantIndex = `
 create index if not exists holdpoint_grants_tool on holdpoint_grants (agent, tool_name, person);
@@ -23,17 +30,17 @@ type RunOnGrants = (statement: GrantStatement) => Promise<readonly unknown[]>;
 /** The standing approvals of a database. `read` runs statements that only read, `write` others. */
 export function makeSqlGrants(read: RunOnGrants, write: RunOnGrants): ThreadStoreGrants {
   return {
-    async find({ agent, toolName, person, at }) {
-      const values = [toAgentColumn(agent), toolName, person, at];
-      const rows = await read({ name: 'holdpoint-find-grants', text: findGrants, values });
-      return rows.map(parseGrantRow);
+    async find(query) {
+      const end = { text: writeOrder(grantTable, grantOrder), values: [] };
+      const select = selectWhere(listGrantConditions(query), [], end);
+      const rows = await read({ name: 'holdpoint-find-grants', ...select });
+      return rows.map(grantTable.parse);
     },
 
-    async list({ agent, after = '', limit = 100 }) {
-      const ofAgent = agent === undefined ? [] : [toAgentColumn(agent)];
-      const where = `${agent === undefined ? '' : 'agent = ? and '}grant_id > ?`;
-      const text = `select ${grantColumns} from holdpoint_grants where ${where} order by grant_id limit ?`;
-      return (await read({ text, values: [...ofAgent, after, limit] })).map(parseGrantRow);
+    async list(query) {
+      const { where, ...page } = selectGrants(query);
+      const { isAfter, end } = makePageLimits(grantTable, page);
+      return (await read(selectWhere(where, isAfter, end))).map(grantTable.parse);
     },
 
     async revoke(grantId) {
@@ -43,66 +50,21 @@ export function makeSqlGrants(read: RunOnGrants, write: RunOnGrants): ThreadStor
   };
 }
 
-const findGrants = `
-  select ${grantColumns} from holdpoint_grants
-  where agent = ? and tool_name = ? and (person is null or person = ?) and (expires_at is null or expires_at > ?)
-  order by created_at, grant_id`;
-
-const rowSchema = z.object({
-  grant_id: z.string(),
-  agent: z.string(),
-  tool_name: z.string(),
-  person: z.string().nullable(),
-  body: z.string(),
-  created_at: z.coerce.number(),
-  expires_at: z.coerce.number().nullable(),
-  uses_left: z.coerce.number().nullable(),
-});
-
-/** The grant in a row. Throws `log-tampered` for an invalid row. */
-function parseGrantRow(row: unknown): StoredGrant {
-  const { success, data } = rowSchema.safeParse(row);
-  if (!success) {
-    throw new HoldpointError(
-      'log-tampered',
-      'The table holdpoint_grants has an invalid row. Restore the database from a backup.',
-    );
-  }
-  return {
-    grantId: data.grant_id,
-    agent: data.agent === '' ? null : data.agent,
-    toolName: data.tool_name,
-    person: data.person,
-    text: data.body,
-    createdAt: data.created_at,
-    ...(data.expires_at === null ? {} : { expiresAt: data.expires_at }),
-    ...(data.uses_left === null ? {} : { usesLeft: data.uses_left }),
-  };
+function selectWhere(
+  where: readonly RowCondition[],
+  more: readonly SqlPart[],
+  end: SqlPart,
+): SqlPart {
+  const conditions = where.map((condition) => writeCondition(grantTable, condition));
+  const select = { text: `select ${grantTable.columns} from holdpoint_grants`, values: [] };
+  return joinParts([select, joinConditions([...conditions, ...more]), end]);
 }
 
-/** A grant as the values of a row, in the order of `grantColumns`. */
-export function toGrantRow({
-  grantId,
-  agent,
-  toolName,
-  person,
-  text,
-  createdAt,
-  expiresAt = null,
-  usesLeft = null,
-}: Omit<StoredGrant, 'expiresAt' | 'usesLeft'> & {
-  expiresAt?: number | null;
-  usesLeft?: number | null;
-}): (string | number | null)[] {
-  const name = toAgentColumn(agent ?? undefined);
-  return [grantId, name, toolName, person, text, createdAt, expiresAt, usesLeft];
-}
-
-/** What an append changes: the grants that it creates, and how often it uses others; 0 for one that it revokes. */
+/** The changes of an append: the grants that it creates, and the number of uses of others; 0 for one that it revokes. */
 export interface GrantWork {
   created: StoredGrant[];
   used: { grantId: string; count: number }[];
-  /** When they are used, in milliseconds since 1970. */
+  /** The time of the use, in milliseconds since 1970. */
   at: number;
 }
 
@@ -119,13 +81,4 @@ export function groupGrantWork(changes: readonly GrantChange[]): GrantWork {
   const used = [...counts].map(([grantId, count]) => ({ grantId, count }));
   const created = changes.flatMap((change) => (change.type === 'create' ? change.grant : []));
   return { created, used, at };
-}
-
-/** The error for an append that uses a grant which has ended. */
-export function makeGrantEndedError(used: GrantWork['used']): HoldpointError {
-  const ids = used.map(({ grantId }) => grantId).join(', ');
-  return new HoldpointError(
-    'grant-ended',
-    `Standing approval ${ids} was revoked, has expired or has no use left.`,
-  );
 }

@@ -2,15 +2,15 @@ import { readErrorText } from '../../content/app-errors.ts';
 import type { ThreadStatus, ThreadSummary } from '../../thread/thread-store.ts';
 import type { RequestChange } from '../../thread/thread-store-requests.ts';
 
-/** What `onWake` is told of an append. */
+/** The facts of an append that `onWake` receives. */
 interface ThreadWake {
   threadId: string;
   /** The name of the agent that the thread belongs to; absent for an agent without a name. */
   agent?: string;
   status: Exclude<ThreadStatus, 'running'>;
   /**
-   * When the thread needs a run, in milliseconds since 1970; 0 means now. Later than now for a deadline, and for the next attempt of a run
-   * that failed. Absent if the thread waits for people or the app alone, or has nothing left to do.
+   * The time when the thread needs a run, in milliseconds since 1970; 0 means now. Later than now for a deadline, and for the next attempt
+   * of a run that failed. Absent if the thread waits only for people or the app, or has nothing left to do.
    */
   nextDeadline?: number;
 }
@@ -30,7 +30,7 @@ export interface HookCall<TRANSACTION> {
   call: (transaction: TRANSACTION) => unknown;
 }
 
-/** The hooks to be called before an append, in their order. */
+/** Lists the hooks to call before an append, in their order. */
 export function listHookCalls<TRANSACTION>(
   { onRequests, onWake }: AppendHooks<TRANSACTION>,
   summary: ThreadSummary,
@@ -72,7 +72,7 @@ export function refuseUnusedHook<TRANSACTION>(
   throw new TypeError('onRequests is never called with `requests: false`. Leave out one of them.');
 }
 
-/* Wrapped, because its code must not be taken for that of the append: a unique index of the hook's table is no concurrent append. */
+/* Wrapped, because its code must not be mistaken for the append's: a unique index of the hook's table is not a concurrent append. */
 export function makeHookError(name: string, cause: unknown): Error {
   return new Error(`${name} failed, so nothing was appended: ${readErrorText(cause)}`, { cause });
 }

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'eventemitter3';
-import type { ThreadNotice, ThreadSummary } from '../../thread/thread-store.ts';
+import type { StoreNotice, ThreadNotice, ThreadSummary } from '../../thread/thread-store.ts';
 import type { RequestChange } from '../../thread/thread-store-requests.ts';
 
-/** The subscribers of a store's notices of one kind. `NOTICES` are the arguments of their listeners. */
-export class Notices<NOTICES extends unknown[] = [notice?: ThreadNotice]> {
+/** The subscribers of a store's notices. `NOTICES` are the arguments of their listeners. */
+export class Notices<NOTICES extends unknown[] = [notice?: StoreNotice]> {
   readonly #emitter = new EventEmitter();
 
   get hasSubscribers(): boolean {
@@ -42,6 +42,7 @@ export function makeNotice(
   const isForWorkers = status !== 'running' && nextDeadline !== undefined;
   if (!isForWorkers && requests.length === 0) return undefined;
   return {
+    type: 'thread',
     threadId,
     ...(agent === undefined ? {} : { agent }),
     ...(nextDeadline === undefined ? {} : { nextDeadline }),

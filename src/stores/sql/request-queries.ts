@@ -1,22 +1,22 @@
 import type {
   RequestFilter,
-  RequestPlace,
   RequestQuery,
   ThreadStoreRequests,
 } from '../../thread/thread-store-requests.ts';
+import { anyApprover } from '../rows/table.ts';
+import { listRequestConditions, makeRequestPage } from '../rows/tables.ts';
+import { approverColumns, requestIndexes, requestTable } from './request-rows.ts';
 import {
-  anyApprover,
-  parseRequestRow,
-  requestColumns,
-  requestIndexes,
-  toPlaceColumns,
-  toRiskColumn,
-} from './request-rows.ts';
-import { type SqlPart, toAgentColumn } from './thread-rows.ts';
+  joinConditions,
+  joinParts,
+  makePageLimits,
+  type SqlPart,
+  writeCondition,
+} from './sql-parts.ts';
 
-/* Pages and counts of requests in SQL. Conditions of absent filters are left out, because no index serves `? is null or …`. */
+/* Pages and counts of requests in SQL. */
 
-/** What databases write differently. */
+/** The SQL in which databases differ. */
 export interface RequestDialect {
   /** A `from` item with one row for each text of a JSON array, in the column `value`. */
   eachText(json: string, alias: string): string;
@@ -38,8 +38,8 @@ export function makeRequestReads(
   return {
     async list(query) {
       const isOfFew = isOfAgent(query) && (await hasFew(query));
-      const page = isOfFew ? makePageOfFew(query, dialect) : makeRequestPage(query, dialect);
-      const rows = (await read(page)).map(parseRequestRow);
+      const page = isOfFew ? makePageOfFew(query, dialect) : selectPage(query, dialect);
+      const rows = (await read(page)).map(requestTable.parse);
       return query.before === undefined ? rows : rows.toReversed();
     },
 
@@ -48,9 +48,9 @@ export function makeRequestReads(
     },
 
     async get(requestId) {
-      const text = `select ${requestColumns} from holdpoint_requests where request_id = ?`;
+      const text = `select ${requestTable.columns} from holdpoint_requests where request_id = ?`;
       const [row] = await read({ text, values: [requestId] });
-      return row === undefined ? undefined : parseRequestRow(row);
+      return row === undefined ? undefined : requestTable.parse(row);
     },
   };
 }
@@ -59,23 +59,8 @@ function readCount([row]: readonly unknown[]): number {
   return Number(Object.values(row ?? {})[0]);
 }
 
-/** The columns that a page is ordered by, all in one direction, and then by id. */
-interface Order {
-  columns: readonly Exclude<keyof ReturnType<typeof toPlaceColumns>, 'request_id'>[];
-  isDescending: boolean;
-  isIdDescending: boolean;
-}
-
-const orders: Record<NonNullable<RequestQuery['order']>, Order> = {
-  oldest: { columns: ['created_at'], isDescending: false, isIdDescending: false },
-  newest: { columns: ['created_at'], isDescending: true, isIdDescending: false },
-  expires: { columns: ['expires_at'], isDescending: false, isIdDescending: false },
-  risk: { columns: ['risk', 'created_at'], isDescending: false, isIdDescending: false },
-  decided: { columns: ['decided_at'], isDescending: true, isIdDescending: false },
-};
-
 /** The query for a page of rows; with `before`, the last row of the page comes first. */
-function makeRequestPage(query: RequestQuery, dialect: RequestDialect): SqlPart {
+function selectPage(query: RequestQuery, dialect: RequestDialect): SqlPart {
   if (hasApproverIndex(query)) return makeApproverPage(query, dialect);
   return makePlainPage(query, chooseIndex(query), dialect);
 }
@@ -86,29 +71,18 @@ function makePlainPage(
   index: string | undefined,
   dialect: RequestDialect,
 ): SqlPart {
-  const { isAfter, end } = makePageLimits(query);
+  const { isAfter, end } = makePageLimits(requestTable, makeRequestPage(query));
   return joinParts([
-    { text: `select ${requestColumns} from holdpoint_requests`, values: [] },
+    { text: `select ${requestTable.columns} from holdpoint_requests`, values: [] },
     { text: index === undefined ? '' : dialect.useIndex(index), values: [] },
     joinConditions([...listConditions(query, dialect), ...isAfter]),
     end,
   ]);
 }
 
-/** Where a page begins, and its order and length. */
-function makePageLimits(query: RequestQuery): { isAfter: SqlPart[]; end: SqlPart } {
-  const { after, before, limit = 100 } = query;
-  const order = before === undefined ? readOrder(query) : reverse(readOrder(query));
-  const place = before ?? after;
-  return {
-    isAfter: place === undefined ? [] : [makeAfterCondition(order, place)],
-    end: { text: `${renderOrder(order)} limit ?`, values: [limit] },
-  };
-}
-
 /*
- * A scan in the order of a page meets the rows of an agent with few ones between those of all others. So up to this many are read all and
- * sorted instead, which takes as long as passing over some ten thousand entries of an index.
+ * A scan in the order of a page finds an agent's few rows among those of all others. So up to this many rows are all read and sorted
+ * instead, which takes as long as skipping some ten thousand entries of an index.
  */
 const fewRows = 1_000;
 
@@ -125,16 +99,17 @@ function isOfAgent(query: RequestQuery): query is AgentQuery {
   );
 }
 
-/** The query for how many requests an agent has, open or decided, counted to one more than few. */
+/** Makes the query for the number of an agent's requests, open or decided, counted to one more than few. */
 function makeFewCount({ agent, state }: AgentQuery, dialect: RequestDialect): SqlPart {
-  const isMeant = joinConditions([
-    makeStateCondition(state),
-    makeEqual('agent', toAgentColumn(agent)),
-  ]);
+  const all: AgentQuery = { agent, state: state === 'open' ? 'open' : 'decided' };
+  const conditions = listRequestConditions(all, 0).filter(({ column }) => column !== 'expiresAt');
+  const { text, values } = joinConditions(
+    conditions.map((condition) => writeRequestCondition(condition, all, dialect)),
+  );
   return {
     text: `select count(*) as requests from (
-      select 1 from holdpoint_requests ${dialect.useIndex(chooseAgentIndex(state))} ${isMeant.text} limit ${fewRows + 1}) as few`,
-    values: isMeant.values,
+      select 1 from holdpoint_requests ${dialect.useIndex(chooseAgentIndex(state))} ${text} limit ${fewRows + 1}) as few`,
+    values,
   };
 }
 
@@ -162,14 +137,24 @@ function selectWanted(dialect: RequestDialect): string {
   return `select wanted.value from ${dialect.eachText('?', 'wanted')}`;
 }
 
-/* One scan for each name and one for requests that name nobody. Each ends at the limit, so that a page does not read all open requests. */
+const columnsOfApprovers = approverColumns.split(', ');
+
+/* One scan for each name and one for requests without approvers. Each ends at the limit, so that a page does not read all open requests. */
 function makeApproverPage(query: ApproverQuery, dialect: RequestDialect): SqlPart {
-  const { isAfter, end } = makePageLimits(query);
-  const { agent, tenant, approver, order = 'oldest', state: _state, at: _at, ...others } = query;
+  const { isAfter, end } = makePageLimits(requestTable, makeRequestPage(query));
+  const { tenant, approver, order = 'oldest' } = query;
   const wanted = { text: dialect.eachText('?', 'wanted'), values: [toWantedText(approver)] };
   const { named, namedOfTenant } = requestIndexes;
   const index = (typeof tenant === 'string' ? namedOfTenant : named)[openOrders[order]];
-  const conditions = listConditions(others, dialect);
+  const own: SqlPart[] = [];
+  const others: SqlPart[] = [];
+  for (const condition of listRequestConditions(query, dialect.readClock())) {
+    const { column } = condition;
+    /* All rows of approvers are those of open requests. */
+    if (column === 'approvers' || column === 'state') continue;
+    const isOwn = columnsOfApprovers.includes(requestTable.nameOf(column));
+    (isOwn ? own : others).push(writeRequestCondition(condition, query, dialect));
+  }
   const scan = joinParts([
     {
       text: `select request_id from holdpoint_request_approvers ${dialect.useIndex(index)}`,
@@ -177,11 +162,9 @@ function makeApproverPage(query: ApproverQuery, dialect: RequestDialect): SqlPar
     },
     joinConditions([
       { text: 'approver = wanted.value', values: [] },
-      makeUnexpiredCondition(query, dialect),
-      ...(agent === undefined ? [] : [makeEqual('agent', toAgentColumn(agent))]),
-      ...(tenant === undefined ? [] : [makeTenantCondition(tenant)]),
+      ...own,
       ...isAfter,
-      ...(conditions.length === 0 ? [] : [makeRowCondition(conditions)]),
+      ...(others.length === 0 ? [] : [makeRowCondition(others)]),
     ]),
     end,
   ]);
@@ -189,7 +172,7 @@ function makeApproverPage(query: ApproverQuery, dialect: RequestDialect): SqlPar
   return joinParts([
     {
       /* SQLite reads the tables of a cross join in their order. */
-      text: `select ${requestColumns} from (${page}) as page cross join holdpoint_requests where request_id = page.id and state = 'open'`,
+      text: `select ${requestTable.columns} from (${page}) as page cross join holdpoint_requests where request_id = page.id and state = 'open'`,
       values: [...wanted.values, ...scan.values],
     },
     end,
@@ -215,7 +198,7 @@ type ApproverQuery = RequestQuery & {
 /** The indexes of open requests for an order. */
 const openOrders = { oldest: 'time', newest: 'time', expires: 'expiry', risk: 'risk' } as const;
 
-/** Closed requests have no row for each approver. A thread has few requests, which are read all. */
+/** Closed requests have no row for each approver. A thread has few requests, which are all read. */
 function hasApproverIndex<QUERY extends RequestQuery>(
   query: QUERY,
 ): query is QUERY & ApproverQuery {
@@ -224,7 +207,7 @@ function hasApproverIndex<QUERY extends RequestQuery>(
   return isOpen && approver !== undefined && threadId === undefined;
 }
 
-/* Only open requests are ordered by when they expire or by risk without being sorted. */
+/* Only open requests have an index in the order of expiry or of risk. */
 function chooseIndex({
   state,
   agent,
@@ -243,113 +226,53 @@ function chooseIndex({
   return column === 'time' ? creation : undefined;
 }
 
-/* The state is written out, because the indexes are those of open or of closed rows. */
-function listConditions(filter: RequestQuery, dialect: RequestDialect): SqlPart[] {
-  const { state, kind, agent, tenant, approver, toolName, risk, requester, threadId } = filter;
-  return [
-    ...(threadId === undefined ? [] : [makeEqual('thread_id', threadId)]),
-    ...listStateConditions(filter, dialect),
-    ...(state === undefined || state === 'open' || state === 'decided'
-      ? []
-      : [makeEqual('state', state)]),
-    ...(kind === undefined ? [] : [makeEqual('kind', kind)]),
-    ...(agent === undefined ? [] : [makeEqual('agent', toAgentColumn(agent))]),
-    ...(tenant === undefined ? [] : [makeTenantCondition(tenant)]),
-    ...(toolName === undefined ? [] : [makeEqual('tool_name', toolName)]),
-    ...(risk === undefined ? [] : [makeEqual('risk', toRiskColumn(risk))]),
-    ...(requester === undefined ? [] : [makeRequesterCondition(requester, dialect)]),
-    ...(approver === undefined ? [] : [makeApproverCondition(approver, dialect)]),
-  ];
+type Condition = ReturnType<typeof listRequestConditions<SqlPart>>[number];
+
+function listConditions(query: RequestQuery, dialect: RequestDialect): SqlPart[] {
+  return listRequestConditions(query, dialect.readClock()).map((condition) =>
+    writeRequestCondition(condition, query, dialect),
+  );
 }
 
-function makeEqual(column: string, value: string | number): SqlPart {
-  return { text: `${column} = ?`, values: [value] };
-}
-
-function listStateConditions(filter: RequestQuery, dialect: RequestDialect): SqlPart[] {
-  const { state } = filter;
-  if (state === undefined) return [];
-  if (state !== 'open') return [makeStateCondition(state)];
-  return [makeStateCondition(state), makeUnexpiredCondition(filter, dialect)];
-}
-
-function makeStateCondition(state: NonNullable<RequestFilter['state']>): SqlPart {
-  return { text: state === 'open' ? "state = 'open'" : "state <> 'open'", values: [] };
-}
-
-/* With `+`, no index serves it: of two lower limits SQLite takes this one, and a page would begin at the first row instead of at its place. */
-function makeUnexpiredCondition(
-  { at, order, after }: RequestQuery,
+function writeRequestCondition(
+  condition: Condition,
+  { order, after }: RequestQuery,
   dialect: RequestDialect,
 ): SqlPart {
-  const { text, values } = at === undefined ? dialect.readClock() : { text: '?', values: [at] };
-  const column = order === 'expires' && after !== undefined ? '+expires_at' : 'expires_at';
-  return { text: `${column} > ${text}`, values };
+  const { column } = condition;
+  if (column === 'state') return writeStateCondition(condition);
+  if ('above' in condition) {
+    const { above } = condition;
+    const { text, values } = typeof above === 'number' ? { text: '?', values: [above] } : above;
+    /*
+     * With `+`, no index serves it: of two lower limits SQLite takes this one, and a page would begin at the first row instead of at its
+     * place.
+     */
+    return {
+      text: `${order === 'expires' && after !== undefined ? '+' : ''}expires_at > ${text}`,
+      values,
+    };
+  }
+  const kind = requestTable.fields.get(column)?.kind;
+  if ('oneOf' in condition && (kind === 'texts' || kind === 'approvers')) {
+    const isEmpty = kind === 'approvers' ? `${column} = '[]' or ` : '';
+    const person = dialect.eachText(column, 'person');
+    /* One value, as some databases limit their number. */
+    return {
+      text: `(${isEmpty}exists (select 1 from ${person} where person.value in (${selectWanted(dialect)})))`,
+      values: [JSON.stringify(condition.oneOf)],
+    };
+  }
+  return writeCondition(requestTable, condition);
 }
 
-function makeTenantCondition(tenant: string | null): SqlPart {
-  if (tenant === null) return { text: 'tenant is null', values: [] };
-  return { text: 'tenant = ?', values: [tenant] };
-}
-
-function makeRequesterCondition(requester: string, dialect: RequestDialect): SqlPart {
-  const from = dialect.eachText('requesters', 'person');
-  return { text: `exists (select 1 from ${from} where person.value = ?)`, values: [requester] };
-}
-
-function makeApproverCondition(approver: readonly string[], dialect: RequestDialect): SqlPart {
-  const wanted = selectWanted(dialect);
-  const isNamed = `exists (select 1 from ${dialect.eachText('approvers', 'person')} where person.value in (${wanted}))`;
-  return { text: `(approvers = '[]' or ${isNamed})`, values: [toWantedText(approver)] };
+/* Written out, because the indexes are those of open or of closed rows. */
+function writeStateCondition(condition: Condition): SqlPart {
+  if (!('oneOf' in condition)) return { text: "state <> 'open'", values: [] };
+  if (condition.oneOf.includes('open')) return { text: "state = 'open'", values: [] };
+  return { text: "state <> 'open' and state = ?", values: [...condition.oneOf] };
 }
 
 function toWantedText(approver: readonly string[]): string {
   return JSON.stringify([...new Set([anyApprover, ...approver])]);
-}
-
-function readOrder({ order = 'oldest' }: RequestQuery): Order {
-  return orders[order];
-}
-
-function reverse({ columns, isDescending, isIdDescending }: Order): Order {
-  return { columns, isDescending: !isDescending, isIdDescending: !isIdDescending };
-}
-
-function renderOrder({ columns, isDescending, isIdDescending }: Order): string {
-  const terms = columns.map((name) => (isDescending ? `${name} desc` : name));
-  return `order by ${[...terms, isIdDescending ? 'request_id desc' : 'request_id'].join(', ')}`;
-}
-
-/** The condition that a row comes after a place in an order. */
-function makeAfterCondition(order: Order, place: RequestPlace): SqlPart {
-  const at = toPlaceColumns(place);
-  const values = order.columns.map((name) => at[name]);
-  const names = order.columns.join(', ');
-  const marks = order.columns.map(() => '?').join(', ');
-  const sign = order.isDescending ? '<' : '>';
-  if (order.isDescending === order.isIdDescending) {
-    const text = `(${names}, request_id) ${sign} (${marks}, ?)`;
-    return { text, values: [...values, at.request_id] };
-  }
-  const idSign = order.isIdDescending ? '<' : '>';
-  return {
-    /* The first comparison is for the index. */
-    text: `(${names}) ${sign}= (${marks}) and ((${names}) ${sign} (${marks}) or request_id ${idSign} ?)`,
-    values: [...values, ...values, at.request_id],
-  };
-}
-
-function joinConditions(conditions: readonly SqlPart[]): SqlPart {
-  if (conditions.length === 0) return { text: '', values: [] };
-  return {
-    text: `where ${conditions.map(({ text }) => text).join(' and ')}`,
-    values: conditions.flatMap(({ values }) => values),
-  };
-}
-
-function joinParts(parts: readonly SqlPart[]): SqlPart {
-  return {
-    text: parts.map(({ text }) => text).join(' '),
-    values: parts.flatMap(({ values }) => values),
-  };
 }

@@ -1,46 +1,19 @@
-import { z } from 'zod';
-import { risks } from '../../content/approval-terms.ts';
-import { requestKinds, requestStates } from '../../content/request-state.ts';
-import type { RequestPlace, StoredRequest } from '../../thread/thread-store-requests.ts';
-import { makeInvalidRowError, toAgentColumn } from './thread-rows.ts';
+import type { StoredRequest } from '../../thread/thread-store-requests.ts';
+import { listFoundBy } from '../rows/table.ts';
+import { requests } from '../rows/tables.ts';
+import { makeSqlTable } from './sql-table.ts';
 
 /*
- * Requests as rows of SQL stores. No column that a page is ordered by is null, because databases disagree where null belongs: a request that
- * never expires has `never`, one that nobody has decided `undecided`. The approvers of open requests are rows too, for the indexes;
- * those of a closed one are in its own row alone.
+ * Requests as rows of SQL stores. The approvers of open requests are rows too, for the indexes; those of a closed one are only in its own
+ * row.
  */
 
-/** The columns of `holdpoint_requests`, in the order of `toRequestRow`. */
-const columns = [
-  'request_id',
-  'thread_id',
-  'agent',
-  'tenant',
-  'kind',
-  'tool_name',
-  'requesters',
-  'approvers',
-  'risk',
-  'created_at',
-  'expires_at',
-  'remind_at',
-  'votes',
-  'quorum',
-  'state',
-  'decided_by',
-  'decided_at',
-  'body',
-] as const;
-
-export const requestColumns = columns.join(', ');
+export const requestTable = makeSqlTable(requests);
 
 const keptBody = 'case when holdpoint_requests.body is not null then excluded.body end';
 
-/** A `?` for each of `requestColumns`. */
-export const requestPlaceholders = columns.map(() => '?').join(', ');
-
 /** The `set` of an upsert, which replaces all of a row, but brings back no text that was erased. */
-export const replaceRequest = columns
+export const replaceRequest = [...requestTable.fields.keys()]
   .slice(1)
   .map((name) => `${name} = ${name === 'body' ? keptBody : `excluded.${name}`}`)
   .join(', ');
@@ -48,16 +21,19 @@ export const replaceRequest = columns
 /** The columns of `holdpoint_request_approvers`. Those after the first are the request's own. */
 export const approverColumns = 'approver, request_id, agent, tenant, created_at, expires_at, risk';
 
-/** The approver in the row of a request that names none. A name is never empty. */
-export const anyApprover = '';
+const ownColumns = approverColumns.split(', ').slice(1);
 
-/** The `expires_at` of a request that never expires. Finite, as some drivers send values as JSON, and later than any that an app would mean. */
-const never = Number.MAX_VALUE;
+/** A request's own values in its rows of `holdpoint_request_approvers`. */
+export function listOwnValues(request: StoredRequest): (string | number | null)[] {
+  return requestTable.listValues(request, ownColumns);
+}
 
-/** The `decided_at` of an open request. */
-const undecided = -1;
+/** Writes the approvers by whom an open request is found, each once, as JSON. */
+export function toApproverColumn({ approvers }: StoredRequest): string {
+  return JSON.stringify([...new Set(listFoundBy(approvers))]);
+}
 
-/** By what open requests are ordered. The last columns of each index allow filtering without reading the row. */
+/** The orders of open requests. The last columns of each index allow filtering without reading the row. */
 const openOrders = {
   time: 'created_at, request_id, expires_at, agent',
   expiry: 'expires_at, request_id, agent',
@@ -75,16 +51,16 @@ function nameIndexes(prefix: string): Record<OpenOrder, string> {
 }
 
 export const requestIndexes = {
-  /* Of open requests. */
+  /* The indexes of open requests. */
   open: nameIndexes('holdpoint_requests'),
   openOfTenant: nameIndexes('holdpoint_requests_of_tenant'),
   openOfAgent: 'holdpoint_requests_by_agent',
   named: nameIndexes('holdpoint_request_approvers'),
   namedOfTenant: nameIndexes('holdpoint_request_approvers_of_tenant'),
-  /* Of all others. */
+  /* The indexes of all others. */
   decision: 'holdpoint_requests_by_decision',
   decisionOfAgent: 'holdpoint_requests_of_agent_by_decision',
-  /* Of all. */
+  /* The indexes of all requests. */
   creation: 'holdpoint_requests_by_creation',
   thread: 'holdpoint_requests_by_thread',
 } as const;
@@ -92,20 +68,20 @@ export const requestIndexes = {
 /** The column types of a database. */
 interface ColumnTypes {
   text: string;
-  /** Of a time in milliseconds. */
+  /** The type of a time in milliseconds. */
   time: string;
-  /** Of a number of people, which a rule may choose as large as it likes, and of a position in the feed. */
+  /** The type of a number of people, which a rule may choose as large as it likes, and of a position in the feed. */
   count: string;
-  /** What follows a table's columns. */
+  /** The SQL after a table's columns. */
   suffix: string;
-  /** What follows those of `holdpoint_request_approvers`, whose rows are small and found by their key. Default `suffix`. */
+  /** The SQL after those of `holdpoint_request_approvers`, whose rows are small and found by their key. Default `suffix`. */
   suffixOfApprovers?: string;
-  /** What follows the type of a row's `thread_id`, and that of an approver's `request_id`. */
+  /** The SQL after the type of a row's `thread_id`, and that of an approver's `request_id`. */
   ofThread: string;
   ofRequest: string;
 }
 
-/** Creates the tables but that of the feed, which databases number in ways of their own, and the indexes. Can be run again. */
+/** Creates the indexes and the tables, except that of the feed, which databases number in different ways. Can be run again. */
 export function makeRequestSchema({
   text,
   time,
@@ -155,13 +131,6 @@ create table if not exists holdpoint_request_approvers (
 )${suffixOfApprovers};
 ${createOpenIndexes(requestIndexes.named, 'holdpoint_request_approvers', 'approver, ', '')}
 ${createOpenIndexes(requestIndexes.namedOfTenant, 'holdpoint_request_approvers', 'tenant, approver, ', 'where tenant is not null')}
-create table if not exists holdpoint_request_consumers (
-  name ${text} primary key not null,
-  position ${count} not null,
-  taken_to ${count},
-  token ${text},
-  lease_until ${time}
-)${suffix};
 `;
 }
 
@@ -178,115 +147,4 @@ function createOpenIndexes(
 
 function createIndex(name: string, on: string): string {
   return `create index if not exists ${name} on ${on};`;
-}
-
-/** A request as the values of a row, in the order of `requestColumns`. */
-export function toRequestRow(request: StoredRequest): (string | number | null)[] {
-  const { requestId, threadId, tenant, kind, toolName, votes, quorum, state } = request;
-  const place = toPlaceColumns(request);
-  return [
-    requestId,
-    threadId,
-    toAgentColumn(request.agent),
-    tenant,
-    kind,
-    toolName,
-    JSON.stringify(request.requesters),
-    JSON.stringify(request.approvers),
-    place.risk,
-    place.created_at,
-    place.expires_at,
-    request.remindAt ?? null,
-    votes,
-    quorum,
-    state,
-    request.decidedBy,
-    place.decided_at,
-    request.text,
-  ];
-}
-
-/** The values of the columns that pages are ordered by. In ascending order of `risk` the riskiest comes first. */
-export function toPlaceColumns({ requestId, createdAt, expiresAt, risk, decidedAt }: RequestPlace) {
-  return {
-    request_id: requestId,
-    created_at: createdAt,
-    expires_at: expiresAt ?? never,
-    risk: toRiskColumn(risk),
-    decided_at: decidedAt ?? undecided,
-  };
-}
-
-/** 0 for none, then -1 for the lowest, so that a risk above the others can be added. */
-export function toRiskColumn(risk: StoredRequest['risk']): number {
-  return risk === null ? 0 : -1 - risks.indexOf(risk);
-}
-
-/** The approvers by whom an open request is found, each once, as JSON. */
-export function toApproverColumn({ approvers }: Pick<StoredRequest, 'approvers'>): string {
-  return JSON.stringify(approvers.length === 0 ? [anyApprover] : [...new Set(approvers)]);
-}
-
-const textsSchema = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue('This is no JSON.');
-      return z.NEVER;
-    }
-  })
-  .pipe(z.array(z.string()));
-
-const rowSchema = z.object({
-  request_id: z.string(),
-  thread_id: z.string(),
-  agent: z.string(),
-  tenant: z.string().nullable(),
-  kind: z.enum(requestKinds),
-  tool_name: z.string().nullable(),
-  requesters: textsSchema,
-  approvers: textsSchema,
-  risk: z.coerce.number(),
-  created_at: z.coerce.number(),
-  expires_at: z.coerce.number(),
-  remind_at: z.coerce.number().nullable(),
-  votes: z.coerce.number(),
-  quorum: z.coerce.number(),
-  state: z.enum(requestStates),
-  decided_by: z.string().nullable(),
-  decided_at: z.coerce.number(),
-  body: z.string().nullable(),
-});
-
-/** The request in a row. Throws `log-tampered` for an invalid row. */
-export function parseRequestRow(row: unknown): StoredRequest {
-  const { success, data } = rowSchema.safeParse(row);
-  if (!success) throw makeInvalidRowError();
-  return {
-    requestId: data.request_id,
-    threadId: data.thread_id,
-    agent: data.agent === '' ? null : data.agent,
-    tenant: data.tenant,
-    kind: data.kind,
-    toolName: data.tool_name,
-    requesters: data.requesters,
-    approvers: data.approvers,
-    risk: risks[-1 - data.risk] ?? null,
-    createdAt: data.created_at,
-    ...(data.expires_at === never ? {} : { expiresAt: data.expires_at }),
-    ...(data.remind_at === null ? {} : { remindAt: data.remind_at }),
-    votes: data.votes,
-    quorum: data.quorum,
-    state: data.state,
-    decidedBy: data.decided_by,
-    ...(data.decided_at === undecided ? {} : { decidedAt: data.decided_at }),
-    text: data.body,
-  };
-}
-
-/** The request in a row that is an array, in the order of `requestColumns`. */
-export function nameRequestColumns(row: readonly unknown[]): object {
-  return Object.fromEntries(columns.map((name, index) => [name, row[index]]));
 }

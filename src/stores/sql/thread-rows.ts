@@ -1,16 +1,27 @@
 import { z } from 'zod';
+import { checkFilter } from '../../content/check-settings.ts';
 import { HoldpointError } from '../../errors.ts';
-import {
-  type LogEnd,
-  type LogEntry,
-  type ThreadFilter,
-  type ThreadQuery,
-  threadStatuses,
-  type ThreadStore,
-  type ThreadSummary,
+import type {
+  LogEnd,
+  LogEntry,
+  ThreadFilter,
+  ThreadQuery,
+  ThreadStore,
 } from '../../thread/thread-store.ts';
+import { listThreadConditions, makeThreadPage, threads } from '../rows/tables.ts';
+import {
+  joinConditions,
+  joinParts,
+  makePageLimits,
+  type SqlPart,
+  writeCondition,
+} from './sql-parts.ts';
+import { makeInvalidRowError, makeSqlTable } from './sql-table.ts';
 
-/** The indexes of `holdpoint_threads` besides its primary key, `thread_id`. Their last columns allow filtering without reading the row. */
+/**
+ * The indexes of `holdpoint_threads` in addition to its primary key, `thread_id`. Their last columns allow filtering without reading the
+ * row.
+ */
 export const threadIndexes = {
   deadline: 'holdpoint_threads_by_deadline',
   time: 'holdpoint_threads_by_time',
@@ -27,7 +38,7 @@ const indexed: Record<keyof typeof threadIndexes, string> = {
   agent: '(agent, thread_id)',
 };
 
-/** Creates some of these indexes; can be run again. Every append writes to all that there are. */
+/** Creates some of these indexes; can be run again. Every append writes to all indexes. */
 export function createThreadIndexes(names: readonly (keyof typeof threadIndexes)[]): string {
   return names
     .map(
@@ -49,39 +60,7 @@ export function runOnce(work: () => Promise<unknown>): () => Promise<unknown> {
   };
 }
 
-/*
- * Rows of SQL stores, whose columns are the fields of the summary in snake case. A status of a newer holdpoint is read as
- * `indeterminate`, so that a person checks the thread.
- */
-const rowSchema = z.object({
-  thread_id: z.string(),
-  agent: z.string(),
-  status: z.enum(threadStatuses).catch('indeterminate'),
-  revision: z.coerce.number(),
-  hash: z.string(),
-  open_requests: z.coerce.number(),
-  failures: z.coerce.number(),
-  next_deadline: z.coerce.number().nullable(),
-  updated_at: z.coerce.number(),
-});
-
-/** The summary in a row. Throws `log-tampered` for an invalid row. */
-export function parseSummaryRow(row: unknown): ThreadSummary {
-  const parsed = rowSchema.safeParse(row);
-  if (!parsed.success) throw makeInvalidRowError();
-  const { thread_id: threadId, agent, status, revision, next_deadline: nextDeadline } = parsed.data;
-  return {
-    threadId,
-    ...(agent === '' ? {} : { agent }),
-    status,
-    revision,
-    hash: parsed.data.hash,
-    openRequests: parsed.data.open_requests,
-    failures: parsed.data.failures,
-    ...(nextDeadline === null ? {} : { nextDeadline }),
-    updatedAt: parsed.data.updated_at,
-  };
-}
+export const threadTable = makeSqlTable(threads);
 
 const entrySchema = z.object({ revision: z.coerce.number(), entry: z.string() });
 
@@ -94,16 +73,9 @@ export function parseEntryRow(row: unknown): LogEntry {
 }
 
 /** The value of the `agent` column: the empty text for an agent without a name. */
-export function toAgentColumn(agent: string | null | undefined): string {
+export function toAgentColumn(agent: string | null = null): string {
+  checkFilter({ agent });
   return agent ?? '';
-}
-
-/** The error for a row that no holdpoint has written. */
-export function makeInvalidRowError(): HoldpointError {
-  return new HoldpointError(
-    'log-tampered',
-    'A holdpoint table has an invalid row. Restore the database from a backup.',
-  );
 }
 
 /** The error for a log that does not end at `expected`. */
@@ -128,36 +100,15 @@ export async function deleteOneThread(
   if (!isDeleted) throw makeConflictError(threadId, expected);
 }
 
-/*
- * Queries of SQL stores, in SQL that their dialects share. Conditions of absent filters are left out, because no index serves
- * `? is null or …`.
- */
-
-/** A part of a statement, with a `?` for each of its values. */
-export interface SqlPart {
-  text: string;
-  values: (string | number | null)[];
-}
-
-const orders = {
-  id: 'thread_id',
-  oldest: 'updated_at, thread_id',
-  newest: 'updated_at desc, thread_id desc',
-} as const;
-
 /** The `where … order by … limit …` for a page of summaries that also fulfil `more`. */
 export function makePageQuery(query: ThreadQuery, more: readonly SqlPart[] = []): SqlPart {
-  const { order = 'id', after, limit: _limit, ...filter } = query;
-  const conditions = [...more, ...listConditions(filter)];
-  if (after !== undefined) conditions.push(makeAfterCondition(order, after));
-  const where = joinConditions(conditions);
-  const end = makePageEnd(query);
-  return { text: `${where.text} ${end.text}`, values: [...where.values, ...end.values] };
+  const { isAfter, end } = makePageLimits(threadTable, makeThreadPage(query));
+  return joinParts([joinConditions([...more, ...listConditions(query), ...isAfter]), end]);
 }
 
 /** The `order by … limit …` for a page of summaries. */
-export function makePageEnd({ order = 'id', limit = 100 }: ThreadQuery): SqlPart {
-  return { text: `order by ${orders[order]} limit ?`, values: [limit] };
+export function makePageEnd(query: ThreadQuery): SqlPart {
+  return makePageLimits(threadTable, makeThreadPage(query)).end;
 }
 
 /** The `where …` for the threads that a filter selects; empty for all threads. */
@@ -165,28 +116,6 @@ export function filterPart(filter: ThreadFilter): SqlPart {
   return joinConditions(listConditions(filter));
 }
 
-function listConditions({ status, agent, dueBefore, updatedBefore }: ThreadFilter): SqlPart[] {
-  return [
-    ...(status === undefined ? [] : [{ text: 'status = ?', values: [status] }]),
-    ...(agent === undefined ? [] : [{ text: 'agent = ?', values: [toAgentColumn(agent)] }]),
-    ...(dueBefore === undefined ? [] : [{ text: 'next_deadline < ?', values: [dueBefore] }]),
-    ...(updatedBefore === undefined ? [] : [{ text: 'updated_at < ?', values: [updatedBefore] }]),
-  ];
-}
-
-function makeAfterCondition(
-  order: keyof typeof orders,
-  { threadId, updatedAt }: Pick<ThreadSummary, 'threadId' | 'updatedAt'>,
-): SqlPart {
-  if (order === 'id') return { text: 'thread_id > ?', values: [threadId] };
-  const sign = order === 'oldest' ? '>' : '<';
-  return { text: `(updated_at, thread_id) ${sign} (?, ?)`, values: [updatedAt, threadId] };
-}
-
-function joinConditions(conditions: readonly SqlPart[]): SqlPart {
-  if (conditions.length === 0) return { text: '', values: [] };
-  return {
-    text: `where ${conditions.map(({ text }) => text).join(' and ')}`,
-    values: conditions.flatMap(({ values }) => values),
-  };
+function listConditions(filter: ThreadFilter): SqlPart[] {
+  return listThreadConditions(filter).map((condition) => writeCondition(threadTable, condition));
 }

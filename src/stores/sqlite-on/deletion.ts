@@ -1,7 +1,7 @@
 import type { ThreadEnd, ThreadStoreDeletion } from '../../thread/thread-store.ts';
+import { threadTable } from '../sql/thread-rows.ts';
 import { overwriteRowsOf } from './request-rows.ts';
 import type { SqliteDriver, SqliteStatement } from './sqlite-driver.ts';
-import { parseThreadRow, threadColumns } from './statements.ts';
 
 /* The threads of a group, if the log of each ends as given. */
 const ofGroup = `in (
@@ -16,15 +16,18 @@ const ofGroup = `in (
 )`;
 
 /*
- * The new text has the same length, so that it is written in place. `secure_delete` clears freed space, but not what remains where SQLite
- * moves rows between pages, as it does when neighbouring rows are deleted.
+ * The new text has the same length, so that it is written in place. `secure_delete` clears freed space, but not the remains of rows that
+ * SQLite moves between pages, as it does when neighbouring rows are deleted.
  */
 const overwriteEntries = `
   update holdpoint_entries
   set entry = substr(hex(zeroblob(octet_length(entry) / 2 + 1)), 1, octet_length(entry))
   where thread_id ${ofGroup}`;
 
-/* Entries and requests are overwritten first; a trigger deletes requests. The rows of the threads come last, as the condition compares them. */
+/*
+ * Entries and requests are overwritten first; a trigger deletes requests. The rows of the threads come last, as the condition compares
+ * them.
+ */
 const deletionOfGroup = [
   overwriteEntries,
   `delete from holdpoint_entries where thread_id ${ofGroup}`,
@@ -39,9 +42,9 @@ function listStatements(group: readonly ThreadEnd[]): SqliteStatement[] {
   return deletionOfGroup.map((text) => ({ text, values: [ends, ends] }));
 }
 
-/* The hash of an entry is what its text ends with, before two characters. In this order, each range is read from the index. */
+/* The hash of an entry ends its text, before the last two characters. In this order, each range is read from the index. */
 const listChildren = `
-  select proposed.parent_id, ${threadColumns}
+  select proposed.parent_id, ${threadTable.columns}
   from (
     select thread_id as parent_id, 'call-' || substr(entry, -45, 43) as prefix
     from holdpoint_entries
@@ -57,7 +60,7 @@ export function makeSqliteDeletion(driver: SqliteDriver): ThreadStoreDeletion {
       const values = [JSON.stringify(threadIds)];
       const rows = await driver.query({ text: listChildren, values });
       return rows.map(([parentId, ...row]) => ({
-        ...parseThreadRow(row),
+        ...threadTable.parse(row),
         parentId: String(parentId),
       }));
     },

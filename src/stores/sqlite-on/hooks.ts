@@ -1,11 +1,11 @@
 import { type AppendHooks, type HookCall, makeHookError } from '../sql/hooks.ts';
 import type { SqliteStatement, SqliteValue } from './sqlite-driver.ts';
 
-/** What becomes durable with an append, or not at all. */
+/** The writes that become durable with an append, or not at all. */
 export interface SqliteTransaction {
   /**
-   * Adds a statement to the append's batch, with a value for each `?`. It runs when the hook has returned; one that fails takes the append
-   * with it. Put what varies into `values`, as some stores keep each text prepared.
+   * Adds a statement to the append's batch, with a value for each `?`. It runs when the hook has returned; if it fails, so does the append.
+   * Put variable parts into `values`, as some stores keep each text prepared.
    */
   run(text: string, values?: readonly SqliteValue[]): void;
 }

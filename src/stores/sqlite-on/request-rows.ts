@@ -7,19 +7,15 @@ import { makeRequestReads, type RequestDialect } from '../sql/request-queries.ts
 import {
   approverColumns,
   makeRequestSchema,
-  nameRequestColumns,
+  listOwnValues,
   replaceRequest,
-  requestColumns,
-  requestPlaceholders,
+  requestTable,
   toApproverColumn,
-  toPlaceColumns,
-  toRequestRow,
 } from '../sql/request-rows.ts';
-import { toAgentColumn } from '../sql/thread-rows.ts';
 import { feedSchema, makeRequestFeed } from './request-feed.ts';
 import type { SqliteDriver, SqliteStatement, SqliteValue } from './sqlite-driver.ts';
 
-/* The rows of requests in SQLite, and what appends and deletions do to them. */
+/* The rows of requests in SQLite, and their changes by appends and deletions. */
 
 const rowTables = makeRequestSchema({
   text: 'text',
@@ -73,31 +69,30 @@ export function makeChangeStatements(condition: string): ChangeStatements {
     tellFeed: `
       insert into holdpoint_request_changes (type, request_id, thread_id, made_at) select ?, ?, ?, ? where ${condition}`,
     writeRow: `
-      insert into holdpoint_requests (${requestColumns}) select ${requestPlaceholders} where ${condition}
+      insert into holdpoint_requests (${requestTable.columns}) select ${requestTable.placeholders} where ${condition}
       on conflict (request_id) do update set ${replaceRequest}`,
   };
 }
 
 /**
- * What is written of a request, if the condition with these values is fulfilled; without a type, the feed is told nothing. The row comes last,
- * as the condition may ask for it.
+ * Lists the statements that write a request, if the condition with these values is fulfilled; without a type, nothing is added to the feed.
+ * The row comes last, as the condition may query it.
  */
 export function listRowStatements(
   sql: ChangeStatements,
   { type, request }: { type?: RequestChange['type'] | undefined; request: StoredRequest },
   condition: readonly SqliteValue[],
 ): SqliteStatement[] {
-  const { requestId, threadId, agent, tenant } = request;
-  const { created_at, expires_at, risk } = toPlaceColumns(request);
-  const place = [toAgentColumn(agent), tenant, created_at, expires_at, risk];
-  const approver = [requestId, ...place, toApproverColumn(request)];
+  const { requestId, threadId } = request;
   const statements: SqliteStatement[] = [];
   const add = (text: string, ...values: SqliteValue[]): number =>
     statements.push({ text, values: [...values, ...condition] });
   if (type === 'changed' || type === 'closed') add(sql.clearApprovers, requestId);
-  if (request.state === 'open') add(sql.addApprovers, ...approver);
+  if (request.state === 'open') {
+    add(sql.addApprovers, ...listOwnValues(request), toApproverColumn(request));
+  }
   if (type !== undefined) add(sql.tellFeed, type, requestId, threadId, Date.now());
-  add(sql.writeRow, ...toRequestRow(request));
+  add(sql.writeRow, ...requestTable.listValues(request));
   return statements;
 }
 
@@ -112,10 +107,7 @@ export const overwriteRowsOf = (threads: string): string =>
 /** The requests of a database. */
 export function makeRequests(driver: SqliteDriver): ThreadStoreRequests {
   return {
-    ...makeRequestReads(
-      async (statement) => (await driver.query(statement)).map(nameRequestColumns),
-      dialect,
-    ),
+    ...makeRequestReads(async (statement) => driver.query(statement), dialect),
 
     ...makeRequestFeed(driver),
 

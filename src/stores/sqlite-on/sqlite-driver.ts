@@ -13,15 +13,16 @@ export interface SqliteStatement {
 }
 
 /**
- * How a store reaches a SQLite database: two functions, which may return promises. Both return the rows of statements that return rows, and
- * `[]` for others.
+ * The access of a store to a SQLite database: two functions, which may return promises. Both return the rows of statements that return
+ * rows, and `[]` for others.
  */
 export interface SqliteDriver {
   /** Runs one statement, which only reads. */
   query(statement: SqliteStatement): readonly SqliteRow[] | Promise<readonly SqliteRow[]>;
   /**
    * Runs the statements in their order in one transaction that no other writer comes between (`begin immediate`), and returns the rows of
-   * each. It is durable when it returns. If a statement fails, it throws an error whose message contains SQLite's own, and nothing is written.
+   * each. It is durable when it returns. If a statement fails, it throws an error whose message contains SQLite's own, and nothing is
+   * written.
    */
   batch(
     statements: readonly SqliteStatement[],

@@ -6,22 +6,16 @@ import type {
   ThreadClaim,
   ThreadSummary,
 } from '../../thread/thread-store.ts';
-import {
-  grantColumns,
-  makeGrantEndedError,
-  type GrantWork,
-  groupGrantWork,
-  toGrantRow,
-  createGrantIndex,
-} from '../sql/grants.ts';
+import { grantTable, type GrantWork, groupGrantWork, createGrantIndex } from '../sql/grants.ts';
+import { makeGrantEndedError } from '../rows/tables.ts';
 import {
   makeConflictError,
   toAgentColumn,
   threadIndexes,
-  makeInvalidRowError,
-  parseSummaryRow,
+  threadTable,
   createThreadIndexes,
 } from '../sql/thread-rows.ts';
+import { makeInvalidRowError } from '../sql/sql-table.ts';
 import type { RequestChange } from '../../thread/thread-store-requests.ts';
 import { listRowStatements, makeChangeStatements, requestSchema } from './request-rows.ts';
 import type { SqliteDriver, SqliteStatement, SqliteValue, SqliteRow } from './sqlite-driver.ts';
@@ -69,43 +63,10 @@ export const schemaStatements: readonly SqliteStatement[] = sqliteSchema
   .map((text) => ({ text: text.trim(), values: [] }))
   .filter(({ text }) => text !== '');
 
-/** The columns of `holdpoint_threads` beside the thread's id, in the order of `listSummaryValues`. */
-const summaryColumns = [
-  'agent',
-  'status',
-  'revision',
-  'hash',
-  'open_requests',
-  'failures',
-  'next_deadline',
-  'updated_at',
-];
+/** The columns of `holdpoint_threads` beside the thread's id. */
+const summaryColumns = [...threadTable.fields.keys()].slice(1);
 
-/** A summary as the values of `summaryColumns`. */
-function listSummaryValues(summary: ThreadSummary): SqliteValue[] {
-  const { status, revision, hash, openRequests, failures, nextDeadline, updatedAt } = summary;
-  const counts = [openRequests, failures, nextDeadline ?? null, updatedAt];
-  return [toAgentColumn(summary.agent), status, revision, hash, ...counts];
-}
-
-const columns = ['thread_id', ...summaryColumns];
-
-/** The columns that `parseThreadRow` needs, in its order. */
-export const threadColumns = columns.join(', ');
-
-export const selectThread = `select ${threadColumns} from holdpoint_threads where thread_id = ?`;
-
-/** The summary in a row of `threadColumns`. Throws `log-tampered` for an invalid row. */
-export function parseThreadRow(row: SqliteRow): ThreadSummary {
-  return parseSummaryRow(Object.fromEntries(columns.map((name, index) => [name, row[index]])));
-}
-
-const grantNames = grantColumns.split(', ');
-
-/** A row of `grantColumns` as an object, as Postgres returns it. */
-export function nameGrantColumns(row: SqliteRow): object {
-  return Object.fromEntries(grantNames.map((name, index) => [name, row[index]]));
-}
+export const selectThread = `select ${threadTable.columns} from holdpoint_threads where thread_id = ?`;
 
 /** The entry in a row of revision and text. Throws `log-tampered` for an invalid row. */
 export function parseSqliteEntry([revision, text]: SqliteRow): LogEntry {
@@ -133,7 +94,7 @@ export const snapshotRevision = 0;
 /** The revision of a row that is never written. */
 const guardRevision = -1;
 
-/** What a store is asked to append. */
+/** An append that a store is asked for. */
 interface Append {
   threadId: string;
   expected: LogEnd;
@@ -146,7 +107,7 @@ interface Append {
   hooked: readonly SqliteStatement[];
 }
 
-/* Whether this append has inserted its first entry: until its last statement, the log ends before its entries. */
+/* Checks whether this append has inserted its first entry: until its last statement, the log ends before its entries. */
 const hasEntryAfter =
   'exists (select 1 from holdpoint_entries where thread_id = ? and revision > ?)';
 const hasUses = `
@@ -176,11 +137,11 @@ function makeAppendStatements(isAtEnd: string, writeThread: string) {
     keepSnapshot: `
       insert into holdpoint_entries (thread_id, revision, entry) select ?, ${snapshotRevision}, ? where ${hasBegun}
       on conflict (thread_id, revision) do update set entry = excluded.entry`,
-    /* Fails unless this append has begun, and the whole batch with it: see `isNotBegun`. */
+    /* Fails, and with it the whole batch, unless this append has begun: see `isNotBegun`. */
     requireBegun: `
       insert into holdpoint_entries (thread_id, revision, entry) select ?, ${guardRevision}, null where not (${hasBegun})`,
     requests: makeChangeStatements(hasBegun),
-    createGrant: `insert into holdpoint_grants (${grantColumns}) select ?, ?, ?, ?, ?, ?, ?, ? where ${hasBegun}`,
+    createGrant: `insert into holdpoint_grants (${grantTable.columns}) select ${grantTable.placeholders} where ${hasBegun}`,
     useGrant: `
       update holdpoint_grants set uses_left = uses_left - ? where grant_id = ? and uses_left is not null and ${hasBegun}`,
     revokeGrant: `delete from holdpoint_grants where grant_id = ? and ${hasBegun}`,
@@ -190,9 +151,10 @@ function makeAppendStatements(isAtEnd: string, writeThread: string) {
 }
 
 /**
- * Appends in one batch, because some databases run several statements in one transaction only so, without anything in between that could
- * decide: each statement has the condition under which it writes. The first entry is inserted if the log ends at `expected` and the standing approvals have the uses; every other
- * statement does something only if it was. The thread's row comes last, as the conditions compare it.
+ * Appends in one batch, because some databases run several statements in one transaction only in this way, without code in between that
+ * could decide: each statement has the condition under which it writes. The first entry is inserted if the log ends at `expected` and the
+ * standing approvals have the uses; every other statement takes effect only if it was. The thread's row comes last, as the conditions
+ * compare it.
  */
 export async function appendEntries(driver: SqliteDriver, asked: Append): Promise<void> {
   const { threadId, expected, grants } = asked;
@@ -205,7 +167,7 @@ export async function appendEntries(driver: SqliteDriver, asked: Append): Promis
   throw isAsExpected ? makeGrantEndedError(work.used) : makeConflictError(threadId, expected);
 }
 
-/* The statements of hooks have no condition, so that of an append that is not made the whole batch fails. The first result is the end of the log. */
+/* The statements of hooks have no condition, so the whole batch fails if the append is not made. The first result is the end of the log. */
 async function runBatch(
   driver: SqliteDriver,
   asked: Append,
@@ -220,7 +182,7 @@ async function runBatch(
   }
 }
 
-/** Whether the statement `requireBegun` has failed. */
+/** Checks whether the statement `requireBegun` has failed. */
 function isNotBegun(error: unknown): boolean {
   return readErrorText(error).includes('NOT NULL constraint failed: holdpoint_entries.entry');
 }
@@ -254,7 +216,7 @@ function appendStatements(
     statements.push(...listRowStatements(sql.requests, change, hasBegun));
   }
   if (snapshot !== undefined) add(sql.keepSnapshot, threadId, snapshot, ...hasBegun);
-  for (const grant of created) add(sql.createGrant, ...toGrantRow(grant), ...hasBegun);
+  for (const grant of created) add(sql.createGrant, ...grantTable.listValues(grant), ...hasBegun);
   for (const { grantId, count } of used) {
     if (count === 0) add(sql.revokeGrant, grantId, ...hasBegun);
     else {
@@ -263,7 +225,12 @@ function appendStatements(
     }
   }
   const inserted = expected.revision === 0 ? [threadId] : [];
-  add(sql.writeThread, ...listSummaryValues(summary), ...inserted, ...hasBegun);
+  add(
+    sql.writeThread,
+    ...threadTable.listValues(summary, summaryColumns),
+    ...inserted,
+    ...hasBegun,
+  );
   return statements;
 }
 
@@ -278,7 +245,7 @@ export async function claimDueThreads(
     where agent = ? and next_deadline < ? ${one.length === 0 ? '' : 'and thread_id = ?'}
     order by next_deadline limit ?`;
   const values = [toAgentColumn(agent), dueBefore, ...one, limit];
-  const select = { text: `select ${threadColumns} ${from}`, values };
+  const select = { text: `select ${threadTable.columns} ${from}`, values };
   /* Workers that find nothing must neither wait for each other nor wake each other by a write. */
   if ((await driver.query(select)).length === 0) return [];
   const [due = []] = await driver.batch([
@@ -288,5 +255,5 @@ export async function claimDueThreads(
       values: [until, ...values],
     },
   ]);
-  return due.map((row) => ({ ...parseThreadRow(row), nextDeadline: until }));
+  return due.map((row) => ({ ...threadTable.parse(row), nextDeadline: until }));
 }

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { describeKind } from '../../content/check-settings.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { SqliteDriver, SqliteRow, SqliteStatement } from '../sqlite-on.ts';
 
@@ -9,15 +10,19 @@ export class SqliteFile implements SqliteDriver {
   readonly #busyTimeoutMs: number;
   /* Preparing a statement takes longer than running most of them. */
   readonly #statements = new Map<string, Prepared>();
-  /** Whether the write-ahead log may still contain deleted data. */
+  /** True if the write-ahead log may still contain deleted data. */
   #isLogStale = false;
 
   /** Opens or creates the file and runs `schema`, which is run at every opening. */
   constructor(path: string, schema: string, busyTimeoutMs: number) {
     const { DatabaseSync: Database } = loadNodeSqlite();
     this.#busyTimeoutMs = busyTimeoutMs;
-    refuseCutOff(path);
-    this.#database = new Database(path, { timeout: busyTimeoutMs });
+    try {
+      refuseCutOff(path);
+      this.#database = new Database(path, { timeout: busyTimeoutMs });
+    } catch (error) {
+      throw explainOpening(path, error);
+    }
     try {
       useWriteAheadLog(this.#database, Date.now() + busyTimeoutMs);
       this.#database.exec('pragma synchronous = full; pragma secure_delete = on;');
@@ -83,7 +88,7 @@ export class SqliteFile implements SqliteDriver {
     const { statement, hasRows } = this.#prepared(text);
     if (hasRows) {
       const rows: unknown[] = statement.all(...values);
-      /* With `setReturnArrays`, all are. */
+      /* With `setReturnArrays`, all rows are arrays. */
       return rows.filter((row) => Array.isArray(row));
     }
     statement.run(...values);
@@ -119,8 +124,8 @@ interface Prepared {
 const headerLength = 100;
 
 /*
- * SQLite pads a truncated last page and returns what is left of it. A file with a write-ahead log may be truncated, as SQLite restores it
- * from the log.
+ * SQLite pads a truncated last page and returns its remains. A file with a write-ahead log may be truncated, as SQLite restores it from the
+ * log.
  */
 function refuseCutOff(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -139,6 +144,18 @@ function refuseCutOff(path: string): void {
   );
 }
 
+/* SQLite names neither the file nor the problem. */
+function explainOpening(path: unknown, error: unknown): unknown {
+  if (HoldpointError.isInstance(error)) return error;
+  if (typeof path !== 'string')
+    return new TypeError(`sqliteStore needs the path of a file; got ${describeKind(path)}.`);
+  const why = error instanceof Error ? error.message : String(error);
+  return new Error(
+    `The SQLite file ${path} can't be opened: ${why}. Its folder must exist, and this process must be allowed to write there.`,
+    { cause: error },
+  );
+}
+
 /* Not imported, because the import would fail on an older Node without saying which version is needed. */
 function loadNodeSqlite(): typeof import('node:sqlite') {
   const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite');
@@ -148,7 +165,10 @@ function loadNodeSqlite(): typeof import('node:sqlite') {
   );
 }
 
-/** If two processes switch a new file to a write-ahead log at once, SQLite fails one of them without waiting, as they could deadlock. */
+/**
+ * Switches a file to a write-ahead log. If two processes do so at once with a new file, SQLite fails one of them without waiting, as they
+ * could deadlock.
+ */
 function useWriteAheadLog(database: DatabaseSync, until: number): void {
   for (;;) {
     try {
@@ -171,8 +191,8 @@ function readPrimaryCode(error: unknown): number {
 }
 
 /*
- * Turns the errors of a damaged file into `log-tampered`, including that of an integer which JavaScript can't represent. Errors of a full or
- * failing disk stay as they are.
+ * Turns the errors of a damaged file into `log-tampered`, including that of an integer which JavaScript can't represent. Errors of a full
+ * or failing disk stay as they are.
  */
 function explainDamage(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

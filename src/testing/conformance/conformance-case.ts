@@ -4,7 +4,7 @@ import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from '../../thread/
 
 /** A requirement that every store must meet. */
 export interface StoreConformanceCase {
-  /** What a store must do, as a sentence. */
+  /** The demand on a store, as a sentence. */
   name: string;
   /**
    * Rejects if the store does not meet it. `store` must be empty; `reopen` returns the same store as another process would open it (for a

@@ -1,4 +1,4 @@
-import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, rejects, strictEqual, ok } from 'node:assert/strict';
 import { HoldpointError } from '../../errors.ts';
 import type { GrantChange, StoredGrant, ThreadStore } from '../../thread/thread-store.ts';
 import {
@@ -255,6 +255,28 @@ export const grantCases: readonly StoreConformanceCase[] = [
           lost.map(({ reason }) => isEnded(reason) && !isRevisionConflict(reason)),
           [true, true],
         );
+      }
+    },
+  },
+  {
+    name: 'of revocations of a grant at once, one finds it, and no use beside them brings it back',
+    async check(store, reopen) {
+      const { grants } = store;
+      if (grants === undefined) return;
+      const other = reopen();
+      for (const id of ['a', 'b', 'c', 'd', 'e']) {
+        await create(store, makeStoredGrant(id, { usesLeft: 9 }));
+        const [uses, ...revoked] = await Promise.all([
+          Promise.allSettled([
+            appendWith(store, `${id} 1`, [use(id)]),
+            appendWith(other, `${id} 2`, [use(id)]),
+          ]),
+          grants.revoke(id),
+          other.grants?.revoke(id),
+        ]);
+        deepStrictEqual(revoked.toSorted(), [false, true]);
+        for (const each of uses) ok(each.status === 'fulfilled' || isEnded(each.reason));
+        deepStrictEqual(await other.grants?.list({}), []);
       }
     },
   },

@@ -24,7 +24,7 @@ function isEnded(error: unknown): boolean {
   return HoldpointError.isInstance(error) && error.code === 'grant-ended';
 }
 
-/* As a name or a role that an app lets people type. */
+/* A name or a role that an app lets people type. */
 const hostileTexts = [
   ' ',
   '\'"`; drop table holdpoint_requests; --',
@@ -34,11 +34,11 @@ const hostileTexts = [
   'null',
   'Ünïcödé 𝒳 \u{1F469}\u200D\u{1F4BB} \u202E\u2028\uFEFF',
   '\u0001\t\r\n\u007F',
-  /* As long as a page of text, and not to be compressed. */
+  /* A text as long as a page, which can't be compressed. */
   Array.from({ length: 2_000 }, (_, index) => ((index * 7_919 + 13) ** 2).toString(36)).join(''),
 ];
 
-/** A request with this text wherever it has text. Databases limit how long what they have an index for is. */
+/** A request with this text wherever it has text. Databases limit the length of indexed values. */
 function makeHostile(text: string, index: number): StoredRequest {
   const name = text.slice(0, 200);
   const requesters = [text, 'eve'];
@@ -188,7 +188,7 @@ export const requestCases: readonly StoreConformanceCase[] = [
   requestCase(
     'ids of requests and threads are kept and found as they are',
     async ({ store, requests }) => {
-      /* Ids that an app chooses are parts of others. Databases limit how long a key is. */
+      /* Ids that an app chooses are parts of others. Databases limit the length of keys. */
       for (const text of hostileTexts.map((each) => each.slice(0, 200))) {
         const row = makeRow(`r:${text}`, { threadId: text });
         await write(store, open(row));

@@ -1,11 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import type { ThreadStore } from '../../thread/thread-store.ts';
-import type {
-  FeedChange,
-  TakenChanges,
-  ThreadStoreRequests,
-} from '../../thread/thread-store-requests.ts';
-import { end, pause, type StoreConformanceCase } from './conformance-case.ts';
+import type { FeedChange } from '../../thread/thread-store-requests.ts';
+import { pause, type StoreConformanceCase } from './conformance-case.ts';
 import {
   makeApproved,
   change,
@@ -42,19 +38,11 @@ async function openMany(store: ThreadStore, prefix: string, count: number): Prom
 const readIds = (changes: readonly FeedChange[]): string[] =>
   changes.map(({ requestId }) => requestId);
 
-/* At time 100, for 50 milliseconds. */
-const lease = { consumer: 'mail', leaseMs: 50, at: 100 };
-
-async function take(requests: ThreadStoreRequests, more = {}): Promise<TakenChanges> {
-  const taken = await requests.take({ ...lease, ...more });
-  if (taken === undefined) throw new Error('There are changes to take.');
-  return taken;
-}
-
-/** Appends changes of requests until a subscriber is told of them: a subscription may need time to start. */
+/** Appends changes of requests until a subscriber is notified of them: a subscription may need time to start. */
 async function expectNotice(writer: ThreadStore, reader: ThreadStore, id: string): Promise<void> {
   const isTold = { of: false };
   const unsubscribe = reader.subscribe?.((notice) => {
+    if (notice?.type === 'claim') return;
     if (notice === undefined || notice.requestIds?.includes(id) === true) isTold.of = true;
   });
   try {
@@ -69,7 +57,7 @@ async function expectNotice(writer: ThreadStore, reader: ThreadStore, id: string
   }
 }
 
-/** Requirements for the feed of changes, its consumers and its notices. A store without `requests` meets them. */
+/** Requirements for the feed of changes and its notices. A store without `requests` meets them. */
 export const requestFeedCases: readonly StoreConformanceCase[] = [
   requestCase(
     'the feed has every change in the order of the appends, with the request as it is now',
@@ -150,10 +138,9 @@ export const requestFeedCases: readonly StoreConformanceCase[] = [
     },
   ),
   requestCase(
-    'changes are deleted by age, taken or not, and their positions are not used again',
+    'changes are deleted by age, and their positions are not used again',
     async ({ store, requests, reopen }) => {
       await write(store, open(makeRow('a'), makeRow('b')));
-      await take(requests, { limit: 1 });
       const time = await passTime(store);
       await write(store, close(makeApproved(makeRow('a'))));
       strictEqual(await requests.deleteChanges({ before: 0 }), 0);
@@ -167,127 +154,6 @@ export const requestFeedCases: readonly StoreConformanceCase[] = [
       await write(store, open(makeRow('c')));
       const [next] = await reopen().requests.changes({ after: last?.position ?? 0 });
       strictEqual(next?.requestId, 'c');
-    },
-  ),
-  requestCase(
-    'a consumer takes changes from the beginning, and the next ones after it has acknowledged them',
-    async ({ store, requests, reopen }) => {
-      strictEqual(await requests.take(lease), undefined);
-      await write(store, open(makeRow('a'), makeRow('b'), makeRow('c')));
-      const { changes, token } = await take(requests, { limit: 2 });
-      deepStrictEqual(changes, (await requests.changes({ after: 0 })).slice(0, 2));
-      const other = reopen().requests;
-      strictEqual(await other.take({ ...lease, leaseMs: 151, at: 149 }), undefined);
-      strictEqual(await other.acknowledge({ consumer: 'mail', token }), true);
-      strictEqual(await requests.acknowledge({ consumer: 'mail', token }), false);
-      const rest = await take(other);
-      deepStrictEqual(readIds(rest.changes), ['c']);
-      strictEqual(await other.acknowledge({ consumer: 'mail', token: rest.token }), true);
-      strictEqual(await requests.take(lease), undefined);
-      await store.delete('t', end(1));
-      deepStrictEqual(describeChanges((await take(requests)).changes).toSorted(), [
-        'deleted a',
-        'deleted b',
-        'deleted c',
-      ]);
-    },
-  ),
-  requestCase('a consumer takes 100 changes by default', async ({ store, requests }) => {
-    await write(store, open(...Array.from({ length: 101 }, (_, index) => makeRow(`r${index}`))));
-    strictEqual((await take(requests)).changes.length, 100);
-  }),
-  requestCase('each consumer has a place of its own', async ({ store, requests, reopen }) => {
-    await write(store, open(makeRow('a')));
-    const mail = await take(requests);
-    const chat = await take(reopen().requests, { consumer: 'chat \'"; é' });
-    deepStrictEqual(mail.changes, chat.changes);
-    strictEqual(await requests.acknowledge({ consumer: 'chat', token: mail.token }), false);
-    strictEqual(await requests.acknowledge({ consumer: 'mail', token: chat.token }), false);
-    strictEqual(await requests.acknowledge({ consumer: 'mail', token: mail.token }), true);
-    strictEqual(await requests.take(lease), undefined);
-    const again = await take(requests, { consumer: 'chat \'"; é', leaseMs: 50, at: 150 });
-    deepStrictEqual(again.changes, chat.changes);
-    strictEqual(await requests.acknowledge({ consumer: 'nobody', token: '' }), false);
-  }),
-  requestCase(
-    'what is not acknowledged is taken again when the lease ends, and then belongs to who took it',
-    async ({ store, requests, reopen }) => {
-      await write(store, open(makeRow('a'), makeRow('b')));
-      const first = await take(requests);
-      const other = reopen().requests;
-      const second = await take(other, { leaseMs: 50, at: 150, limit: 1 });
-      deepStrictEqual(second.changes, first.changes.slice(0, 1));
-      ok(second.token !== first.token, 'the token of a lease that has gone is used again');
-      strictEqual(await requests.acknowledge({ consumer: 'mail', token: first.token }), false);
-      strictEqual(await requests.take({ ...lease, leaseMs: 101, at: 199 }), undefined);
-      strictEqual(await other.acknowledge({ consumer: 'mail', token: second.token }), true);
-      deepStrictEqual(readIds((await take(requests)).changes), ['b']);
-    },
-  ),
-  requestCase(
-    "a lease begins and ends by the store's clock, if no time is given",
-    async ({ store, requests, reopen }) => {
-      await write(store, open(makeRow('a')));
-      const now = { consumer: 'mail', leaseMs: 0 };
-      ok(await requests.take(now));
-      const other = reopen().requests;
-      const { at: _, ...lasting } = { ...lease, leaseMs: 60_000 };
-      ok(await other.take(lasting), 'a lease of no time is not over');
-      strictEqual(await requests.take(now), undefined);
-    },
-  ),
-  requestCase(
-    'a lease that has ended can be acknowledged until somebody else takes it',
-    async ({ store, requests }) => {
-      await write(store, open(makeRow('a')));
-      const { token } = await take(requests, { leaseMs: 0, at: 100 });
-      strictEqual(await requests.acknowledge({ consumer: 'mail', token }), true);
-      strictEqual(await requests.take({ ...lease, leaseMs: 50, at: 900 }), undefined);
-    },
-  ),
-  requestCase(
-    'an acknowledgement up to a position leaves the rest free at once',
-    async ({ store, requests, reopen }) => {
-      await write(store, open(makeRow('a'), makeRow('b'), makeRow('c')));
-      const { changes, token } = await take(requests, { limit: 2 });
-      const position = changes[0]?.position ?? 0;
-      const acknowledged = { consumer: 'mail', token, position };
-      strictEqual(await requests.acknowledge(acknowledged), true);
-      strictEqual(await requests.acknowledge(acknowledged), false);
-      const rest = await take(reopen().requests, { limit: 1 });
-      deepStrictEqual(readIds(rest.changes), ['b']);
-      /* Neither back, nor past what was taken. */
-      const back = { consumer: 'mail', token: rest.token, position: 0 };
-      strictEqual(await requests.acknowledge(back), true);
-      const again = await take(requests, { limit: 1 });
-      deepStrictEqual(readIds(again.changes), ['b']);
-      const beyond = { consumer: 'mail', token: again.token, position: 1e9 };
-      strictEqual(await requests.acknowledge(beyond), true);
-      deepStrictEqual(readIds((await take(requests)).changes), ['c']);
-    },
-  ),
-  requestCase(
-    'of processes that take for one consumer at once, each change goes to one',
-    async ({ store, requests, reopen }) => {
-      const ids = await openMany(store, 'r', 30);
-      let left = ids.length;
-      const drain = async (consumer: ThreadStoreRequests): Promise<FeedChange[]> => {
-        const got: FeedChange[] = [];
-        while (left > 0) {
-          const taken = await consumer.take({ ...lease, limit: 3 });
-          if (taken === undefined) await pause(1);
-          else {
-            got.push(...taken.changes);
-            left -= taken.changes.length;
-            const { token } = taken;
-            strictEqual(await consumer.acknowledge({ consumer: 'mail', token }), true);
-          }
-        }
-        return got;
-      };
-      const processes = [requests, reopen().requests, reopen().requests, reopen().requests];
-      const got = await Promise.all(processes.map(drain));
-      deepStrictEqual(readIds(got.flat()).toSorted(), ids.toSorted());
     },
   ),
   requestCase(

@@ -115,7 +115,7 @@ function matches(row: StoredRequest, filter: RequestFilter): boolean {
 
 type Order = NonNullable<RequestQuery['order']>;
 
-/** By which numbers rows are ordered, the lowest first, before their id. */
+/** The numbers by which rows are ordered, the lowest first, before their id. */
 const ranks: Record<Order, (row: StoredRequest) => number[]> = {
   oldest: ({ createdAt }) => [createdAt],
   newest: ({ createdAt }) => [-createdAt],

@@ -9,7 +9,7 @@ import type {
 } from '../../thread/thread-store-requests.ts';
 import { end, makeEntry, makeSummary, type StoreConformanceCase } from './conformance-case.ts';
 
-/** What a case for requests gets. */
+/** The store that a case for requests gets. */
 export interface RequestCaseStore {
   store: ThreadStore;
   requests: ThreadStoreRequests;
@@ -62,7 +62,7 @@ export function makeRow(requestId: string, more: Partial<StoredRequest> = {}): S
   };
 }
 
-/** The request as it is after somebody approved it. */
+/** The request as it is after a person approved it. */
 export function makeApproved(row: StoredRequest, decidedAt = 50): StoredRequest {
   return { ...row, votes: 1, state: 'approved', decidedBy: 'ada', decidedAt };
 }
@@ -79,7 +79,7 @@ export function close(...requests: StoredRequest[]): RequestChange[] {
   return requests.map((request) => ({ type: 'closed', request }));
 }
 
-/** Appends one entry to each thread whose requests change, with what else is written beside it. */
+/** Appends one entry to each thread whose requests change, with the other writes beside it. */
 export async function write(
   store: ThreadStore,
   changes: readonly RequestChange[],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ApprovalRequest, readStartWithinMs } from '../../content/approval.ts';
-import type { ToolCallRecord } from '../../content/tool-call.ts';
+import type { CallPlace, ToolCallRecord } from '../../content/tool-call.ts';
 import { type UserInputRequest, userInputResponseSchema } from '../../content/user-input.ts';
 import { votesOfOthers } from '../../content/vote.ts';
 import { callAt } from '../thread-head.ts';
@@ -17,8 +17,8 @@ import {
 /* Answers that decide requests, and their way to the tools that asked. */
 
 /**
- * The answer that decided a request, and who gave it. With `edit`, the call runs with the edited input; `patches` is what changed in the
- * input that the model asked for.
+ * The answer that decided a request, and the person who gave it. With `edit`, the call runs with the edited input; `patches` has the
+ * changes in the model's input.
  */
 const requestAnswered = z.strictObject({
   type: z.literal('request-answered'),
@@ -39,7 +39,7 @@ export function applyRequestAnswered(
   const open = takeRequest(draft, event, response.requestId);
   const { place } = open;
   draft.head.failure = undefined;
-  /* A request of the app itself is no part of the turn. */
+  /* A request of the app itself is not part of the turn. */
   if ((place ?? open.beside ?? open.step) !== undefined) draft.head.isStopped = false;
   const request = applyAnswerEdit(open.request, event);
   const startBy =
@@ -47,8 +47,9 @@ export function applyRequestAnswered(
   const answered = { response, principal, channel, onBehalfOf, ...startBy };
   endRequest(draft, event, { ...open, request, ...answered });
   const { beside, replyTo } = open;
-  /* The tool that asked receives the answer. */
-  if (beside !== undefined) {
+  if (request.path !== undefined) resumeDelegated(draft, beside);
+  else if (beside !== undefined) {
+    /* The tool that asked receives the answer. */
     draft.head.unsentAnswers.push({ request, response, beside, replyTo, principal, channel });
   }
   const approved = response.type === 'approval-response' && response.approved;
@@ -58,6 +59,12 @@ export function applyRequestAnswered(
   if (request.type === 'approval-request' && request.edit !== undefined) {
     applyEdit(call, request.edit, request.toolCall?.input);
   }
+}
+
+/** Resumes the delegated call: the sub-agent that asked has recorded the answer first. */
+function resumeDelegated({ head }: HeadDraft, beside: CallPlace | undefined): void {
+  const call = callAt(head, beside);
+  if (call?.agent !== undefined && call.status === 'deferred') call.resumeAt = 0;
 }
 
 /** A request as the answer left it: with the answer's edit. Throws if too few people have approved it. */
@@ -82,7 +89,7 @@ function applyAnswerEdit(
   return event.edit === undefined ? request : withEdit(request, event);
 }
 
-/** The edited input becomes that of the call. One that was edited before keeps what the model asked for, and every change. */
+/** Applies an edit to the call's input. A call that was edited before keeps the model's input, and every change. */
 function applyEdit(
   call: ToolCallRecord,
   { patches, person, principal }: NonNullable<ApprovalRequest['edit']>,
@@ -90,6 +97,9 @@ function applyEdit(
 ): void {
   const { original, patches: earlier } = call.edit ?? { original: call.input, patches: [] };
   call.edit = { original, patches: [...earlier, ...patches], person, principal };
+  call.given = undefined;
+  call.inputTypes = undefined;
+  call.isRemade = undefined;
   call.input = input;
 }
 
@@ -101,7 +111,7 @@ const answerDelivered = z.strictObject({
   error: z.string().optional(),
 });
 
-/** The tool has received the answer, or never will. */
+/** Applies that the tool has received the answer, or never will. */
 export function applyAnswerDelivered(
   event: z.infer<typeof answerDelivered>,
   { head }: HeadDraft,
@@ -112,8 +122,6 @@ export function applyAnswerDelivered(
     throw makeTamperedError(event, `no tool waits for the answer to request ${requestId}`);
   }
   head.unsentAnswers = head.unsentAnswers.filter((answer) => answer !== sent);
-  const call = callAt(head, sent.beside);
-  if (call?.agent !== undefined && call.status === 'deferred') call.resumeAt = 0;
 }
 
 export const answerSchemas = [requestAnswered, answerDelivered] as const;

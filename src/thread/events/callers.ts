@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { always } from './fields.ts';
 import type { HeadDraft } from './head-draft.ts';
 
-/* Who made the call from outside, and waits for its outcome: a client of a gate. */
+/* The caller from outside that waits for the outcome of its call: a client of a gate. */
 
 /**
- * What has become of the caller, by the id of its connection. `waiting`: it waits, until `until` at the latest, in milliseconds since 1970.
- * `pending`: it was told that nothing has happened yet, and to call again. `left`: it has gone, and was told nothing. `informed`: the outcome
+ * A change of the caller, by the id of its connection. `waiting`: it waits, until `until` at the latest, in milliseconds since 1970.
+ * `pending`: it was told that nothing has happened yet, and to call again. `left`: it has gone without an answer. `informed`: the outcome
  * was sent to it. It decides nothing.
  */
 const callerChanged = z.strictObject({

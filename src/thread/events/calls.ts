@@ -2,6 +2,7 @@ import type { JSONValue, ToolModelMessage, ToolResultPart } from 'ai';
 import { z } from 'zod';
 import {
   type ToolCallRecord,
+  jsonTypesSchema,
   openCallStatuses,
   toolCallOutcomeSchema,
   workingAgentSchema,
@@ -20,8 +21,8 @@ import {
 /* Calls: their attempts, and how they end. */
 
 /**
- * `execute` is about to be called; durable before it is. A second one for the same place is a new attempt, or resumes a
- * delegated call. `expiresAt` is until when a sub-agent may work, in milliseconds since 1970; the first start says it.
+ * `execute` is about to be called; durable before it is. A second one for the same place is a new attempt, or resumes a delegated call.
+ * `expiresAt` is the time until which a sub-agent may work, in milliseconds since 1970; the first start sets it.
  */
 const callStarted = z.strictObject({
   type: z.literal('call-started'),
@@ -54,6 +55,23 @@ export function applyCallStarted(event: z.infer<typeof callStarted>, draft: Head
   call.resumeAt = undefined;
 }
 
+/** The tool's schema has made another value than before from the same input; it is decided on again. */
+const inputRemade = z.strictObject({
+  type: z.literal('input-remade'),
+  ...always,
+  ...placeFields,
+  input: z.unknown(),
+  types: jsonTypesSchema.optional(),
+});
+
+export function applyInputRemade(event: z.infer<typeof inputRemade>, draft: HeadDraft): void {
+  const call = openCallAt(draft, event, event, ['proposed']);
+  if (call.given === undefined) call.given = call.input;
+  call.input = event.input;
+  call.inputTypes = event.types;
+  call.isRemade = true;
+}
+
 /**
  * The call continues outside. Its result is delivered later, before `expiresAt` if set, in milliseconds since 1970. With `agent`, the
  * call is delegated and its sub-agent waits; the call is resumed when the sub-agent has received an answer, and at `resumeAt`, in
@@ -79,7 +97,7 @@ export function applyCallDeferred(event: z.infer<typeof callDeferred>, draft: He
 
 const startableStatuses = ['proposed', 'approved', 'started', 'indeterminate'] as const;
 
-/** The call that an attempt begins. One that is held, or that the provider runs, never begins here, whatever a log says. */
+/** The call that an attempt begins. One that is held, or that the provider runs, never begins here, even if a log says so. */
 function requireOwnCall(
   draft: HeadDraft,
   event: z.infer<typeof callStarted> | z.infer<typeof callDeferred>,
@@ -143,7 +161,7 @@ export function applyCallAbandoned(event: z.infer<typeof callAbandoned>, draft: 
   endAsking(draft, event, event);
 }
 
-/** Lost calls are restarted all together: one that was settled no longer prevents the recovery of the others. */
+/** All lost calls are restarted together: one that was settled no longer prevents the recovery of the others. */
 function recoverOthers({ head: { calls } }: HeadDraft, at: number): void {
   for (const call of calls) {
     if (call.status !== 'indeterminate' || call.recoveries === undefined) continue;
@@ -171,7 +189,7 @@ export function applyCallEnded(event: z.infer<typeof callEnded>, draft: HeadDraf
   if (!mayEnd(call, status)) {
     throw makeTamperedError(event, `call ${call.step}.${call.index} can't be ${status}`);
   }
-  /* Somebody has found out what happened: earlier failures of the run no longer count. */
+  /* The outcome has been found out: earlier failures of the run no longer count. */
   if (event.source !== undefined) {
     draft.head.failure = undefined;
     recoverOthers(draft, event.at);
@@ -188,8 +206,8 @@ export function applyCallEnded(event: z.infer<typeof callEnded>, draft: HeadDraf
 }
 
 /**
- * Whether a call may end so. One that the provider runs ends here once the provider's request is answered: with `forwarded` only after an
- * approval, and never with a result.
+ * Checks whether a call may end in this way. One that the provider runs ends here once the provider's request is answered: with `forwarded`
+ * only after an approval, and never with a result.
  */
 function mayEnd(call: ToolCallRecord, status: ToolCallOutcome['status']): boolean {
   const isProviders = call.providerApprovalId !== undefined;
@@ -204,7 +222,10 @@ function mayEnd(call: ToolCallRecord, status: ToolCallOutcome['status']): boolea
   }
 }
 
-/** All calls have ended: their results become the tool message, in the model's order, and the model is next unless one ended the turn. */
+/**
+ * Completes a step whose calls have all ended: their results become the tool message, in the model's order, and the model is next unless a
+ * call ended the turn.
+ */
 function completeStep(draft: HeadDraft): void {
   const { head } = draft;
   const { calls, queuedMessages, newlyPast } = head;
@@ -250,7 +271,10 @@ function answerParts(
   const answer = { type: 'tool-approval-response', approvalId, providerExecuted: true } as const;
   if (outcome.status === 'forwarded') return [{ ...answer, approved: true }];
   const reason = pickReason(outcome);
-  /* As in the AI SDK, a denied call has a result besides the answer. This option makes providers leave it out, as they have the answer. */
+  /*
+   * As in the AI SDK, a denied call has a result in addition to the answer. This option makes providers leave it out, as they have the
+   * answer.
+   */
   const providerOptions = { openai: { approvalId } };
   const output = { type: 'execution-denied', ...reason, providerOptions } as const;
   return [
@@ -329,6 +353,7 @@ function makeDefaultOutput(output: JSONValue): ToolResultPart['output'] {
 }
 
 export const callSchemas = [
+  inputRemade,
   callStarted,
   callDeferred,
   callLost,

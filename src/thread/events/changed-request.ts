@@ -7,9 +7,9 @@ import {
 import { votesOfOthers } from '../../content/vote.ts';
 import type { editSchema } from './fields.ts';
 
-/* What votes, edits and reassignments make of a request, for the fold and for the channels that show it. It loads no schema. */
+/* Applies votes, edits and reassignments to a request, for the fold and for the channels that show it. It loads no schema. */
 
-/** Who did something, and when. */
+/** The person who acted, and the time. */
 interface Doer {
   person?: string | undefined;
   onBehalfOf?: string | undefined;

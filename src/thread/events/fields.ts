@@ -3,17 +3,17 @@ import { patchSchema } from '../../content/tool-call.ts';
 
 /* Fields that events share. */
 
-/** When it happened. */
+/** The time of the event, in milliseconds since 1970. */
 export const always = { at: z.number() };
 /** A call. */
 export const placeFields = { step: z.int(), index: z.int() };
 /** The person who did it, as authenticated by the app, and the channel that they used. */
 export const by = { principal: z.unknown().optional(), channel: z.string().optional() };
-/** The same, and who they are as text: what people may be shown of them. */
+/** The same, with the person as text, which people may be shown. */
 export const namedBy = { ...by, person: z.string().optional() };
-/** Who answered, as text that is the same for all principals of one person, and the person who had asked them to answer instead. */
+/** The person who answered, as text that is the same for all their principals, and the person who had asked them to answer instead. */
 export const voter = { person: z.string().optional(), onBehalfOf: z.string().optional() };
-/** For a sub-agent's request: the revision of its thread with the event that this one repeats. */
+/** The revision of a sub-agent's thread with the event that this one repeats. */
 export const mirrored = { mirrors: z.int().optional() };
 /** A person's change of a call's input. */
 export const editSchema = z.strictObject({

@@ -23,12 +23,12 @@ export class HeadDraft {
   readonly head: ThreadHead;
   readonly endedRequests: Map<string, EndedRequest>;
   #requests: Map<string, OpenRequest> | undefined;
-  /** What these events have opened during calls. */
+  /** The requests that these events have opened during calls. */
   readonly #asked: OpenRequest[] = [];
-  /** How many calls of the step have ended before the first that has not, as far as is known. */
+  /** The number of calls of the step before the first that has not ended, as far as is known. */
   ended = 0;
 
-  /** The head stays as it is. */
+  /** Makes a draft. The head stays as it is. */
   constructor(head: ThreadHead, endedRequests: Map<string, EndedRequest>) {
     const { calls, decided, unsentAnswers, queuedMessages, newlyPast } = head;
     this.head = {
@@ -69,7 +69,7 @@ export class HeadDraft {
     return [...before, ...since].find(({ request }) => this.requests.has(request.requestId));
   }
 
-  /** The head that the draft has become. The draft must not be written afterwards: it is that head. */
+  /** Returns the head that the draft has become. The draft must not be written afterwards: it is that head. */
   finish(): ThreadHead {
     if (this.#requests !== undefined) this.head.openRequests = [...this.#requests.values()];
     return this.head;
@@ -114,7 +114,7 @@ export function takeRequest(
   return open;
 }
 
-/** A request is no longer open. A custom agent takes its next step once those of its latest one are, unless a person ended the turn. */
+/** Ends a request. A custom agent takes its next step once all requests of its latest step have ended, unless a person ended the turn. */
 export function endRequest(
   { head, endedRequests }: HeadDraft,
   event: AnyEvent,
@@ -134,8 +134,8 @@ export function endRequest(
 }
 
 /**
- * A person ended the turn: what people have approved and has not begun is held until somebody releases it. After a stop, so is another
- * attempt of a call that was approved.
+ * Holds approved calls that have not begun until a person releases them: the turn was ended. After a stop, another attempt of an approved
+ * call is held too.
  */
 export function holdApprovals(head: ThreadHead, { andRestarts }: { andRestarts: boolean }): void {
   for (const call of head.calls) {

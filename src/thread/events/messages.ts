@@ -43,7 +43,7 @@ const messagesImported = z.strictObject({
   ...by,
 });
 
-/** A conversation from elsewhere. Its calls are history, but a later call must not have the id of one. */
+/** Applies a conversation from elsewhere. Its calls are history, but a later call must not have the id of one. */
 export function applyMessagesImported(
   { messages }: z.infer<typeof messagesImported>,
   { head }: HeadDraft,
@@ -57,15 +57,15 @@ export function applyMessagesImported(
   }
   const last = messages.at(-1)?.role;
   head.modelIsNext = last === 'user' || last === 'tool';
-  /* Whoever imports messages did not write them, and who did is not known. */
+  /* The importer of messages did not write them, and the author is not known. */
   head.requesters = [null];
   head.isAnswered = !head.modelIsNext;
 }
 
 /**
- * A message from the app, and who sent it; or, with the `place` of a call, the message to the model that an answer to the call's
- * question results in. While calls are open, the message waits until all of them have ended. In a child thread, `requesters` has everybody
- * for whom the delegated call was made, unless that is the sender alone.
+ * A message from the app, and who sent it; or, with the `place` of a call, the message to the model that an answer to the call's question
+ * results in. While calls are open, the message waits until all of them have ended. In a child thread, `requesters` has everybody for whom
+ * the delegated call was made, unless that is only the sender.
  */
 const messageAdded = z.strictObject({
   type: z.literal('message-added'),
@@ -105,7 +105,7 @@ function omitRepetitions(principals: readonly unknown[]): readonly unknown[] {
 /** The last message from the app was retracted before the model had replied to it, and left the history. */
 const messageRetracted = z.strictObject({ type: z.literal('message-retracted'), ...always, ...by });
 
-/** The last message leaves the history, and the thread is again as it was before it. */
+/** Retracts the last message from the history: the thread is again as it was before it. */
 export function applyMessageRetracted(
   event: z.infer<typeof messageRetracted>,
   { head }: HeadDraft,

@@ -54,7 +54,7 @@ export function applyRequestOpened(event: z.infer<typeof requestOpened>, draft: 
   draft.requests.set(request.requestId, { request: shown, place });
 }
 
-/** The next step of a custom agent waits for the requests of the latest one. */
+/** Opens a request of a custom agent's step: its next step waits for it. */
 function openByStep(
   { head, requests }: HeadDraft,
   event: z.infer<typeof requestOpened>,
@@ -68,7 +68,7 @@ function openByStep(
   head.isAnswered = false;
 }
 
-/** A request id is never used again: an answer to one request must not answer another. */
+/** Refuses a request id that was used before: an answer to one request must not answer another. */
 function refuseKnown(
   { requests, endedRequests, head }: HeadDraft,
   event: AnyEvent,
@@ -82,8 +82,8 @@ function refuseKnown(
 }
 
 /**
- * A tool asks one question at a time, and no longer needs the answer to an earlier one. A sub-agent may have several requests,
- * about its own calls.
+ * Opens a request during a call. A tool asks one question at a time, and no longer needs the answer to an earlier one. A sub-agent may have
+ * several requests, about its own calls.
  */
 function openDuringCall(
   draft: HeadDraft,
@@ -118,7 +118,7 @@ export function applyReminded(event: z.infer<typeof requestReminded>, draft: Hea
 
 /**
  * The request was closed without an answer; or, for an answered one, its answer no longer counts. With the cause `cancelled`, `principal`
- * and `person` are the person who ended it, where somebody did and is known.
+ * and `person` are the person who ended it, if one did and is known.
  */
 const requestClosed = z.strictObject({
   type: z.literal('request-closed'),

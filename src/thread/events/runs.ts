@@ -12,7 +12,7 @@ import { type HeadDraft, holdApprovals, makeTamperedError } from './head-draft.t
 /* Runs: who holds the thread, and until when. */
 
 /**
- * A run holds the thread until `leaseUntil`, in milliseconds since 1970. The `principal` is who caused it, in a child thread who caused
+ * A run holds the thread until `leaseUntil`, in milliseconds since 1970. The `principal` is the person who caused it, or in a child thread
  * the parent's run; absent in a worker. With `resumesStopped`, this person resumed a turn that had been stopped before its reply.
  */
 const runStarted = z.strictObject({
@@ -32,7 +32,7 @@ const runRenewed = z.strictObject({
   leaseUntil: z.number(),
 });
 
-/** A run takes or keeps the lease. A renewal does not undo a stop request. */
+/** Applies that a run takes or keeps the lease. A renewal does not undo a stop request. */
 export function applyRunHeld(
   event: z.infer<typeof runStarted> | z.infer<typeof runRenewed>,
   { head }: HeadDraft,
@@ -47,7 +47,7 @@ export function applyRunHeld(
   head.modelIsNext = true;
 }
 
-/** Somebody asked the run to stop, from this process or another. */
+/** A person asked the run to stop, from this process or another. */
 const stopRequested = z.strictObject({
   type: z.literal('stop-requested'),
   ...always,
@@ -67,8 +67,8 @@ export function applyStopRequested(
 /**
  * The run no longer holds the thread. `error` is set if the run did not finish its work. With `aborted`, the app's signal ended it.
  * Otherwise the run failed, and is retried at `retryAt`, in milliseconds since 1970, or, without that, only when the app runs it. With
- * `stopped`, a person ended the turn: the model is not called before the next message or answer, and what people have approved and has
- * not begun is held. The person stands here where no run held the thread, and in `stop-requested` otherwise.
+ * `stopped`, a person ended the turn: the model is not called before the next message or answer, and approved calls that have not begun are
+ * held. The person is recorded here if no run held the thread, and in `stop-requested` otherwise.
  */
 const runEnded = z.strictObject({
   type: z.literal('run-ended'),
@@ -107,8 +107,8 @@ function stopTurn(head: ThreadHead): void {
 }
 
 /**
- * Somebody who may reject these requests released their approvals, which a stop had held: what they let run can start. In the thread of a
- * delegated call, requests of the sub-agent, which has recorded it.
+ * A person who may reject these requests released their approvals, which a stop had held: the approved calls can start. In the thread of a
+ * delegated call, these are requests of the sub-agent, which has recorded it.
  */
 const approvalsReleased = z.strictObject({
   type: z.literal('approvals-released'),

@@ -1,5 +1,6 @@
 import type { ProviderMetadata, Instructions, ModelMessage, ToolChoice, ToolSet } from 'ai';
 import { z } from 'zod';
+import { jsonTypesSchema } from '../../content/tool-call.ts';
 import { listProposedCalls } from '../proposed-calls.ts';
 import { always } from './fields.ts';
 import { type HeadDraft, makeTamperedError } from './head-draft.ts';
@@ -8,12 +9,12 @@ import { messageSchema } from './messages.ts';
 /* Replies of the model. */
 
 /**
- * How a step's request to the model differed from the thread's messages and the agent's settings: what `prepareStep` returned, or the run's
+ * The differences of a step's request to the model from the thread's messages and the agent's settings: from `prepareStep`, or the run's
  * options.
  */
 export interface PreparedRecord {
   messages?: readonly SentPart[];
-  /** How many messages the thread had; recorded with `messages`. */
+  /** The number of messages of the thread; recorded with `messages`. */
   messageCount?: number;
   instructions?: Instructions | undefined;
   /** The id of the model. */
@@ -23,15 +24,15 @@ export interface PreparedRecord {
 }
 
 /**
- * Messages that a step sent, in order: those of the thread from index `from` up to `to` (exclusive), the one that an earlier `step` recorded
- * at `index` of its list, or a `message` that is not in the thread.
+ * Messages that a step sent, in order: those of the thread from index `from` up to `to` (exclusive), the one that an earlier `step`
+ * recorded at `index` of its list, or a `message` that is not in the thread.
  */
 export type SentPart =
   | { from: number; to: number }
   | { step: number; index: number }
   | { message: ModelMessage };
 
-/** What a provider returned with a step besides the assistant message. It is kept for the record, and not sent to the model again. */
+/** The parts of a provider's response without the assistant message. They are kept for the record, and not sent to the model again. */
 export interface StepMetadata {
   /** The provider's id of its response, and the model that made it. */
   response?: { id?: string | undefined; modelId?: string | undefined } | undefined;
@@ -75,11 +76,12 @@ const usageSchema = z.strictObject({
 });
 
 /**
- * The model replied. The calls of the step are, in order, the tool-call parts of `message` that the provider doesn't run, and those
- * that a `tool-approval-request` part refers to. Their inputs are recorded only there. If a person stopped the step (`finishReason` is
- * `interrupted`), the message is the text that had been streamed. With `prepared`, the model was sent something other than the thread's
- * messages and the agent's own settings: `sentMessages` has the messages. In a thread of a custom agent, `progress` is what its function
- * returned to be kept, and with `continues` the function is called again at once.
+ * The model replied. The calls of the step are, in order, the tool-call parts of `message` that the provider doesn't run, and those that a
+ * `tool-approval-request` part refers to. Their inputs are recorded only there. If a person stopped the step (`finishReason` is
+ * `interrupted`), the message is the text that had been streamed. `inputs` has, for each call whose schema changed its input, the original,
+ * and the types of the values that JSON doesn't express. With `prepared`, the model was sent something other than the thread's messages and
+ * the agent's own settings: `sentMessages` has the messages. In a thread of a custom agent, `progress` is the state that its function
+ * returned, and with `continues` the function is called again at once.
  */
 const stepFinished = z.strictObject({
   type: z.literal('step-finished'),
@@ -89,6 +91,11 @@ const stepFinished = z.strictObject({
   finishReason: z.string(),
   usage: usageSchema.optional(),
   metadata: stepMetadataSchema.optional(),
+  inputs: z
+    .array(
+      z.strictObject({ index: z.int(), given: z.unknown(), types: jsonTypesSchema.optional() }),
+    )
+    .optional(),
   prepared: z.custom<PreparedRecord>(isObject).optional(),
   progress: z.unknown().optional(),
   continues: z.literal(true).optional(),
@@ -117,7 +124,7 @@ export function applyStepFinished(
   head.isAnswered = event.continues !== true && !cutOff.has(event.finishReason);
   if (event.message === undefined) return;
   newlyPast.messages.push(event.message);
-  head.calls = listProposedCalls(event.message, event.step);
+  head.calls = listProposedCalls(event);
   if (head.calls.length === 0) return;
   head.isAnswered = false;
   /* Of the message only the outline has been validated. */

@@ -26,7 +26,7 @@ export function applyThreadCreated(
   head.parent = event.parent;
 }
 
-/** From now on the thread belongs to the agent with this name; if absent, to agents without a name. */
+/** The thread belongs to the agent with this name from now on; if absent, to agents without a name. */
 const agentChanged = z.strictObject({
   type: z.literal('agent-changed'),
   ...always,

@@ -7,8 +7,8 @@ import { requireOpenApproval, type HeadDraft, makeTamperedError } from './head-d
 /* Votes and reassignments: what changes a request that stays open. */
 
 /**
- * Somebody approved a request that needs more approvals, or changed their approval. With `edit`, the approvals of another input no
- * longer count.
+ * A person approved a request that needs more approvals, or changed their approval. With `edit`, the approvals of another input no longer
+ * count.
  */
 const requestVoted = z.strictObject({
   type: z.literal('request-voted'),
@@ -32,7 +32,7 @@ export function applyVoted(event: z.infer<typeof requestVoted>, draft: HeadDraft
   draft.requests.set(request.requestId, { ...open, request: voted });
 }
 
-/** Somebody took back their approval, before the request was decided. */
+/** A person took back their approval, before the request was decided. */
 const voteWithdrawn = z.strictObject({
   type: z.literal('vote-withdrawn'),
   ...always,

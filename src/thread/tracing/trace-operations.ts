@@ -2,6 +2,7 @@ import type { SettingFailure } from '../../content/check-settings.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { freezeDeep } from '../../json/json-value.ts';
+import { findEventRequestId } from '../request-events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
 import type { UnsentAnswer } from '../thread-head.ts';
 import type { ThreadState, EventSearch } from '../thread-state.ts';
@@ -12,12 +13,11 @@ import type {
   PromptedMessage,
   SteppedMessage,
   TraceMessage,
-  CallFacts,
-  RequestFacts,
+  TraceSubject,
 } from './trace-message.ts';
 import { publishAtOnce, tracingChannel } from './tracing-channel.ts';
 
-/** Whether anybody receives the trace. */
+/** Checks whether anybody receives the trace. */
 export function isTraced(): boolean {
   return tracingChannel?.hasSubscribers ?? false;
 }
@@ -46,41 +46,42 @@ function findConversation(threadId: string): string | undefined {
 
 /** The part of a run's result that is traced. */
 type RunResult = Pick<InvokedMessage, 'finishReason' | 'usage'> & { status: string };
-/** Receives the events that a run appended. */
-type OnEvents = (events: readonly ThreadEvent[]) => void;
+
+/* The append is many calls deeper, and knows no run. */
+const currentRun = hooks && new hooks.AsyncLocalStorage<InvokedMessage>();
 
 /** Traces a run, except that of a guarded call, whose agent serves only to record the call. Called only if `isTraced`. */
 export function traceRun<RESULT extends RunResult>(
   facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & Partial<ModelName>,
-  run: (onEvents: OnEvents) => Promise<RESULT>,
+  run: () => Promise<RESULT>,
 ): Promise<RESULT> {
-  if (findConversation(facts.threadId) !== undefined) return run(() => {});
+  if (findConversation(facts.threadId) !== undefined) return run();
   const message: InvokedMessage = { type: 'invoked', ...facts };
-  const onEvents: OnEvents = (events) => {
-    const started = events.findLast(({ type }) => type === 'run-started');
-    if (started?.type !== 'run-started') return;
-    const { runId, principal, channel } = started;
-    Object.assign(message, { runId, principal: freezeDeep(principal), channel });
-  };
-  return traceWork(message, async () => {
-    const result = await run(onEvents);
+  const work = async (): Promise<RESULT> => {
+    const result = await run();
     const { status, finishReason, usage } = result;
     Object.assign(message, { status, finishReason, usage });
     return result;
-  });
+  };
+  const trace = async (): Promise<RESULT> => traceWork(message, work);
+  return currentRun === undefined ? trace() : currentRun.run(message, trace);
 }
 
-/** Whether the model requests of a thread are traced. */
-export function tracesModel(threadId: string): boolean {
-  return isTraced() && findConversation(threadId) === undefined;
+/** Notes what the log says of the run that holds a thread, in the run's message. */
+export function noteRun(threadId: string, event: ThreadEventOf<'run-started'>): void {
+  const message = currentRun?.getStore();
+  if (message?.threadId !== threadId) return;
+  const { runId, principal, channel } = event;
+  Object.assign(message, { runId, principal: freezeDeep(principal), channel });
 }
 
-/** Traces one request to a model. */
+/** Traces one request to a model, except that of a guarded call, whose model only repeats the call. */
 export function traceModel<RESULT>(
   facts: Pick<PromptedMessage, 'threadId' | 'step'> & ModelName,
   ask: () => PromiseLike<RESULT>,
   describe: (result: RESULT) => ModelAnswer,
-): Promise<RESULT> {
+): PromiseLike<RESULT> {
+  if (findConversation(facts.threadId) !== undefined) return ask();
   const message: PromptedMessage = { type: 'prompted', ...facts };
   return traceWork(message, async () => {
     const result = await ask();
@@ -106,9 +107,8 @@ export function traceCall<RESULT>(
   return traceWork(
     {
       type: 'started',
-      ...callFacts(threadId, call),
+      ...describeTraceSubject(threadId, { call }, [events]),
       description: typeof description === 'string' ? description : undefined,
-      follows: findTraceparent('request-answered', call.requestId, [events]),
     },
     run,
   );
@@ -116,13 +116,13 @@ export function traceCall<RESULT>(
 
 /** Traces the delivery of an answer to the tool that asked. */
 export function traceAnswerDelivery<RESULT>(
-  { events }: Readonly<ThreadState>,
+  { threadId, events }: Readonly<ThreadState>,
   { request }: UnsentAnswer,
   deliver: () => Promise<RESULT>,
 ): Promise<RESULT> {
   if (!isTraced()) return deliver();
-  const follows = findTraceparent('request-answered', request.requestId, [events]);
-  return traceWork({ type: 'delivered', ...describeRequestFacts(request), follows }, deliver);
+  const subject = describeTraceSubject(threadId, { request }, [events]);
+  return traceWork({ type: 'delivered', ...subject }, deliver);
 }
 
 /** Publishes a fault of a setting. */
@@ -161,43 +161,50 @@ function beginWithin<RESULT>(
   return beginOnce();
 }
 
-/** The fields of every trace message about a call. */
-export function callFacts(
-  threadId: string,
-  { toolCallId, toolName, requestId, attempts: attempt, input }: ToolCallRecord,
-): CallFacts {
-  const conversationId = findConversation(threadId);
-  const call = { toolCallId, toolName, requestId, attempt, input: freezeDeep(input) };
-  return { threadId, conversationId, ...call };
+/** The call, or the request, that a message is about. */
+export interface Subject {
+  call?: ToolCallRecord | undefined;
+  request?: UserInputRequest | undefined;
 }
 
-/** The `traceparent` that is stored with a request, or with its answer. */
-export function findTraceparent(
-  type: 'request-opened' | 'request-answered',
-  requestId: string | undefined,
+/** Describes the subject of a message. `log` has the events before it, the newest list first. */
+export function describeTraceSubject(
+  threadId: string,
+  { call, request }: Subject,
   log: readonly EventSearch[],
-): string | undefined {
+): TraceSubject {
+  const { toolCallId, toolName, input } = call ?? request?.toolCall ?? {};
+  const requestId = request?.requestId ?? call?.requestId;
+  return {
+    threadId,
+    conversationId: findConversation(threadId),
+    toolCallId,
+    toolName,
+    attempt: call?.attempts,
+    input: freezeDeep(input),
+    requestId,
+    request: freezeDeep(request),
+    follows: requestId === undefined ? undefined : findTraceparent(requestId, log),
+  };
+}
+
+/** The `traceparent` that is stored with the answer to a request, or else with the request. */
+function findTraceparent(requestId: string, log: readonly EventSearch[]): string | undefined {
   for (const events of log) {
     const found = events.findLast(
-      (event): event is ThreadEventOf<'request-opened' | 'request-answered'> =>
-        event.type === type && readEventRequestId(event) === requestId,
+      (event): event is TraceableEvent =>
+        isTraceable(event) &&
+        findEventRequestId(event) === requestId &&
+        (event.traceparent !== undefined || event.type === 'request-opened'),
     );
-    if (found !== undefined && 'traceparent' in found) return found.traceparent;
+    if (found !== undefined) return found.traceparent;
   }
   return undefined;
 }
 
-function readEventRequestId(
-  event: ThreadEventOf<'request-opened' | 'request-answered'>,
-): string | undefined {
-  return event.type === 'request-opened' ? event.request.requestId : event.response.requestId;
-}
+type TraceableEvent = ThreadEventOf<'request-opened' | 'request-answered'>;
 
-/** The fields of every trace message about a request. */
-export function describeRequestFacts(found: UserInputRequest): RequestFacts {
-  const request = freezeDeep(found);
-  const { threadId, requestId, type: requestType, toolCall } = request;
-  const { toolCallId, toolName } = toolCall ?? {};
-  const conversationId = findConversation(threadId);
-  return { threadId, conversationId, requestId, requestType, toolCallId, toolName, request };
+/** Checks whether an event can store the `traceparent` of its span. */
+export function isTraceable(event: ThreadEvent): event is TraceableEvent {
+  return event.type === 'request-opened' || event.type === 'request-answered';
 }

@@ -9,8 +9,8 @@ export interface StatementCounts {
 /** The pool, counting what it sends. */
 export function countStatements(pool: PostgresPool, counts: StatementCounts): PostgresPool {
   return {
-    ...(pool.options === undefined ? {} : { options: pool.options }),
     connect: async () => pool.connect(),
+    options: pool.options,
     query: async (query) => {
       counts.all += 1;
       if (query.text.includes('skip locked')) counts.claims += 1;
@@ -23,6 +23,7 @@ export function countStatements(pool: PostgresPool, counts: StatementCounts): Po
 export function muteNotices(pool: PostgresPool): PostgresPool {
   return {
     connect: async () => pool.connect(),
+    options: pool.options,
     query: async (query) =>
       query.text.includes('pg_notify') ? { rows: [], rowCount: 0 } : pool.query(query),
   };

@@ -24,7 +24,7 @@ export class Threads extends DurableObject {
 export default {
   async fetch(_request: Request, { DB, OBJECTS }: Environment): Promise<Response> {
     const inObject = await OBJECTS.getByName('plays').fetch('https://object.test');
-    const ofRequests = ['requests', 'request_approvers', 'request_changes', 'request_consumers'];
+    const ofRequests = ['requests', 'request_approvers', 'request_changes'];
     const tables = ['entries', 'threads', 'grants', ...ofRequests];
     return Response.json({
       plays: await playAll(),

@@ -39,9 +39,10 @@ async function failInside(store: ThreadStore): Promise<void> {
 async function hook(open: Awaited<ReturnType<Fresh>>): Promise<void> {
   const store = open({
     onWake: ({ threadId }, { run }) =>
-      run("insert into holdpoint_request_consumers (name, position) values ('woken ' || ?, 7)", [
-        threadId,
-      ]),
+      run(
+        "insert into holdpoint_grants (grant_id, agent, tool_name, body, created_at) values ('woken ' || ?, '', '', '', 7)",
+        [threadId],
+      ),
   });
   const append = async (threadId: string): Promise<string> => {
     const summary = { threadId, revision: 1, hash: 'hash', failures: 0, updatedAt: 1 };

@@ -72,7 +72,7 @@ function readSelection(json: unknown, id: string, choices: readonly string[]): S
   return { selected: data.selected, label };
 }
 
-/* At the deadline the person has not chosen, so the user choice has failed; otherwise the call was cancelled. */
+/* At the deadline the person has not chosen, so the prompt has failed; otherwise the call was cancelled. */
 function explainStop({ reason }: AbortSignal): unknown {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
     ? makeFlowError('request-closed', reason)
@@ -101,7 +101,7 @@ function checkPrompt({ prompt, choices, default: preset }: ChoicePrompt): Choice
   return { prompt, choices: [...choices], default: preset };
 }
 
-/* A label with characters that a screen can't show as they are would mislead. */
+/* A label with characters that a screen can't show would mislead. */
 function findLabelFault(label: unknown): string | undefined {
   if (typeof label !== 'string') return 'is not a string';
   if (label.trim() === '') return 'is empty';
@@ -110,10 +110,10 @@ function findLabelFault(label: unknown): string | undefined {
   return isPlain ? undefined : 'has control, bidi or invisible characters';
 }
 
-/* How many answered prompts are remembered, as the same selection may be sent twice. */
+/* The number of answered prompts to remember: the same selection may be sent twice. */
 const maximumAnswered = 10_000;
 
-/** The prompts that wait for a selection, by whose call asks and the secret at the end of their URLs. */
+/** The prompts that wait for a selection, by their caller and the secret at the end of their URLs. */
 export class OpenPrompts {
   readonly #open = new Map<string, (json: unknown) => void>();
   readonly #answered = new Set<string>();
@@ -126,8 +126,7 @@ export class OpenPrompts {
   }
 
   /**
-   * Answers a prompt. Returns whether it was open, or had been answered before, and is the signer's. Where nothing is signed, the secret
-   * suffices.
+   * Answers a prompt. Returns true if it is the signer's and is open, or was answered before. Where nothing is signed, the secret suffices.
    */
   answer(signer: Caller | undefined, secret: string, json: unknown): boolean {
     const key = makePromptKey(signer, secret);

@@ -3,11 +3,11 @@ import { type Poster, postWithRetries } from '../post-json.ts';
 import { WebhookSignatures } from '../webhook-signatures.ts';
 import type { ToolServerOptions } from './tool-server-options.ts';
 
-/** Whoever sends messages to a tool server, and owns the calls among them. */
+/** A sender of messages to a tool server, and the owner of the calls that it sends. */
 export interface Caller {
   /**
-   * The name of whoever holds the secret that signed, `null` where all callers share one; where nothing is signed, the origin of the callbacks,
-   * which anybody can claim. The same after a restart, and with a new secret.
+   * The name of the signing secret, `null` where all callers share one; where nothing is signed, the origin of the callbacks, which anybody
+   * can claim. It survives a restart and a new secret.
    */
   id: readonly ['secret', string | null] | readonly ['origin', string];
   /** Signs what is sent to the caller. */
@@ -59,7 +59,7 @@ export function findSigner(
   return callers.find(({ signatures }) => signatures?.verify(headers, body));
 }
 
-/** The caller that gets its callbacks at a URL, where nothing is signed. */
+/** Makes the caller that gets its callbacks at a URL, where nothing is signed. */
 export function makeUnsignedCaller(callbackUrl: URL): Caller {
   return { id: ['origin', callbackUrl.origin], signatures: undefined };
 }

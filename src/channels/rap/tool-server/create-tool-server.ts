@@ -31,9 +31,9 @@ export interface ToolServer {
    * `…/tool_call_status` below that path. An accepted request is answered with 200 at once. A refused invocation does not run; the reason
    * is in the body, as `{ error: { code, message } }`: 400 (invalid invocation), 401 (signatures), 403 (callback origin not allowed, or a
    * request of a web page), 404 (no prompt waits for the selection), 413, 415, and 429 (too many calls are running, or the server is
-   * closing). Cancellations and closed conversations are answered with 200 even if the call or conversation is unknown, as those of
-   * other callers are: a message is about the calls of whoever signed it, or, where nothing is signed, about those with the `callback_url`
-   * that it has, and with a `user_id`, about those of this user alone.
+   * closing). Cancellations and closed conversations are answered with 200 even if the call or conversation is unknown, as those of other
+   * callers are: a message is about the calls of the caller that signed it, or, where nothing is signed, about those with the
+   * `callback_url` that it has, and with a `user_id`, about those of this user alone.
    */
   handler: (request: Request) => Promise<Response>;
   /** Stops all running calls and accepts no more; resolves when each result was delivered or its retries are exhausted. */
@@ -52,11 +52,12 @@ interface ServerContext {
 }
 
 /**
- * Serves tools over HTTP callbacks to any runtime that uses the protocol of `holdpoint/rap`. A call is acknowledged at once, may ask
- * the person at the runtime, and always ends with one `tool_result`. A call that a caller sends twice, with the same `group_id`, `id` and
- * user, runs once. Calls are kept in the memory of this process: they end with it, and other processes don't know them.
+ * Serves tools over HTTP callbacks to any runtime that uses the protocol of `holdpoint/rap`. A call is acknowledged at once, may ask the
+ * person at the runtime, and always ends with one `tool_result`. A call that a caller sends twice, with the same `group_id`, `id` and user,
+ * runs once. Calls are kept in the memory of this process: they end with it, and other processes don't know them.
  *
- * Throws a `TypeError` for an option that it does not have, for an invalid URL, origin, secret or number, and for a schema that validates nothing.
+ * Throws a `TypeError` for an option that it does not have, for an invalid URL, origin, secret or number, and for a schema that validates
+ * nothing.
  *
  * @example
  * const { handler, close } = createToolServer({
@@ -178,7 +179,7 @@ async function readSigned(
   }
 }
 
-/** What a caller sent. */
+/** A caller's message. */
 interface Message {
   json: unknown;
   signer: Caller | undefined;
@@ -253,7 +254,7 @@ function cancelCall({ calls }: ServerContext, message: Message): void {
   if (isMeant !== undefined) calls.stop(isMeant, 'The call was cancelled.');
 }
 
-/* A runtime that was restarted asks this, and fails the call if the answer is no. */
+/* A restarted runtime asks this, and fails the call if the answer is no. */
 function isAlive({ calls }: ServerContext, message: Message): boolean {
   const isMeant = matchNamedCall(message);
   return isMeant !== undefined && calls.isRunning(isMeant);

@@ -1,7 +1,7 @@
 import { checkLimit } from '../../../content/check-settings.ts';
 import type { Caller } from './callers.ts';
 
-/** A call, and whose it is. */
+/** A call and its owner. */
 export interface OwnedCall {
   caller: Caller;
   /** The `user_id` and the `requesters_digest` of the call. */
@@ -17,13 +17,13 @@ interface RunningCall {
   done: Promise<void>;
 }
 
-/** Whether a message is about a call. */
+/** Checks whether a message is about a call. */
 type IsMeant = (call: OwnedCall) => boolean;
 
 /** The running calls and the last ones that have ended. Each call of a caller and user runs once. */
 export class RunningCalls {
   readonly #running = new Map<string, RunningCall>();
-  /* Limits are of each signing caller: one with many calls must not make another's wait, or run again. */
+  /* Limits apply to each signing caller: one with many calls must not delay another's calls, or make them run again. */
   readonly #ended = new Map<string, Set<string>>();
   readonly #maximumRunning: number;
   readonly #maximumRemembered: number;
@@ -51,12 +51,12 @@ export class RunningCalls {
     return true;
   }
 
-  /** Whether the result of such a call has yet to be sent. */
+  /** Checks whether the result of a call that a message is about has yet to be sent. */
   isRunning(isMeant: IsMeant): boolean {
     return [...this.#running.values()].some(({ call }) => isMeant(call));
   }
 
-  /** Stops such calls. */
+  /** Stops the calls that a message is about. */
   stop(isMeant: IsMeant, why: string): void {
     for (const { call, stop } of this.#running.values()) {
       if (isMeant(call)) stop.abort(makeAbortError(why));
@@ -93,7 +93,7 @@ export class RunningCalls {
   }
 }
 
-/* Anybody can claim any number of origins, so the limits are those of all unsigned callers together. */
+/* Anybody can claim any number of origins, so all unsigned callers share the limits. */
 function makeLimitKey({ id, signatures }: Caller): string {
   return JSON.stringify(signatures === undefined ? null : id);
 }

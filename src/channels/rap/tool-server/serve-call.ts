@@ -112,7 +112,7 @@ async function stopAtDeadline(
   stop.abort(new DOMException('The call did not end within its deadline.', 'TimeoutError'));
 }
 
-/** The result of a call whose tool has not stopped in time. What the tool does after that is not reported. */
+/** Fails a call whose tool has not stopped in time. Nothing that the tool does later is reported. */
 async function failAfterGrace(
   { graceMs, wait }: Serving,
   stop: AbortSignal,
@@ -131,8 +131,8 @@ async function failAfterGrace(
 type RunTool = (input: unknown, call: ServedCall) => Promise<unknown>;
 
 /**
- * A function for each tool that validates its input and runs it. A map, so that a name from a request can't find anything but a tool.
- * Throws a `TypeError` for a schema that validates nothing.
+ * Makes a function for each tool that validates its input and runs it. A map, so that a name in a request can only find a tool. Throws a
+ * `TypeError` for a schema that validates nothing.
  */
 export function makeToolRunners(
   tools: Readonly<Record<string, ServedTool<unknown>>>,
@@ -166,7 +166,10 @@ function describeValidationError(error: Error): string {
 /** The content of a `tool_result`. */
 type ToolResult = { text: string } | z.infer<typeof contentSchema>;
 
-/** The result for the output of a tool. An output that can't be sent is still a success, as the tool has run: an error would mislead. */
+/**
+ * Converts the output of a tool to a result. If it can't be sent, the result is still a success, as the tool has run: an error would
+ * mislead.
+ */
 function convertOutput(
   output: unknown,
   { address, maximumBytes }: { address: CallAddress; maximumBytes: number },
@@ -187,7 +190,7 @@ function makeResultMessage(address: CallAddress, result: ToolResult): object {
   return { type: 'tool_result', ...pickCallIds(address), ...result };
 }
 
-/** The result for what a tool threw, or for a call that did not run. */
+/** Converts a tool's error, or that of a call that did not run, to a result. */
 function convertError(error: unknown): { text: string } {
   const text = readFailureText(error).slice(0, 10_000).toWellFormed();
   return { text: text.startsWith('Error: ') ? text : `Error: ${text}` };

@@ -22,11 +22,11 @@ export interface Selection {
   label: string;
 }
 
-/** A permission to ask a person for. */
+/** A permission that a person is asked for. */
 export interface SessionPermission {
   /** The text that the person reads: it must say all that `key` covers. */
   prompt: string;
-  /** The tool's name for what is permitted, such as `delete:/tmp`. */
+  /** The tool's name for the permission, such as `delete:/tmp`. */
   key: string;
 }
 
@@ -52,15 +52,15 @@ export interface ServedCall {
   userId: string | undefined;
   /** Aborts when the call is cancelled or exceeds its deadline, its conversation is closed, or the server closes. */
   signal: AbortSignal;
-  /** What people permitted for the session of this caller and user. */
+  /** The session permissions that people gave to this caller and user. */
   grants: SessionGrants;
   /**
    * Asks the person and resolves to the selection. Ask before the tool does anything. Several prompts of a call are asked one after the
    * other.
    *
-   * Throws a `TypeError` at once for an invalid prompt. Rejects with a `HoldpointError` when the runtime can't be reached or the deadline has passed
-   * (`request-closed`), or when the selection is not valid (`invalid-answer`). If the tool does not catch it, the call ends with the
-   * result that the protocol prescribes.
+   * Throws a `TypeError` at once for an invalid prompt. Rejects with a `HoldpointError` when the runtime can't be reached or the deadline
+   * has passed (`request-closed`), or when the selection is not valid (`invalid-answer`). If the tool does not catch it, the call ends with
+   * the result that the protocol prescribes.
    */
   askUser: (choice: ChoicePrompt) => Promise<Selection>;
   /**
@@ -99,11 +99,11 @@ interface CallerSecrets {
 }
 
 /**
- * Stores what people permitted for a session. The tool server keeps these grants; the agent does not. Both texts are opaque:
- * `conversation` names the caller and its `group_id`, `key` the user and what is permitted.
+ * Stores the permissions of a session. The tool server keeps these grants; the agent does not. Both texts are opaque: `conversation` names
+ * the caller and its `group_id`, `key` the user and the permitted action.
  */
 export interface GrantStore {
-  /** Whether `key` was permitted in this conversation. Only `true` counts. */
+  /** Checks whether `key` was permitted in this conversation. Only `true` counts. */
   get(conversation: string, key: string): boolean | PromiseLike<boolean>;
   /** Permits `key` in this conversation. */
   set(conversation: string, key: string): unknown;
@@ -124,27 +124,30 @@ export interface ToolServerOptions<INPUTS = Record<string, unknown>> {
   allowedOrigins?: readonly string[];
   /**
    * Secrets of Standard Webhooks: base64 of at least 24 bytes, optionally with the prefix `whsec_`. Requests must be signed with one of
-   * them, else the response is 401; callbacks are signed with the first. Whoever signs with a `secret` counts as the same caller: give
+   * them, else the response is 401; callbacks are signed with the first. All who sign with a `secret` count as the same caller: give
    * callers that must not share calls and grants a secret each, `{ callers: { acme: acmeSecret, globex: globexSecret } }`. Default: no
    * signatures, and a caller is the origin of its callbacks, which anybody can claim.
    */
   signing?: (SigningOptions & { callers?: never }) | CallerSecrets;
   /**
-   * Stores what people permitted for a session. A grant that was stored before callers were told apart is never used again. Default: in
-   * memory, at most 10,000 grants.
+   * Stores the permissions of a session. A grant that was stored before callers were told apart is never used again. Default: in memory, at
+   * most 10,000 grants.
    */
   grants?: GrantStore;
-  /** How long a call may take in all, including the time for people's answers, in milliseconds. Default 24 hours. */
+  /** The time that a call may take, including people's answers, in milliseconds. Default 24 hours. */
   deadlineMs?: number;
-  /** How long a tool may take to stop after its signal has aborted, in milliseconds. Default 5,000. */
+  /** The time that a tool may take to stop after its signal has aborted, in milliseconds. Default 5,000. */
   graceMs?: number;
-  /** How long a runtime may take to acknowledge a callback, in milliseconds. Default 10,000. */
+  /** The time that a runtime may take to acknowledge a callback, in milliseconds. Default 10,000. */
   callbackMs?: number;
-  /** How often a callback is retried after 5xx or without a response: after 1 s, 2 s, 4 s … up to a minute. Default 10. */
+  /** The maximum number of retries of a callback after 5xx or without a response: after 1 s, 2 s, 4 s … up to a minute. Default 10. */
   retries?: number;
-  /** How many calls of each signing caller, or of all callers that don't sign, may run at once; more are refused with 429. Default 1,000. */
+  /**
+   * The maximum number of running calls of each signing caller, or of all callers that don't sign; more are refused with 429. Default
+   * 1,000.
+   */
   maximumRunning?: number;
-  /** How many ended calls of each signing caller are remembered: one that is sent again does not run again. Default 10,000. */
+  /** The number of ended calls to remember for each signing caller: one that is sent again does not run again. Default 10,000. */
   maximumRemembered?: number;
   /** The maximum length of a body, received or sent, in bytes. Default 1 MiB. */
   maximumBodyBytes?: number;

@@ -1,7 +1,7 @@
 import type { FocusTarget, PageFocus } from './page-focus.ts';
 import type { ThreadProblem } from './page-state.ts';
 
-/** What sends the messages of a composer. */
+/** The page that sends a composer's messages. */
 interface ComposerPage {
   canSend: () => boolean;
   send: (text: string) => void;
@@ -9,7 +9,7 @@ interface ComposerPage {
   focus: PageFocus;
 }
 
-/** The message that a person writes: it comes back if it was not sent, and goes when somebody else has signed in. */
+/** The message that a person writes: it is restored if it was not sent, and cleared when another person signs in. */
 export class Composer {
   readonly #page: ComposerPage;
   #text = '';
@@ -30,7 +30,7 @@ export class Composer {
     return { value: text, onChange, ref };
   }
 
-  /** Whether a message can be sent: the page is loaded, the assistant is not at work, and nothing waits for an answer. */
+  /** True if a message can be sent: the page is loaded, the assistant is not at work, and nothing waits for an answer. */
   get canSend(): boolean {
     return this.#page.canSend();
   }
@@ -59,7 +59,7 @@ export class Composer {
   /** The element of the field, which gets the focus when nothing is left to answer. */
   ref = (element: FocusTarget | null): void => this.#page.focus.last.set(element);
 
-  /** Puts a text that was not sent before what has been typed since. */
+  /** Puts a text that was not sent before the text typed since. */
   takeBack(problem: ThreadProblem | undefined): void {
     if (problem?.type !== 'refused' || problem === this.#takenBack) return;
     this.#takenBack = problem;

@@ -17,10 +17,9 @@ const bodySchema = z.looseObject({
 const metadataSchema = z.looseObject({ revision: z.number() });
 
 /**
- * For `DefaultChatTransport`: sends the user's message, and of the assistant's last message the results and the answers that are not
- * recorded, never the rest of the history. `answers` are those that a person gave on this page; a part that may have been loaded with the
- * message is sent as part of it, and counts only at its very end. The `body` given to `sendMessage` is sent too:
- * `{ answers: [response] }` answers questions.
+ * For `DefaultChatTransport`: sends the user's message, and the unrecorded results and answers in the assistant's last message, never the
+ * rest of the history. `answers` are those that a person gave on this page; an answer that may have been loaded with the message is sent as
+ * part of it, and counts only at its very end. The `body` given to `sendMessage` is sent too: `{ answers: [response] }` answers questions.
  *
  * @example
  * const transport = new DefaultChatTransport({ api: '/chat', prepareSendMessagesRequest, prepareReconnectToStreamRequest });
@@ -28,7 +27,7 @@ const metadataSchema = z.looseObject({ revision: z.number() });
 export const prepareSendMessagesRequest: PrepareSendMessagesRequest<UIMessage> = (request) =>
   makeChatBody(request);
 
-/** `isGiven`: whether a person has answered a request on this page. By default, what can be seen in the parts. */
+/** `isGiven`: checks whether a person has answered a request on this page. Default: judged by the parts. */
 function makeChatBody(
   { id, messages, messageId, trigger, body }: Parameters<PrepareSendMessagesRequest<UIMessage>>[0],
   isGiven?: (requestId: string) => boolean,
@@ -51,7 +50,7 @@ function makeChatBody(
   const isPassedOver = isUser && named !== undefined && answers.length + outputs.length > 0;
   const isRegenerate = trigger === 'regenerate-message' || isPassedOver;
   const shown = isGiven === undefined && !isRegenerate ? given : [];
-  /* With a reason it is unknown who gave it: at the very end it counts. */
+  /* With a reason its source is unknown: it counts at the very end. */
   const last = isUser
     ? []
     : shown.filter((each) => isOwn(each) || each.answer.reason !== undefined);
@@ -75,7 +74,7 @@ function makeChatBody(
   };
 }
 
-/** The results in a message of calls that the page ran, without those that the thread has confirmed. */
+/** Lists the results in a message of calls that the page ran, without those that the thread has confirmed. */
 function listClientOutputs(message: UIMessage | undefined): unknown[] {
   return (message?.parts ?? []).flatMap((part): unknown[] => {
     if (!isToolUIPart(part) || part.toolMetadata?.['clientTool'] !== true) return [];
@@ -142,7 +141,7 @@ interface StoppableChat {
   resumeStream: () => Promise<void>;
 }
 
-/** How the route is reached: the same settings as those of `DefaultChatTransport`. */
+/** The settings for requests to the route, as in `DefaultChatTransport`. */
 export interface StopChatOptions {
   /** Default `/api/chat`. */
   api?: string;
@@ -155,7 +154,7 @@ export interface StopChatOptions {
 }
 
 /**
- * Stops the reply: the server ends the run and keeps the text so far, then the page shows what is recorded, and the next message is
+ * Stops the reply: the server ends the run and keeps the text so far, the page shows the recorded messages, and the next message is
  * accepted. The chat's own `stop()` only closes the page's connection, and the run continues.
  *
  * Resolves when the run has ended. Rejects with an `APICallError` if the server refuses, and with the error of `fetch` if it can't be

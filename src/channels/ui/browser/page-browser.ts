@@ -16,20 +16,20 @@ interface PageLocks {
   request(name: string, options: { steal: true }, hold: () => Promise<unknown>): Promise<unknown>;
 }
 
-/** The event of a message, whose `data` is what was said. */
+/** The event of a message from another tab. */
 interface Said {
   readonly type: string;
   readonly data?: unknown;
 }
 
-/** What the tabs of a browser hear of each other. */
+/** The channel between the tabs of a browser. */
 interface PageChannel {
   postMessage(message: string): void;
   addEventListener(type: 'message', listener: (event: Said) => void): void;
   close(): void;
 }
 
-/** Whether the page can be seen. */
+/** Checks whether the page can be seen. */
 export function isVisible({ document }: PageBrowser): boolean {
   return document === undefined || document.visibilityState === 'visible';
 }
@@ -56,8 +56,8 @@ export function watchBrowser(
 }
 
 /**
- * Calls `act` while no other tab of the browser does, and aborts its signal when another one takes its turn. Resolves when `act` has
- * ended. A browser without such locks, and a page that has no others beside it, is not limited.
+ * Calls `act` while no other tab of the browser does, and aborts its signal when another tab takes its turn. Resolves when `act` has ended.
+ * A browser without locks is not limited, nor is a single page.
  */
 export async function takeTurn(
   { navigator, document }: PageBrowser,
@@ -65,7 +65,7 @@ export async function takeTurn(
   act: (taken: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const taken = new AbortController();
-  /* Node has locks too, which its pages would share. Browsers refuse them to a page without an origin. */
+  /* Node has locks too, which would be shared by all pages in it. Browsers refuse them to a page without an origin. */
   if (document === undefined || navigator?.locks === undefined) return act(taken.signal);
   let acting: Promise<void> | undefined;
   const hold = async (): Promise<void> => (acting = act(taken.signal));
@@ -73,14 +73,16 @@ export async function takeTurn(
   await (acting ?? act(new AbortController().signal));
 }
 
-/** Calls `listener` with what other tabs of the browser say, until the signal aborts. Returns the function that says something to them. */
+/**
+ * Calls `listener` with the messages of the browser's other tabs, until the signal aborts. Returns the function that sends them a message.
+ */
 export function joinTabs(
   { document, BroadcastChannel }: PageBrowser,
   name: string,
   listener: (said: unknown) => void,
   signal: AbortSignal,
 ): (text: string) => void {
-  /* As with the locks, pages in Node would hear each other. */
+  /* As with the locks, pages in Node would get each other's messages. */
   if (document === undefined || BroadcastChannel === undefined) return () => {};
   const channel = new BroadcastChannel(name);
   channel.addEventListener('message', ({ data }) => listener(data));

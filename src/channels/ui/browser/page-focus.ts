@@ -13,7 +13,7 @@ interface Press {
   preventDefault(): void;
 }
 
-/** The element in which an app shows something, or the latest of several. On it and in it, Enter counts once, however long it is held. */
+/** An element of the app, or the latest of several. On it and in it, a held Enter counts once. */
 export class ShownElement {
   readonly #elements = new Set<FocusTarget>();
   readonly #onPress: () => void;
@@ -23,7 +23,7 @@ export class ShownElement {
     this.#onPress = onPress;
   }
 
-  /** For a `ref`. `null` says that an element goes, and not which: those that have left the page are passed over later. */
+  /** For a `ref`. `null` says that an element was removed, but not which: those that have left the page are skipped later. */
   set = (element: FocusTarget | null): void => {
     if (element === null) return;
     element.addEventListener?.('keydown', this.#press);
@@ -31,7 +31,7 @@ export class ShownElement {
     this.#elements.add(element);
   };
 
-  /* What has come under a key that is held was not there when it was pressed: one more request, or the message that is being written. */
+  /* An element that appears under a held key was not there at the press: one more request, or the composer. */
   #press = (event: Press): void => {
     if (event.key !== undefined && event.key !== 'Enter' && event.key !== ' ') return;
     if (event.repeat !== true) this.#onPress();
@@ -58,14 +58,14 @@ function findFocused(): unknown {
 }
 
 /**
- * Moves the focus from a request that its person has answered to the next one. It never moves to a button, so that no key that is still held
- * answers the next request. At a request that somebody else ends, it stays.
+ * Moves the focus from a request that its person has answered to the next one. It never moves to a button, so that no held key answers the
+ * next request. It stays at a request that another person ends.
  */
 export class PageFocus {
   readonly #targets = new Map<string, ShownElement>();
-  /** Where the focus goes when nothing is left to answer. */
+  /** The element that gets the focus when nothing is left to answer. */
   readonly last = new ShownElement();
-  /** The request whose person was at it. */
+  /** The request that had the focus. */
   #at: string | undefined;
   #leaving: string | undefined;
   #movedTo: FocusTarget | undefined;
@@ -77,25 +77,25 @@ export class PageFocus {
     this.#onPress = onPress;
   }
 
-  /** The element of a request. */
+  /** Returns the element of a request. */
   findTarget(requestId: string): ShownElement {
     const target = this.#targets.get(requestId) ?? new ShownElement(this.#onPress);
     this.#targets.set(requestId, target);
     return target;
   }
 
-  /** The person has answered this request. */
+  /** Notes that the person has answered this request. */
   leave(requestId: string): void {
     this.#leaving = requestId;
   }
 
-  /** Whether the focus is still where an answer has moved it, or nowhere: moving it again takes nobody away from anything. */
+  /** True if the focus is still where an answer has moved it, or nowhere: moving it again disturbs nobody. */
   get isUntouched(): boolean {
     const focused = findFocused();
     return this.#movedTo !== undefined && this.#movedTo === focused;
   }
 
-  /** The person types: the focus stays where it is. */
+  /** Keeps the focus where it is, as the person types. */
   keep(): void {
     this.#movedTo = undefined;
   }
@@ -116,7 +116,7 @@ export class PageFocus {
     this.#order = open;
   }
 
-  /* The request at which the person was: an element that goes away while it has the focus leaves it to the body. */
+  /* Finds the request that had the focus: a focused element that is removed leaves the focus to the body. */
   #findLost(open: readonly string[]): string | undefined {
     const at = this.#at;
     if (at === undefined || open.includes(at) || typeof document === 'undefined') return undefined;
@@ -129,7 +129,7 @@ export class PageFocus {
     this.#movedTo = target;
   }
 
-  /* The person may be typing: the rest of it must not become a part of anything else, and Enter must not send it. */
+  /* The person may be typing: the rest must not end up in another field, and Enter must not send it. */
   #stayAt(lost: string, open: readonly string[]): void {
     (this.#targets.get(lost)?.current ?? this.#findNext(lost, open))?.focus();
     this.#movedTo = undefined;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ApprovalResponseContent } from '../../../content/approval.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 
-/** The answer to an approval, as it is kept in the messages of a page. */
+/** The answer to an approval, as the messages of a page keep it. */
 export interface GivenApproval {
   requestId: string;
   approved: boolean;
@@ -37,10 +37,10 @@ const decisionSchema = z.looseObject({
   onBehalfOf: z.string().optional(),
 });
 
-/** How a request was decided, and by whom. */
+/** The decision about a request, and the person who made it. */
 export type PageDecision = z.infer<typeof decisionSchema>;
 
-/** How a request was decided, as far as the messages say it. */
+/** Finds the decision about a request, if the messages have it. */
 export function findDecision(
   messages: readonly UIMessage[],
   requestId: string,
@@ -58,14 +58,18 @@ export function findDecision(
 
 const metadataSchema = z.looseObject({ revision: z.number(), status: z.string() });
 
-/** The state up to which the messages show a thread, which is in their last one after a stream. */
+/** Reads the state up to which the messages show a thread. After a stream the last one has it. A user's metadata can't be trusted. */
 export function readShownState(
   messages: readonly UIMessage[],
 ): { revision: number; status: string } | undefined {
-  return metadataSchema.safeParse(messages.at(-1)?.metadata).data;
+  const last = messages.at(-1);
+  return last?.role === 'assistant' ? metadataSchema.safeParse(last.metadata).data : undefined;
 }
 
-/** Whether an answer can be given as the AI SDK's approval, which has no input and nothing to remember, and repeats the digest of what the page shows. */
+/**
+ * Checks whether an answer can be given as the AI SDK's approval, which has no input and nothing to remember, and repeats the digest of
+ * what the page shows.
+ */
 export function isPlainApproval(
   messages: readonly UIMessage[],
   response: UserInputResponseContent,
@@ -76,7 +80,9 @@ export function isPlainApproval(
   return findApprovalId(messages, requestId, digest) !== undefined;
 }
 
-/** The approvals that `messages` still ask for; the ids of those that they ask for otherwise than the person has seen; and of those that have ended. */
+/**
+ * Sorts approvals into those that `messages` still ask for, those that have changed since the person saw them, and those that have ended.
+ */
 export function sortApprovals(messages: readonly UIMessage[], approvals: readonly GivenApproval[]) {
   const isAsked = (requestId: string, digest?: string): boolean =>
     findApprovalId(messages, requestId, digest) !== undefined;
@@ -91,7 +97,7 @@ export function sortApprovals(messages: readonly UIMessage[], approvals: readonl
   };
 }
 
-/** The approval id of the open part for a request, whose digest is this one if one is given. */
+/** Finds the approval id of the open part for a request, with this digest if one is given. */
 export function findApprovalId(
   messages: readonly UIMessage[],
   requestId: string,
@@ -103,7 +109,7 @@ export function findApprovalId(
   })?.approvalId;
 }
 
-/** The digest of a request as the messages ask for it. */
+/** Finds the digest of a request in the messages. */
 export function findShownDigest(
   messages: readonly UIMessage[],
   requestId: string,
@@ -122,7 +128,7 @@ function listAsked(messages: readonly UIMessage[]) {
     }));
 }
 
-/** The messages with these requests open again, because their answers were not recorded. */
+/** Reopens these requests in the messages, because their answers were not recorded. */
 export function withReopened(
   messages: readonly UIMessage[],
   requestIds: readonly string[],
@@ -138,7 +144,7 @@ export function withReopened(
   }));
 }
 
-/** `text`, the text of the page's last message, if the stored thread lacks that message. */
+/** Returns `text`, the text of the page's last message, if the stored thread lacks that message. */
 export function findLostText(
   stored: readonly UIMessage[],
   shown: readonly UIMessage[],
@@ -153,7 +159,7 @@ export function findLostText(
 
 const textSchema = z.looseObject({ type: z.literal('text'), text: z.string() });
 
-/** The text of a message's parts. */
+/** Joins the texts of a message's parts. */
 export function joinTexts(parts: readonly unknown[]): string {
   return parts.map((part) => textSchema.safeParse(part).data?.text ?? '').join('');
 }

@@ -1,44 +1,40 @@
 import { isToolUIPart, type UIMessage } from 'ai';
-import { type ApprovalRequest, approvalRequestSchema, approve } from '../../../content/approval.ts';
+import { type ApprovalRequest, approvalRequestSchema } from '../../../content/approval.ts';
 import { inertText } from '../../../content/inert-text.ts';
 import { groupRequests } from '../../../view/group-requests.ts';
-import { type QuestionRequestContent, questionRequestSchema } from '../../../content/question.ts';
-import { ApprovalForm } from './approval-form.ts';
+import { questionRequestSchema } from '../../../content/question.ts';
+import type { UserInputRequest } from '../../../content/user-input.ts';
+import { makeApprovalAnswer, restMs } from '../../../view/answer-form.ts';
 import { type FocusTarget, PageFocus } from './page-focus.ts';
-import { QuestionForm } from './question-form.ts';
-import type { FormHost, ShownRequest } from './request-form.ts';
+import { type FormHost, RequestForm, type ShownRequest } from './request-form.ts';
 
 /** Open requests that are alike. They can be approved together once the end of the list, with each whole request, was on the screen. */
 export interface ShownGroup {
-  /** Another one as soon as one of the requests shows something else: a React key. */
+  /** A React key, which changes when one of the requests shows something else. */
   key: string;
-  /** How many, and of which tool; safe to show. */
+  /** The number of requests and their tool; safe to show. */
   name: string;
   /** The requests of the group, each to be shown whole. */
   requests: ShownRequest<ApprovalRequest>[];
   /** The end of the list. */
   ref: (element: FocusTarget | null) => void;
-  /** Whether the end of the list was on the screen and the buttons work. */
+  /** True if the end of the list was on the screen and the buttons work. */
   isReady: boolean;
-  /** Approves each of them with an answer of its own, if `isReady`. */
+  /** Approves each of them separately, if `isReady`. */
   approveAll: () => void;
 }
-
-type AnyRequest = ApprovalRequest | QuestionRequestContent;
 
 /* The package is compiled without the types of browsers. */
 declare const IntersectionObserver: new (
   listener: (seen: readonly { isIntersecting: boolean }[]) => void,
 ) => { observe(element: unknown): void; disconnect(): void };
 
-const restMs = 500;
-
-/** The request of a part that may be one: a tool part's is about its call, a data part has any other until it ends. */
-export function readRequest(part: UIMessage['parts'][number]): AnyRequest | undefined {
+/** Reads the request of a part: in a tool part it is about the call, in a data part it is any other, until it ends. */
+export function readRequest(part: UIMessage['parts'][number]): UserInputRequest | undefined {
   if (isToolUIPart(part)) return readAsked(part.approval?.descriptor);
   if (!('data' in part)) return undefined;
   const request = readAsked(part.data);
-  /* Other data parts may have what a person or a tool has written: a forged request among them must not stand for the real one. */
+  /* Other data parts may be written by a person or a tool: a forged request in one must not replace the real one. */
   const isOwn = part.type === `data-${request?.type}` && part.id === request?.requestId;
   return isOwn ? request : undefined;
 }
@@ -48,38 +44,38 @@ function readRequestId(part: UIMessage['parts'][number]): string | undefined {
   return 'data' in part ? part.id : readRequest(part)?.requestId;
 }
 
-function readAsked(asked: unknown): AnyRequest | undefined {
+function readAsked(asked: unknown): UserInputRequest | undefined {
   if (typeof asked !== 'object' || asked === null) return undefined;
   if (!parsed.has(asked)) parsed.set(asked, parseRequest(asked));
   return parsed.get(asked);
 }
 
-/* A page reads all of its parts each time it is rendered. */
-const parsed = new WeakMap<object, AnyRequest | undefined>();
+/* A page reads all of its parts at each rendering. */
+const parsed = new WeakMap<object, UserInputRequest | undefined>();
 
-function parseRequest(asked: object): AnyRequest | undefined {
+function parseRequest(asked: object): UserInputRequest | undefined {
   return questionRequestSchema.safeParse(asked).data ?? approvalRequestSchema.safeParse(asked).data;
 }
 
-/* What is answered here and not recorded yet is still open. */
+/* A request is open until its answer is recorded. */
 function readOpenRequest(
   part: UIMessage['parts'][number],
   isSending: (requestId: string) => boolean,
-): AnyRequest[] {
+): UserInputRequest[] {
   const request = readRequest(part);
   if (request === undefined) return [];
   const isAsked = !isToolUIPart(part) || part.state === 'approval-requested';
   return isAsked || isUnrecorded(part, isSending) ? [request] : [];
 }
 
-/** All that makes a part take more room on a page, or less. */
+/** Describes everything that affects the size of a part on the page. */
 function describeSize(part: UIMessage['parts'][number]): unknown {
   if (part.type === 'text') return part.text;
   if (!isToolUIPart(part)) return undefined;
   return [part.state, part.input, part.errorText, part.approval?.reason];
 }
 
-/** Whether a part shows an answer that is being sent. */
+/** Checks whether a part shows an answer that is being sent. */
 function isUnrecorded(
   part: UIMessage['parts'][number],
   isSending: (requestId: string) => boolean,
@@ -95,39 +91,32 @@ function mayApprove(shown: ShownRequest): shown is ShownRequest<ApprovalRequest>
   );
 }
 
-/* A request that shows something else has another digest, and its form begins anew. */
-function makeFormKey(request: AnyRequest): string {
-  return `${request.requestId} ${request.type === 'approval-request' ? request.digest : ''}`;
-}
-
-function isFormOf(
-  { type }: AnyRequest,
-  form: ApprovalForm | QuestionForm | undefined,
-): form is ApprovalForm | QuestionForm {
-  return type === 'question-request' ? form instanceof QuestionForm : form instanceof ApprovalForm;
+/* A request that shows something else has another digest, and gets a new form. */
+function makeFormKey(request: UserInputRequest): string {
+  return `${request.type} ${request.requestId} ${request.type === 'approval-request' ? request.digest : ''}`;
 }
 
 /** The page whose requests are shown. */
 interface RequestPage extends Omit<FormHost, 'focus' | 'acceptPress'> {
   messages: () => readonly UIMessage[];
-  /** Tells the person what they have typed for requests that have ended or changed since, and not sent. */
+  /** Shows the person the unsent text that they typed for requests that have ended or changed since. */
   showUnsent: (lost: readonly { request: string; unsent: string }[]) => void;
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   signal: () => AbortSignal;
 }
 
-/** The open requests of a page, what their person has filled in, when the buttons work, and where the focus goes. */
+/** The open requests of a page, with their forms, the rest time of their buttons, and the focus. */
 export class PageRequests {
   readonly #page: RequestPage;
   readonly #host: FormHost;
   readonly focus = new PageFocus(() => {
     this.#pressed = this.#rested ?? '';
   });
-  readonly #forms = new Map<string, ApprovalForm | QuestionForm>();
-  /** What was on the screen when the page was last rendered, and what has been there for long enough. */
+  readonly #forms = new Map<string, RequestForm>();
+  /** The content of the last rendering, and the content that has been on the screen for long enough. */
   #rendered: string | undefined;
   #rested: string | undefined;
-  /** What had been there for long enough when a key or the pointer went down. */
+  /** The content that had been there for long enough when a key or the pointer went down. */
   #pressed: string | undefined;
   #changes = 0;
   /** The groups whose whole list was on the screen. */
@@ -149,18 +138,18 @@ export class PageRequests {
     return this.#openForms.map((form) => form.show(isReady));
   }
 
-  /** The open request of this id. */
+  /** Finds the open request with this id. */
   find(requestId: string): ShownRequest | undefined {
     const form = this.#openForms.find(({ request }) => request.requestId === requestId);
     return form?.show(this.#isReady);
   }
 
-  /** Drops the forms of requests that are over. While a stream begins again, the messages lack what is still open. */
+  /** Drops the forms of requests that are over. While a stream restarts, the messages lack open requests. */
   dropEnded(): void {
     this.#drop(() => true);
   }
 
-  #drop(isOver: (form: ApprovalForm | QuestionForm) => boolean): void {
+  #drop(isOver: (form: RequestForm) => boolean): void {
     const open = new Set(this.#open.map(makeFormKey));
     const dropped = [...this.#forms].filter(([key, form]) => !open.has(key) && isOver(form));
     for (const [key] of dropped) this.#forms.delete(key);
@@ -182,7 +171,7 @@ export class PageRequests {
     return this.openIds.has(requestId);
   }
 
-  /** Similar approvals of which there are several, the riskiest first; without those in whose form the person has filled in something. */
+  /** The groups of several similar approvals, the riskiest first, without those whose form the person has touched. */
   get groups(): ShownGroup[] {
     const isReady = this.#isReady;
     const untouched = this.#openForms.filter((form) => !form.isTouched);
@@ -206,7 +195,7 @@ export class PageRequests {
     this.#rested = undefined;
   }
 
-  /** Call it after each rendering: it moves the focus on after an answer, and lets the buttons work half a second later. */
+  /** Moves the focus on after an answer, and lets the buttons work half a second later. Call it after each rendering. */
   settle(): void {
     const open = this.shown;
     this.focus.follow(
@@ -227,7 +216,7 @@ export class PageRequests {
     void this.#rest(seen, ++this.#changes);
   }
 
-  /* What was there before and comes back has moved twice: the time of its first rest does not count. */
+  /* Content that disappears and comes back has moved twice: its first rest does not count. */
   async #rest(seen: string, change: number): Promise<void> {
     const signal = this.#page.signal();
     await this.#page.wait(restMs, signal);
@@ -240,19 +229,19 @@ export class PageRequests {
     this.#page.changed();
   }
 
-  /* A press that began before the request became what it is was meant for something else. */
+  /* A press that began before the request got its present form was meant for something else. */
   #acceptPress(form: unknown): boolean {
     const pressed = this.#pressed ?? this.#rested;
     this.#pressed = undefined;
     return pressed === this.#rested && this.#isReady && this.#hasForm(form);
   }
 
-  /* An app may keep a form that was shown: of the person before, or of a request that is over. */
+  /* An app may keep an old form: of the previous person, or of a request that is over. */
   #hasForm(form: unknown): boolean {
     return this.#openForms.some((each) => each === form);
   }
 
-  /* The second click of a double click must not answer the request that has moved there. */
+  /* The second click of a double click must not answer a request that has moved under the pointer. */
   get #isReady(): boolean {
     return this.#rested !== undefined && this.#rested === this.#describeOpen();
   }
@@ -264,7 +253,7 @@ export class PageRequests {
     return JSON.stringify([forms, this.#describeAbove()]);
   }
 
-  /* What changes above a request moves its buttons: everything from the message with the first one down to the last one. */
+  /* Changes above a request move its buttons: everything from the message with the first request down to the last. */
   #describeAbove(): unknown[] {
     const { messages, isSending } = this.#page;
     const isOpen = (part: UIMessage['parts'][number]): boolean =>
@@ -275,31 +264,24 @@ export class PageRequests {
     return parts.slice(0, parts.findLastIndex(isOpen) + 1).map(describeSize);
   }
 
-  get #open(): AnyRequest[] {
+  get #open(): UserInputRequest[] {
     const { messages, isSending } = this.#page;
     return messages().flatMap(({ parts }) =>
       parts.flatMap((part) => readOpenRequest(part, isSending)),
     );
   }
 
-  /** The forms of what is open, each once. */
-  get #openForms(): (ApprovalForm | QuestionForm)[] {
+  /** The forms of the open requests, each once. */
+  get #openForms(): RequestForm[] {
     return [...new Set(this.#open.map((request) => this.#findForm(request)))];
   }
 
-  #findForm(request: AnyRequest): ApprovalForm | QuestionForm {
+  #findForm(request: UserInputRequest): RequestForm {
     const key = makeFormKey(request);
-    const kept = this.#forms.get(key);
-    const form = isFormOf(request, kept) ? kept : this.#makeForm(request);
-    if (form instanceof ApprovalForm && request.type === 'approval-request') form.request = request;
+    const form = this.#forms.get(key) ?? new RequestForm(request, this.#host);
+    form.request = request;
     this.#forms.set(key, form);
     return form;
-  }
-
-  #makeForm(request: AnyRequest): ApprovalForm | QuestionForm {
-    return request.type === 'question-request'
-      ? new QuestionForm(request, this.#host)
-      : new ApprovalForm(request, this.#host);
   }
 
   #showGroup(toolName: string, requests: ShownRequest<ApprovalRequest>[]): ShownGroup {
@@ -312,11 +294,13 @@ export class PageRequests {
       ref: this.#observe(key),
       isReady,
       approveAll: () => {
-        /* An app may keep a group in which something was filled in since. */
+        /* An app may keep a group with a form that was filled in since. */
         if (!isReady || !this.groups.some((each) => each.key === key && each.isReady)) return;
         for (const { request } of requests) {
           this.focus.leave(request.requestId);
-          this.#page.answer(approve(request));
+          const rights = { mayApprove: true, mayEdit: false };
+          const made = makeApprovalAnswer({ request, rights, digest: request.digest }, {});
+          if (made.type === 'made') this.#page.answer(made.response);
         }
       },
     };

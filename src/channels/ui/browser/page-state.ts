@@ -6,9 +6,11 @@ import { describeRefusal, pickCause, readRefusal } from './read-refusal.ts';
 export type ThreadProblem =
   /** The server can't be reached. Requests are repeated until it can. */
   | { type: 'away'; text: string }
-  /** The server refused something, or never got it (`not-sent`); `unsaid` is the text that it did not record, for the input field;
-   * `requestId` is the request whose answer was refused, `field` the path to the field that caused it, of the edited input or of the question,
-   * and `reason` why. */
+  /**
+   * The server refused something, or never got it (`not-sent`); `unsaid` is the text that it did not record, for the input field;
+   * `requestId` is the request whose answer was refused, `field` the path to the field that caused it, in the edited input or the question,
+   * and `reason` the reason.
+   */
   | {
       type: 'refused';
       text: string;
@@ -23,20 +25,20 @@ export type ThreadProblem =
 
 /** The state of a page, besides its messages. */
 export interface ThreadChatState {
-  /** Whether the messages of the server are shown. */
+  /** True if the messages of the server are shown. */
   isLoaded: boolean;
-  /** For the person at the page. Cleared by the next request. */
+  /** The problem to show to the person. Cleared by the next request. */
   problem: ThreadProblem | undefined;
   /** The requests whose answers are being sent: the page does not know yet whether they are recorded. */
   sending: ReadonlySet<string>;
   /**
-   * What this person may do with each open request, by the request's id. Hints for what to show: the server checks each answer. A request
-   * without an entry is one of which the server could not say it, or not yet.
+   * The rights of this person to each open request, by its id. They are hints for display: the server checks each answer. A request has no
+   * entry if the server has not sent its rights, or could not determine them.
    */
   rights: ReadonlyMap<string, RequestRights>;
   /**
-   * For whom the server has loaded the page: an opaque text, and another one for each person. `undefined` until it is loaded, and from the moment at which somebody
-   * else has signed in, or nobody: drop then what the person before has typed.
+   * The person for whom the server has loaded the page, as an opaque text of their own. `undefined` until it is loaded, and as soon as
+   * another person or nobody is signed in: drop then what the previous person has typed.
    */
   viewer: string | undefined;
 }
@@ -51,7 +53,7 @@ interface Loaded {
   openIds: ReadonlySet<string>;
 }
 
-/* Until when a refusal says something about the thread. Others say how a request ended, and stay until the person does something else. */
+/* Checks, by code, whether a refusal about the thread is outdated. Others tell how a request ended, and stay until the next action. */
 const isOver = new Map<string, (problem: { requestId?: string }, thread: Loaded) => boolean>([
   ['invalid-answer', isAnswerOver],
   ['answer-mismatch', isAnswerOver],
@@ -101,7 +103,7 @@ export class PageState {
     this.#show();
   }
 
-  /** While the server can't be reached, that is the problem. The one from before is shown again afterwards, and a newer one at once. */
+  /** Shows "away" while the server can't be reached. The earlier problem is shown again afterwards, and a newer one at once. */
   #show(): void {
     const { problem } = this.#state;
     const isOlder = problem === undefined || problem === this.#before;
@@ -111,18 +113,18 @@ export class PageState {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Begins anew: nothing of the person before stays. */
+  /** Resets the state: nothing of the previous person stays. */
   reset(): void {
     this.#unread = undefined;
     this.set(makePageState());
   }
 
-  /** The answer to a request is being sent. */
+  /** Notes that the answer to a request is being sent. */
   addSending(requestId: string): void {
     this.set({ sending: new Set([...this.#state.sending, requestId]) });
   }
 
-  /** The answers to these requests are no longer being sent. */
+  /** Notes that the answers to these requests are no longer being sent. */
   removeSending(requestIds: readonly string[]): void {
     const sending = new Set(this.#state.sending);
     for (const requestId of requestIds) sending.delete(requestId);
@@ -136,7 +138,7 @@ export class PageState {
     this.#show();
   }
 
-  /** The server refused a request; `unsaid` is the text of the message in it, `answers` the requests that it answered. */
+  /** Shows that the server refused a request; `unsaid` is the text of its message, `answers` the requests that it answered. */
   showRefusal(
     status: number | undefined,
     refused: unknown,
@@ -155,7 +157,7 @@ export class PageState {
     this.set({ problem: unsaid === undefined ? problem : { ...problem, unsaid } });
   }
 
-  /** The person answered requests that have changed since: these answers are not sent. */
+  /** Shows that answered requests have changed since: their answers are not sent. */
   showOutdated(requestIds: readonly string[]): void {
     const [requestId] = requestIds;
     if (requestId === undefined) return;
@@ -163,7 +165,7 @@ export class PageState {
     this.set({ problem: { type: 'refused', code: 'answer-mismatch', text, requestId } });
   }
 
-  /** These requests ended or changed before the person sent what they had typed for them. */
+  /** Shows that these requests ended or changed before the person sent the text typed for them. */
   showUnsent(lost: readonly { request: string; unsent: string }[]): void {
     if (lost.length === 0) return;
     const lines = lost.flatMap(({ request, unsent }) => [
@@ -174,7 +176,7 @@ export class PageState {
     this.set({ problem: { type: 'refused', code: 'not-sent', text } });
   }
 
-  /** The thread could not be read. The refusal of a person's own action stays shown, because it matters more to them. */
+  /** Shows that the thread could not be read. A refusal of the person's own action stays, because it matters more to them. */
   showUnreadable(status: number, refused: string): void {
     const { problem } = this.#state;
     const isNew = problem?.type !== 'refused' || problem === this.#unread;
@@ -184,19 +186,22 @@ export class PageState {
     if (isNew) this.set({ problem: this.#unread });
   }
 
-  /** The person corrects the answer to a request: what was wrong with it is no longer shown. */
+  /** Hides the problem of an answer that the person corrects. */
   clearProblem(requestId: string): void {
     const { problem } = this.#state;
     if (problem?.type !== 'refused' || problem.requestId !== requestId) return;
     this.set({ problem: undefined });
   }
 
-  /** Whether the thread could not be read. */
+  /** True if the thread could not be read. */
   get isUnread(): boolean {
     return this.#unread !== undefined;
   }
 
-  /** The page shows the stored thread; `unsaid` is the text of a message that the person stopped sending and that the thread lacks. */
+  /**
+   * Notes that the page shows the stored thread; `unsaid` is the text of a message that the person stopped sending and that the thread
+   * lacks.
+   */
   showLoaded(loaded: Loaded, unsaid: string | undefined): void {
     const { failure, rights, viewer } = loaded;
     const { problem: before } = this.#state;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refusedAnswerWords } from '../../../content/refusal-words.ts';
 import { inertText } from '../../../content/inert-text.ts';
 
 const refusedAnswerSchema = z.object({
@@ -19,15 +20,15 @@ const errorSchema = z.object({
 
 type RefusedAnswer = z.infer<typeof refusedAnswerSchema>;
 
-/** Why the route refused a page's request. */
+/** The route's refusal of a page's request. */
 export interface Refusal {
-  /** For your code: `already-answered`, `requests-open` … */
+  /** The error code: `already-answered`, `requests-open` … */
   code: string;
-  /** For the person at the page; safe to show. */
+  /** The text for the person at the page; safe to show. */
   text: string;
   /**
-   * The answers that were refused separately; empty if something else was refused. `field` is the path to the field that caused it, of the
-   * edited input or of the question; `reason` says why.
+   * The answers that were refused separately; empty if something else was refused. `field` is the path to the field that caused it, in the
+   * edited input or the question; `reason` says why.
    */
   refusedAnswers: RefusedAnswer[];
 }
@@ -59,7 +60,7 @@ export function parseRefusedAnswer(
   return { code: first.code, text: describeRefusal(first), ...pickCause(first) };
 }
 
-/** Which answer was refused, and what in it caused that, with a reason that is safe to show. */
+/** Picks the refused answer and its cause, with a reason that is safe to show. */
 export function pickCause({
   requestId,
   field,
@@ -72,30 +73,25 @@ export function pickCause({
   };
 }
 
-/** The text for a code, safe to show. A code without a text here shows the server's message. */
+/** Returns the text for a code, safe to show. For a code without a text here it is the server's message. */
 export function describeRefusal({ code, message }: { code: string; message: string }): string {
   return texts.get(code) ?? inertText(message);
 }
 
-/** The response to what a page sends before it knows for whom it is loaded: nobody could tell later whose it was. */
+/** Makes the response to a request that a page sends before it knows its viewer: nobody could tell later whose it was. */
 export function makeNotLoadedResponse(): Response {
   const message = 'This page has not loaded yet. Send this again when it has.';
   return Response.json({ error: { code: 'not-sent', message } }, { status: 409 });
 }
 
-const texts = new Map([
-  ['already-answered', 'This was answered before. The first answer counts.'],
-  ['request-closed', 'It is too late to answer this.'],
-  ['not-found', 'This is no longer asked.'],
-  ['answer-mismatch', 'This has changed since you saw it. Check it again, then answer.'],
-  ['invalid-answer', 'This answer does not fit the question.'],
+const texts = new Map<string, string>([
+  ...Object.entries(refusedAnswerWords),
   ['requests-open', 'Answer what is open first, then send your message again.'],
   ['thread-busy', 'The assistant is still at work. Send this again when it has finished.'],
   [
     'thread-indeterminate',
     'It is not known how an action ended. Somebody has to check that first.',
   ],
-  ['not-allowed', 'You are not allowed to do this.'],
   ['other-viewer', 'This page was loaded for somebody else. What was not sent is gone.'],
   ['foreign-origin', 'This page may not use the server.'],
   ['too-large', 'This is too large to send.'],
@@ -110,8 +106,8 @@ function parseJson(text: string | undefined): unknown {
 }
 
 /**
- * Whether a refusal says that the page is not for the person who is signed in now: somebody else is, or nobody who may use the thread. A 403
- * about single answers, or about another act (a vote taken back, a resumption), says only that this person may not do that.
+ * Checks whether a refusal says that the page is not for the signed-in person: another person is signed in, or nobody who may use the
+ * thread. A 403 about single answers, or about another act (withdrawing a vote, resuming), says only that this person may not do that.
  */
 export function isShutOut(
   status: number | undefined,
@@ -123,7 +119,7 @@ export function isShutOut(
   return refusedAnswers.length === 0 && !(isAct && code === 'not-allowed');
 }
 
-/** Whether a refusal says that the page was loaded for another person than the one who is signed in now. */
+/** Checks whether a refusal says that the page was loaded for another person than the signed-in one. */
 export function isOtherViewer(refused: unknown): boolean {
   return readRefusal(refused)?.code === 'other-viewer';
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type RequestRights, requestRightsSchema } from '../../../content/request-rights.ts';
 
 /**
- * Reads what the viewer may do with each open request, by the request's id. What a newer server says in another form is left out: these are
- * hints, and the page works without them.
+ * Reads the viewer's rights to each open request, by its id. Rights in a newer server's format are left out: they are hints, and the page
+ * works without them.
  */
 export function readRights(data: unknown): ReadonlyMap<string, RequestRights> {
   const listed = z.array(z.unknown()).safeParse(data).data ?? [];

@@ -1,15 +1,20 @@
 import { getToolName, isToolUIPart, type UIMessage } from 'ai';
 import { z } from 'zod';
 import { inertText } from '../../../content/inert-text.ts';
-import { describeCall } from './approval-form.ts';
+import { heldWords } from '../../../view/state-words.ts';
 import type { PageDecision } from './page-messages.ts';
 import { readRequest } from './page-requests.ts';
 import type { ShownRequest } from './request-form.ts';
-import { describeWhoDecided, describeEnded, describeRequest } from './request-lines.ts';
+import {
+  describeCall,
+  describeWhoDecided,
+  describeEnded,
+  describeRequest,
+} from './request-lines.ts';
 
 type Part = UIMessage['parts'][number];
 
-/** What a page shows of a part of a message. All texts are safe to show. */
+/** The view of a message part on a page. All texts are safe to show. */
 export type ShownPart =
   | {
       /** A text of the model or of a person. */
@@ -24,11 +29,11 @@ export type ShownPart =
       name: string;
       /** The question about it, or the tool. */
       text: string;
-      /** How far the call is, as the AI SDK has it. */
+      /** The status of the call in the AI SDK. */
       status: CallStatus;
       /** The status in words. */
       says: string;
-      /** What its request says besides, who decided and why, and why the call failed; a line each. */
+      /** The other facts of its request, the decision with its reason, and the call's error; a line each. */
       lines: string[];
       /** The tool and the input that will run, as JSON. */
       call?: string;
@@ -36,7 +41,7 @@ export type ShownPart =
       request?: ShownRequest;
     };
 
-/** How far a call is, as the AI SDK has it. */
+/** The status of a call in the AI SDK. */
 type CallStatus = keyof typeof statusTexts;
 
 const statusTexts = {
@@ -49,15 +54,13 @@ const statusTexts = {
   'output-denied': 'not done',
 };
 
-const heldText = 'approved, and held since the assistant was stopped';
-
-/** What a page knows of requests, by their ids. */
+/** The facts that a page has about requests, by their ids. */
 interface KnownRequests {
   findOpen: (requestId: string) => ShownRequest | undefined;
   findDecision: (requestId: string) => PageDecision | undefined;
 }
 
-/** What to show of a part; `undefined` for nothing. */
+/** Makes the view of a part; `undefined` for nothing. */
 export function showPart(
   part: Part,
   { findOpen, findDecision }: KnownRequests,
@@ -66,24 +69,24 @@ export function showPart(
   if (part.type === 'text') return { type: 'text', text: inertText(part.text) };
   const asked = readRequest(part);
   if (!isToolUIPart(part) && asked === undefined) return undefined;
-  /* What is being sent is still open: an answer that is not in the log is not shown as given. */
+  /* An answer that is being sent is not in the log yet: its request is still shown as open. */
   const request = asked && findOpen(asked.requestId);
   const isOpen = request !== undefined;
   const status = isOpen ? 'approval-requested' : readStatus(part);
   const toolName = isToolUIPart(part) ? getToolName(part) : asked?.toolCall?.toolName;
-  /* The request has the input that will run; the part has what the model asked for. */
+  /* The request has the input that will run; the part has the one that the model proposed. */
   const proposed = isToolUIPart(part) ? part.input : undefined;
   const input = asked?.toolCall === undefined ? proposed : asked.toolCall.input;
   const isCall = toolName !== undefined && asked?.type !== 'question-request';
   const describe = (of: typeof asked): string[] =>
-    of === undefined ? [] : isOpen ? describeRequest(of, now) : describeEnded(of);
+    of === undefined ? [] : isOpen ? describeRequest(of, now) : describeEnded(of, now);
   const ended = isOpen ? [] : describeEnd(part, asked, findDecision);
   return {
     type: 'call',
     name: inertText(toolName ?? 'Approval'),
     text: inertText(asked?.text ?? toolName ?? ''),
     status,
-    says: isHeld(part) ? heldText : describeStatus(status, request),
+    says: isHeld(part) ? heldWords : describeStatus(status, request),
     lines: [...describe(asked), ...ended],
     ...(isCall && { call: describeCall(toolName, input) }),
     ...(request && { request }),
@@ -92,13 +95,13 @@ export function showPart(
 
 const heldSchema = z.object({ held: z.literal(true) });
 
-/** Whether a call was approved, and is held since the agent was stopped. */
+/** Checks whether a call was approved, and is on hold because the agent was stopped. */
 function isHeld(part: Part): boolean {
   if (!isToolUIPart(part) || part.state !== 'output-available') return false;
   return part.preliminary === true && heldSchema.safeParse(part.output).success;
 }
 
-/** Whether a call in the messages is held since the agent was stopped. */
+/** Checks whether a call in the messages is on hold because the agent was stopped. */
 export function hasHeldCall(messages: readonly UIMessage[]): boolean {
   return messages.some(({ parts }) => parts.some(isHeld));
 }

@@ -56,9 +56,9 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   #following = new AbortController();
   /** The thread's state when it was last read. */
   #read: { revision: number; status: string } | undefined;
-  /** What was being sent when the person stopped it. */
+  /** The content that the person stopped sending. */
   #withdrawn: SentContent = { answers: [] };
-  /* Not read from the messages: a vote of somebody else in a stream shows its request as open again. */
+  /* Not read from the messages: another person's vote in a stream shows its request as open again. */
   readonly #given = new Map<string, GivenApproval>();
   #finished = Promise.withResolvers<void>();
 
@@ -127,12 +127,12 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     });
   }
 
-  /** What the page shows of the thread beside its messages. Another object after each change. */
+  /** The state of the thread that the page shows beside its messages. Another object after each change. */
   get state(): ThreadChatState {
     return this.#page.state;
   }
 
-  /** The open requests, in the order of the messages, each with its form. Read them again after each change of the messages or the state. */
+  /** The open requests, in the order of the messages, each with its form. Read them again when the messages or the state change. */
   get requests(): ShownRequest[] {
     return this.#requests.shown;
   }
@@ -150,7 +150,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     return isShown ? undefined : problem;
   }
 
-  /** What to show of a part of a message; `undefined` for nothing. */
+  /** Makes the view of a message part; `undefined` for nothing. */
   show = (part: UIMessage['parts'][number]): ShownPart | undefined =>
     showPart(
       part,
@@ -161,7 +161,10 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
       Date.now(),
     );
 
-  /** Call it after each rendering. It moves the focus on after an answer, and half a second later the buttons of `requests` work. `useThreadChat` calls it. */
+  /**
+   * Moves the focus on after an answer, and lets the buttons of `requests` work half a second later. Call it after each rendering;
+   * `useThreadChat` does.
+   */
   settle = (): void => this.#requests.settle();
 
   /** Calls `listener` when `state` has changed. Returns the unsubscribe function. */
@@ -180,8 +183,8 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   }
 
   /**
-   * Shows what changes in the thread from elsewhere, within two seconds, until `close`: while the page is visible, where there is a browser that
-   * says so. Call it after `open`. At most one tab of a browser has a request waiting at the server.
+   * Shows other people's changes in the thread within two seconds, until `close`. In a browser, only while the page is visible. Call it
+   * after `open`. At most one tab of a browser has a request waiting at the server.
    */
   follow(): void {
     this.#follower.follow(this.#following.signal);
@@ -205,7 +208,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   /** Reads the thread again: now, or after the current stream. */
   refresh = async (): Promise<void> => this.#reader.refresh();
 
-  /** Answers an approval or a question. The answer is sent, and sent again if the server can't be reached, until it is recorded or refused. */
+  /** Answers an approval or a question. The answer is sent, again if the server can't be reached, until it is recorded or refused. */
   answer = async (response: UserInputResponseContent): Promise<void> => {
     const { requestId } = response;
     this.#page.addSending(requestId);
@@ -219,7 +222,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
   withdraw = async (requestId: string): Promise<void> =>
     this.#change(requestId, { withdraw: requestId });
 
-  /** Lets somebody else answer a request instead of the person: a name, role or team of the app. */
+  /** Lets another person answer a request instead: a name, role or team of the app. */
   reassign = async (requestId: string, to: string): Promise<void> =>
     this.#change(requestId, { reassign: { requestId, to } });
 
@@ -242,7 +245,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     );
   };
 
-  /** Whether an approved call is on hold because the agent was stopped. */
+  /** True if an approved call is on hold because the agent was stopped. */
   get isHeld(): boolean {
     return hasHeldCall(this.chat.messages);
   }
@@ -273,7 +276,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     await this.chat.addToolApprovalResponse({ id, approved, ...why });
   }
 
-  /* What was read last, unless a stream has shown more since. */
+  /* The state that was read last, unless a stream has shown more since. */
   get #seen(): string | undefined {
     const shown = readShownState(this.chat.messages);
     const read = this.#read;
@@ -326,7 +329,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     this.#page.showRefusal(status, refused, { answers: [] });
   }
 
-  /** Drops at once what the page shows and has not sent. `isRead`: whether the thread is then read for the person who is signed in now. */
+  /** Drops at once the page's messages and unsent content. `isRead`: true if the thread is then read for the signed-in person. */
   async #beginAnew({ isRead }: { isRead: boolean }): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#abort();
@@ -364,7 +367,7 @@ export class ThreadChat<CHAT extends AbstractChat<UIMessage>> {
     }
   }
 
-  /** The approvals that the person has given here and that no server has taken. */
+  /** The approvals that the person has given here and that no server has accepted. */
   get #unsent(): GivenApproval[] {
     const { sending } = this.state;
     return [...this.#given.values()].filter(({ requestId }) => sending.has(requestId));

@@ -3,7 +3,7 @@ import { isVisible, joinTabs, type PageBrowser, takeTurn, watchBrowser } from '.
 import type { ThreadChatOptions } from './thread-route.ts';
 import type { ThreadReader } from './thread-reader.ts';
 
-/** What following a thread needs of the page that shows it. */
+/** The part of a page that following its thread uses. */
 interface FollowingPage {
   /** The thread's id. */
   id: string;
@@ -15,15 +15,16 @@ interface FollowingPage {
   api: string;
 }
 
-/* Each is shorter than the two seconds within which a page shows a change. */
+/* Each is below the two seconds within which a page shows a change. */
 const firstMs = 500;
 const longestMs = 1_500;
 const turnMs = 1_000;
 const longestFailedMs = 10_000;
 
 /**
- * Keeps a page up to date with what others do in its thread, while the page is visible. One tab of a browser at a time holds a request open,
- * because browsers allow few: the tab that has waited for a second takes the turn of the other. It tells the others of a change at once.
+ * Keeps a page up to date with other people's changes in its thread, while the page is visible. One tab of a browser at a time holds a
+ * request open, because browsers allow few: a tab that has waited for a second takes over the turn. It tells the others of a change at
+ * once.
  */
 export class ThreadFollower {
   readonly #page: FollowingPage;
@@ -43,7 +44,7 @@ export class ThreadFollower {
     connection.isWatched = true;
     if (browser.navigator?.onLine === false) connection.report(false);
     const notice = (what: 'visibility' | 'online' | 'offline'): void => {
-      /* A hint alone, as a server on this machine can be reached without a network: the reading that follows shows what is so. */
+      /* Only a hint, as a local server can be reached without a network: the next read shows the truth. */
       if (what === 'offline') connection.report(false);
       if (what === 'online') connection.retryNow();
       this.interrupt();
@@ -57,7 +58,7 @@ export class ThreadFollower {
     void this.#run(signal);
   }
 
-  /** Ends the request that is held open, for example because a stream begins, which shows what happens. */
+  /** Ends the request that is held open, for example because a stream begins, which shows the changes. */
   interrupt(): void {
     const interruption = this.#interruption;
     this.#interruption = new AbortController();
@@ -77,7 +78,7 @@ export class ThreadFollower {
     }
   }
 
-  /** Looks for changes until the turn ends: less often where there are none, and where looking fails. */
+  /** Polls for changes until the turn ends: less often if there are none, and after failures. */
   async #look(turn: AbortSignal): Promise<void> {
     const { id, reader, wait, connection } = this.#page;
     let delay = firstMs;

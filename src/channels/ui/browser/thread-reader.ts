@@ -5,7 +5,7 @@ import type { PageState } from './page-state.ts';
 import { readRights } from './read-rights.ts';
 import { type ThreadChatOptions, ThreadRoute } from './thread-route.ts';
 
-/** A thread as `GET` returns it. */
+/** A thread in the response to `GET`. */
 export type StoredThread = z.infer<typeof storedSchema>;
 
 const messageSchema = z.custom<UIMessage>(
@@ -15,7 +15,7 @@ const messageSchema = z.custom<UIMessage>(
 
 const storedSchema = z.object({
   messages: z.array(messageSchema),
-  /** Absent in the responses of an app's own route: its thread is not followed. */
+  /** Absent in responses of an app's own route: its thread is not followed. */
   revision: z.number().optional(),
   status: z.string(),
   viewer: z.string().optional(),
@@ -25,22 +25,22 @@ const storedSchema = z.object({
 
 const stateSchema = z.object({ revision: z.number(), status: z.string() });
 
-/** A thread's state as the route compares it. */
+/** Writes a thread's state in the form that the route compares. */
 export function renderState({ revision, status }: z.infer<typeof stateSchema>): string {
   return `${revision}.${status}`;
 }
 
-/* After this time a request that is held is given up: longer than a server holds it by default. */
+/* The time after which a held request is given up: longer than a server holds it by default. */
 const longestHeldMs = 27_000;
 
-/** What reading a thread needs from the page that shows it. */
+/** The part of a page that reading its thread uses. */
 interface ReadingPage {
   route: ThreadRoute;
   page: PageState;
   wait: NonNullable<ThreadChatOptions['wait']>;
   /** Aborted when the page is closed. */
   signal: () => AbortSignal;
-  /** Whether no stream is under way. */
+  /** Checks whether no stream is under way. */
   isIdle: () => boolean;
   /** The thread's state as the page shows it; `undefined` while it shows none. */
   seen: () => string | undefined;
@@ -55,14 +55,14 @@ interface ReadingPage {
 export class ThreadReader {
   readonly #page: ReadingPage;
   #reading: Promise<void> | undefined;
-  /** Whether the page may show less than the server has. */
+  /** True if the page may show less than the server has. */
   isStale = false;
 
   constructor(page: ReadingPage) {
     this.#page = page;
   }
 
-  /** Begins anew, for a page that was closed and is opened again. */
+  /** Opens the reader again for a page that was closed. */
   async open(): Promise<void> {
     this.#reading = undefined;
     await this.refresh();
@@ -84,7 +84,7 @@ export class ThreadReader {
 
   /**
    * Finds out whether the thread has changed since the page saw it, and if so, reads it again. `isHeld`: waits at the server for the next
-   * change. `busy`: the page has nothing to compare, or is told by a stream.
+   * change. `busy`: the page has nothing to compare, or gets its changes from a stream.
    */
   async look(
     turn: AbortSignal,
@@ -93,7 +93,7 @@ export class ThreadReader {
     const { isIdle, page, route } = this.#page;
     const seen = this.#page.seen();
     const signal = AbortSignal.any([turn, this.#page.signal()]);
-    /* A page that sends or streams hears nothing else of a connection that has died. */
+    /* A page that sends or streams can't notice a dead connection in another way. */
     const isTold = !isIdle() && route.connection.isReachable;
     if (seen === undefined || isTold || signal.aborted) return 'busy';
     try {
@@ -107,7 +107,7 @@ export class ThreadReader {
     }
   }
 
-  /** Whether the thread is as the page saw it. What can't be told by a request that waits is asked again by one that does not. */
+  /** Checks whether the thread is as the page saw it. If a held request fails to tell, one that isn't held asks again. */
   async #compare(
     seen: string,
     signal: AbortSignal,
@@ -119,7 +119,7 @@ export class ThreadReader {
     return state === seen ? 'same' : 'different';
   }
 
-  /** Waits for the thread's next state; `undefined` if the connection does not last so long. */
+  /** Waits for the thread's next state; `undefined` if the connection is lost before. */
   async #hold(seen: string, signal: AbortSignal): Promise<string | undefined> {
     const { route, wait } = this.#page;
     const ended = new AbortController();

@@ -9,19 +9,19 @@ import type { PageBrowser } from './page-browser.ts';
 import type { ThreadChatState } from './page-state.ts';
 import { makeNotLoadedResponse } from './read-refusal.ts';
 
-/** Which thread a page shows, and how it reaches the server. */
+/** The thread of a page, and the settings for reaching the server. */
 export interface ThreadChatOptions {
   /** The thread's id. */
   id: string;
   /** The route that `createUiHandler` serves. Default `/api/chat`, as in the AI SDK. */
   api?: string;
-  /** Sent with each request; a function is called for each. */
+  /** Headers of each request; a function is called for each. */
   headers?: Record<string, string> | (() => Record<string, string>);
   /** Default: the global one. */
   fetch?: typeof globalThis.fetch;
   /** Waits before each retry; resolves early when the signal aborts. Default: a timer. */
   wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  /** What the page uses of its browser: whether it is visible and online, and locks. Default: the global objects, where there are any. */
+  /** The parts of the browser that the page uses: visibility, online state, and locks. Default: the global objects, if any. */
   browser?: PageBrowser;
 }
 
@@ -29,11 +29,11 @@ export interface ThreadChatOptions {
 export type Fetch = typeof globalThis.fetch;
 
 interface RouteSettings extends Omit<FetchRetryOptions, 'fetch' | 'connection'> {
-  /** Whether the page is loaded, and for whom. */
+  /** Checks whether the page is loaded, and for whom. */
   page: () => Pick<ThreadChatState, 'isLoaded' | 'viewer'>;
 }
 
-/* The viewer of a GET is in the query, and that of a POST in the body, as neither needs a setting for pages of another origin. */
+/* The viewer is in the query of a GET and in the body of a POST: neither needs a CORS setting. */
 function withViewer(
   [input, init]: Parameters<Fetch>,
   viewer: string | undefined,
@@ -53,7 +53,7 @@ export function parseBody(body: unknown): object {
 /** The route of a page's thread. */
 export class ThreadRoute {
   readonly api: string;
-  /** Says with each request for whom the page was loaded when the request was made, and repeats it so until the server responds. */
+  /** Sends each request with the page's viewer at that moment, and repeats it unchanged until the server responds. */
   readonly fetch: Fetch;
   /** Shared with the other conversations of the page. */
   readonly connection: Connection;
@@ -86,8 +86,8 @@ export class ThreadRoute {
   }
 
   /**
-   * Requests to be told when the thread is no longer as the page saw it: one attempt, which is `undefined` if the server can't be reached, or
-   * something on the way does not let a request wait.
+   * Waits at the server until the thread is no longer as the page saw it: one attempt, which is `undefined` if the server can't be reached,
+   * or something on the way doesn't let a request wait.
    */
   async hold(seen: string, signal: AbortSignal): Promise<Response | undefined> {
     const { fetch = globalThis.fetch } = this.#options;
@@ -102,7 +102,7 @@ export class ThreadRoute {
     return seen === undefined ? url : `${url}&seen=${encodeURIComponent(seen)}`;
   }
 
-  /** Sends something besides a message or an answer. */
+  /** Sends a request other than a message or an answer. */
   async post(body: object): Promise<Response> {
     const headers = { ...this.headers(), 'content-type': 'application/json' };
     const text = JSON.stringify({ id: this.#options.id, ...body });

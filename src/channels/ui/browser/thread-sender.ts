@@ -11,7 +11,7 @@ export interface SentContent {
   answers: string[];
   /** The text of the user's message in it. */
   unsaid?: string;
-  /** Whether it resumes what a stop holds. */
+  /** True if it resumes calls that are on hold after a stop. */
   resume?: boolean;
 }
 
@@ -32,23 +32,23 @@ function parseSentContent(body: unknown): SentContent {
   };
 }
 
-/** What sending needs from the page. */
+/** The part of a page that sending uses. */
 interface SendingPage {
   route: ThreadRoute;
   page: PageState;
   wait: NonNullable<ThreadChatOptions['wait']>;
   /** Aborted when the page is closed. */
   signal: () => AbortSignal;
-  /** Called before a stream begins, which shows what happens. */
+  /** Called before a stream begins, which shows the changes. */
   onSend: () => void;
-  /** Whether the thread's run is over. */
+  /** Checks whether the thread's run is over. */
   isOver: () => Promise<boolean>;
-  /** Called when the page is not for the person who is signed in now. */
+  /** Called when the page is not for the signed-in person. */
   onShutOut: (status: number, refused: string) => void;
   onError: (error: unknown) => void;
 }
 
-/** Sends what people write and answer on a page, and knows what of it is not recorded yet. */
+/** Sends people's messages and answers, and knows which are not recorded yet. */
 export class ThreadSender {
   readonly #page: SendingPage;
   sent: SentContent = { answers: [] };
@@ -64,7 +64,7 @@ export class ThreadSender {
     return this.#arrived.promise;
   }
 
-  /** Called when the server can no longer be reached, or can be again: what is being sent has not arrived. */
+  /** Called when the server becomes unreachable, or reachable again: a request that is being sent has not arrived. */
   endWait(): void {
     this.#arrived.resolve();
   }

@@ -23,27 +23,27 @@ interface AnswerInPart {
 }
 
 /**
- * The answers that pages have put into an assistant message; the rest of the message is ignored. They carry the digest of what was shown, so
- * that an answer is refused if the request was about anything else.
+ * Lists the answers that pages have put into an assistant message; the rest of the message is ignored. They carry the digest of the shown
+ * request, so that an answer to anything else is refused.
  */
 export function listApprovalAnswers(message: unknown): AnswerInPart[] {
   return answersIn(parseMessageParts(message));
 }
 
-/** An answer in a part, and what a page needs to know of it. */
+/** An answer in a part, and the facts that a page needs about it. */
 interface PageAnswer {
   answer: AnswerInPart;
   /** The request itself; its approval id changes with each vote. */
   requestId: string;
   /**
-   * Whether a person gave it on this page, without a reason. `addToolApprovalResponse` then leaves `reason: undefined`, which no message
-   * that was sent or stored as JSON has. With a reason it can't be known.
+   * True if a person gave it on this page, without a reason. `addToolApprovalResponse` then leaves `reason: undefined`, which no message
+   * that was sent or stored as JSON has. With a reason this is unknown.
    */
   isGivenHere: boolean;
   part: unknown;
 }
 
-/** The answers in the last step of a message of the page. */
+/** Lists the answers in the last step of a page's message. */
 export function listPageAnswers(message: unknown): PageAnswer[] {
   return listLastStepParts(message).flatMap((part) => {
     const { data } = partSchema.safeParse(part);
@@ -56,7 +56,7 @@ export function listPageAnswers(message: unknown): PageAnswer[] {
   });
 }
 
-/** Those in the last step of a message: after that, nothing follows them in it. */
+/** Lists the answers in the last step of a message, which nothing in it follows. */
 export function listLastApprovalAnswers(message: unknown): AnswerInPart[] {
   return answersIn(listLastStepParts(message));
 }
@@ -76,7 +76,7 @@ function isResponded(part: object): boolean {
 
 const messageSchema = z.object({ parts: z.array(z.unknown()) });
 
-/* A body has room for hundreds of thousands of parts, of which a schema would take long to say that they are none. */
+/* A body has room for hundreds of thousands of invalid parts, which a schema would refuse slowly. */
 function parseMessageParts(message: unknown): object[] {
   const { parts = [] } = messageSchema.safeParse(message).data ?? {};
   return parts.filter((part) => typeof part === 'object' && part !== null);

@@ -16,6 +16,20 @@ const outputSchema = z.union([
 
 const mostAnswers = 1_000;
 
+const actsSchema = z.object({
+  stop: z.literal(true).optional(),
+  withdraw: z.string().optional(),
+  reassign: z.strictObject({ requestId: z.string(), to: z.string() }).optional(),
+});
+
+/** The acts of a page other than sending messages, answers and results: the fields of its body. */
+export const pageActs = actsSchema.keyof().options;
+
+type GivenActs = z.infer<typeof actsSchema>;
+
+/** The value of each act. */
+export type PageActs = { [ACT in keyof GivenActs]-?: NonNullable<GivenActs[ACT]> };
+
 const requestSchema = z.object({
   id: z.string(),
   message: z.unknown().optional(),
@@ -26,12 +40,10 @@ const requestSchema = z.object({
   outputs: boundList(outputSchema, 1_000).optional(),
   revision: z.int().min(0).optional(),
   whilePending: z.enum(['refuse', 'cancel']).optional(),
-  stop: z.literal(true).optional(),
   resume: z.literal(true).optional(),
-  /** For whom the page was loaded, as `GET` said. Anybody else is refused. */
+  /** The viewer for whom the page was loaded, from `GET`. Anybody else is refused. */
   viewer: z.string().optional(),
-  withdraw: z.string().optional(),
-  reassign: z.strictObject({ requestId: z.string(), to: z.string() }).optional(),
+  ...actsSchema.shape,
 });
 
 /** The result of a call that the page ran. */
@@ -43,17 +55,17 @@ export interface ChatRequest extends Omit<
   'id' | 'answers' | 'message' | 'messages' | 'messageId' | 'trigger'
 > {
   threadId: string;
-  /** The message that the page sends: the one with its `messageId`, or else its last. */
+  /** The message to send: the one with the `messageId`, or else the last. */
   message: unknown;
   /** The messages above `message`, and `message` itself if it is the assistant's: history for a thread without events. */
   earlier: readonly unknown[];
   /** The answers in the last step of `message`, if it is the assistant's, by approval id. */
   answersInParts: UserInputResponseContent[];
-  /** Whether a message follows `message`: an approval in it is history then. A rejection runs nothing, and counts. */
+  /** True if a message follows `message`: an approval in it is history then. A rejection runs nothing, and counts. */
   isFollowed: boolean;
-  /** The ids under which any message answers a request. Those before the end are history, from whoever wrote it. */
+  /** The ids under which any message answers a request. Those before the end are history, which anybody may have written. */
   answeredIds: readonly string[];
-  /** Whether the page has dropped the assistant's last message and needs all of it. */
+  /** True if the page has dropped the assistant's last message and needs all of it. */
   isRegenerate: boolean;
   answers: UserInputResponseContent[];
 }

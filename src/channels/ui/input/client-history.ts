@@ -17,6 +17,7 @@ import { HoldpointError } from '../../../errors.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { UiHandlerOptions } from '../ui-handler-options.ts';
 import { type ChatRequest, parseMessageHead } from './chat-request.ts';
+import { isChannelId } from '../../../thread/app-messages.ts';
 import { type ConvertDataPart, checkAttachment } from './user-message.ts';
 
 type UIPart = UIMessage['parts'][number];
@@ -63,7 +64,7 @@ export async function withPageHistory<RUNTIME_CONTEXT>(
   return { thread: imported, request: omitAnswers(request), unrecorded: [] };
 }
 
-/* Answers in the history are for requests of another system. */
+/* Answers in a history belong to requests of another system. */
 function omitAnswers(request: ChatRequest): ChatRequest {
   const isAssistant = parseMessageHead(request.message)?.role === 'assistant';
   return {
@@ -79,7 +80,7 @@ interface HistoryContext {
   convertDataPart: ConvertDataPart | undefined;
 }
 
-/* An id of the form that is generated here would name two messages. */
+/* An id in the format that is generated here would name two messages. */
 async function acceptMessage(
   message: unknown,
   position: string,
@@ -98,7 +99,7 @@ async function acceptMessage(
     return acceptPart(shown, `${position}.${place}`).map((each) => ({ part: each, place }));
   });
   const parts = kept.map(({ part }) => part);
-  const isGenerated = id.startsWith(`${threadId}:`);
+  const isGenerated = isChannelId(threadId, id);
   const places = kept.map(({ place }) => place);
   return { position, places, message: { id: isGenerated ? '' : id, role, parts } };
 }

@@ -14,7 +14,7 @@ import { type ConvertDataPart, type UserMessage, parseUserMessage } from './user
 interface PageInput {
   items: InputItem[];
   position: PagePosition;
-  /** What the run is told once, and not when it is resumed for the page. */
+  /** Options of the first run, not of its resumption for the page. */
   act?: Pick<RunOptions, 'replaces' | 'resumeStopped'>;
 }
 
@@ -66,8 +66,8 @@ export async function readPageInput(
 }
 
 /**
- * The requests on which somebody has voted and taken that back since the page saw the thread. A page whose network failed sends its answer
- * again by itself, and a yes that was taken back in the meantime must not come back so.
+ * Lists the requests with a vote that was withdrawn since the page saw the thread. A page whose network failed repeats its answer by
+ * itself, which must not restore a yes that was withdrawn in the meantime.
  */
 function listTakenBack(
   { events }: Pick<AgentThread, 'events'>,
@@ -90,7 +90,10 @@ function isYes(answer: UserInputResponseContent): boolean {
   return answer.type === 'approval-response' && answer.approved;
 }
 
-/* A recorded message that is sent again, by whomever, is not added again: its turn is streamed, and resumed if somebody wants its reply after all. */
+/*
+ * A recorded message that is sent again, by any person, is not added again: its turn is streamed, and resumed if its reply is wanted after
+ * all.
+ */
 function readUserInput(
   answers: readonly InputItem[],
   isRegenerate: boolean,
@@ -141,7 +144,7 @@ export async function deliverOutputs(
   }
 }
 
-/* Only one of them can be recorded, and it is unknown which is right. */
+/* Only one of two results can be recorded, and the right one is unknown. */
 function refuseConflicting(outputs: readonly ClientOutput[]): void {
   const texts = new Map(outputs.map((output) => [output.toolCallId, JSON.stringify(output)]));
   const conflict = outputs.find(

@@ -1,5 +1,6 @@
 import {
   convertToModelMessages,
+  type JSONValue,
   type ModelMessage,
   safeValidateUIMessages,
   type UIMessage,
@@ -7,6 +8,7 @@ import {
 } from 'ai';
 import { z } from 'zod';
 import { parseBase64 } from '../../../json/base64.ts';
+import { whyNotStrictJson } from '../../../json/strict-json.ts';
 import { inertText } from '../../../content/inert-text.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../../../content/question.ts';
 import { HoldpointError } from '../../../errors.ts';
@@ -17,6 +19,7 @@ import {
   readMessageId,
   findRetractedMessages,
   withMessageId,
+  withMetadata,
 } from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
 import { fromInteractionResponse, hasInteractionId } from '../../../tools/interaction.ts';
@@ -29,7 +32,7 @@ export type ConvertDataPart = NonNullable<
 
 type UIPart = UIMessage['parts'][number];
 
-/** What a page's user message contains: a new or edited message for the model, a recorded message, or answers. */
+/** The content of a page's user message: a new or edited message for the model, a recorded message, or answers. */
 export type UserMessage =
   | { type: 'message'; message: ModelMessage; replaces?: number }
   | Extract<MessageState, { type: 'recorded' }>
@@ -41,10 +44,11 @@ export async function parseUserMessage(
   thread: AgentThread,
   convertDataPart: ConvertDataPart | undefined,
 ): Promise<UserMessage> {
-  const { id, parts } = await validateMessage(message);
+  const valid = await validateMessage(message);
+  const { parts } = valid;
   const responses = parts.filter(isInteractionResponse);
   if (responses.length === 0) {
-    return withState(id, await toModelMessage(parts, convertDataPart), thread);
+    return withState(valid, await toModelMessage(parts, convertDataPart), thread);
   }
   if (responses.length < parts.length) {
     throw new HoldpointError(
@@ -59,8 +63,13 @@ export async function parseUserMessage(
   return { type: 'answers', answers };
 }
 
-function withState(id: string, unnamed: ModelMessage, thread: AgentThread): UserMessage {
-  const message = id === '' ? unnamed : withMessageId(unnamed, id);
+function withState(
+  { id, metadata }: UIMessage,
+  unnamed: ModelMessage,
+  thread: AgentThread,
+): UserMessage {
+  const named = id === '' ? unnamed : withMessageId(unnamed, id);
+  const message = metadata === undefined ? named : withMetadata(named, parseMetadata(metadata));
   const state = findMessageState(thread, id, unnamed);
   switch (state.type) {
     case 'new':
@@ -79,6 +88,18 @@ async function validateMessage(message: unknown): Promise<UIMessage> {
   throw new HoldpointError(
     'invalid-input',
     'The message is not a valid user message of the AI SDK; its id may have at most 256 characters.',
+  );
+}
+
+const jsonSchema = z.custom<JSONValue>();
+
+/* Everybody who opens the thread gets it. */
+function parseMetadata(metadata: unknown): JSONValue {
+  const fault = whyNotStrictJson(metadata);
+  if (fault === undefined) return jsonSchema.parse(metadata);
+  throw new HoldpointError(
+    'invalid-input',
+    `The message's metadata can't be recorded: ${fault}. Send other metadata, or none.`,
   );
 }
 
@@ -135,15 +156,15 @@ function parsePageInteraction(
   );
 }
 
-/** How a user's message relates to the thread, which may have recorded it. It is found by the id that the page has for it. */
+/** The state of a user's message in the thread, which may have recorded it. It is found by the page's id for it. */
 type MessageState =
   | { type: 'new' }
   /** The thread recorded it at this revision. */
   | { type: 'recorded'; revision: number; hasReply: boolean }
-  /** It replaces the message that the thread recorded at this revision, and those after it; or says again one that was withdrawn. */
+  /** It replaces the message that the thread recorded at this revision, and those after it; or repeats a withdrawn one. */
   | { type: 'edit'; replaces: number };
 
-/** How a user's message relates to the thread. Throws `invalid-input` for an edit of a message that has a reply. */
+/** Finds the state of a user's message in the thread. Throws `invalid-input` for an edit of a message that has a reply. */
 function findMessageState(
   { id: threadId, events }: AgentThread,
   id: string,
@@ -179,7 +200,7 @@ function makeNotEditableError(): HoldpointError {
   );
 }
 
-/* Where `toUIMessages` found the message for which it generated this id. */
+/* Finds the position of the message for which `toUIMessages` generated this id. */
 function findGeneratedId(threadId: string, id: string): number | undefined {
   const suffix = id.startsWith(`${threadId}:`) ? id.slice(threadId.length) : '';
   const [, revision] = /^:(\d+):user$/.exec(suffix) ?? [];
@@ -198,9 +219,9 @@ function findMessageIndex(
   return index === -1 ? undefined : index;
 }
 
-/* Its content as a page has it: without ids and provider options. */
+/* Writes its content as a page has it: without ids, metadata and provider options. */
 function writeContent(message: ModelMessage): string {
-  return JSON.stringify(toUserUIMessage(message, ''));
+  return JSON.stringify(toUserUIMessage(message, '')?.parts);
 }
 
 const token = '[\\w!#$&^.+-]+';
@@ -211,8 +232,8 @@ const dataUrlPattern = new RegExp(
 );
 
 /**
- * A file of a user's message, with only the fields that a page may set. Throws `invalid-input` with the file and the reason if no provider
- * could accept the file: once recorded it would fail every run of the thread.
+ * Picks the fields of a file that a page may set. Throws `invalid-input` with the file and the reason if no provider could accept the file:
+ * once recorded it would fail every run of the thread.
  */
 export function checkAttachment(
   { type, mediaType, filename, url }: FileUIPart,

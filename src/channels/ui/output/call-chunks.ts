@@ -4,34 +4,38 @@ import { pickToolCall, type ToolCall, type ToolCallRecord } from '../../../conte
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals, type UserInputRequest } from '../../../content/user-input.ts';
 import { renderToolError } from '../../../http/error-response.ts';
-import { makeApprovalId } from '../../../view/approval-ids.ts';
+import type { ApprovalIds } from '../../../view/approval-ids.ts';
 import {
   type CallEnd,
   readDecision,
   type RequestEnd,
   type RequestProgress,
-} from '../../../view/items.ts';
+} from '../../../view/thread-items.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import type { UIMessageChunk } from 'ai';
 
-/** The chunks for one call that the page shows: its request and answer, its preliminary results, its outcome. */
+/** The chunks for a call on the page: its request and answer, its preliminary results, its outcome. */
 export class CallChunks {
   readonly #options: ThreadViewOptions;
   readonly #isClientTool: boolean;
   readonly #available: UIMessageChunk;
+  readonly #ids: ApprovalIds;
   #request: UserInputRequest | undefined;
   /** The call as it will run: with the edits so far. */
   #call: ToolCall | undefined;
-  /** How often the request has changed since it was opened. */
-  #changes = 0;
   #approved: boolean | undefined;
   #hasPreview = false;
   #isEnded = false;
 
-  /** `available` is the chunk that showed the call. */
-  constructor(available: UIMessageChunk, toolName: string, options: ThreadViewOptions) {
+  /** `available` is the chunk that showed the call; `ids` counts the events that are shown. */
+  constructor(
+    { toolName, available }: { toolName: string; available: UIMessageChunk },
+    options: ThreadViewOptions,
+    ids: ApprovalIds,
+  ) {
     this.#options = options;
     this.#available = available;
+    this.#ids = ids;
     this.#isClientTool = options.clientTools?.includes(toolName) === true;
   }
 
@@ -39,9 +43,8 @@ export class CallChunks {
     return this.#request?.requestId;
   }
 
-  /** A person is asked about the call. */
+  /** Shows the request about the call. */
   ask(request: UserInputRequest, call: ToolCallRecord): UIMessageChunk[] {
-    this.#changes = 0;
     this.#call ??= restoreProposed(call);
     return this.#show({ ...request, toolCall: this.#call });
   }
@@ -49,12 +52,12 @@ export class CallChunks {
   #show(request: UserInputRequest): UIMessageChunk[] {
     this.#request = request;
     this.#approved = undefined;
-    return [makeApprovalRequestChunk(request, this.#changes)];
+    return [makeApprovalRequestChunk(request, this.#ids)];
   }
 
   /**
-   * Shows who decided, and the answer to an approval. The answer to a question is shown by the outcome of its call, which is recorded with it;
-   * and what closed a request also ends its call or asks again.
+   * Shows who decided, and the answer to an approval. The answer to a question is shown by the outcome of its call, which is recorded with
+   * it; an event that closes a request also ends its call or asks again.
    */
   endRequest(event: RequestEnd): UIMessageChunk[] {
     const decided = this.#showDecision(event);
@@ -66,7 +69,7 @@ export class CallChunks {
     return [...edited, ...decided, ...this.#respond(response.approved, response.reason)];
   }
 
-  /* An answer that no longer counts must not stay shown as the decision, also if nobody known has ended it. */
+  /* An answer that no longer counts must not stay shown as the decision, even if nobody known has ended it. */
   #showDecision(event: RequestEnd): UIMessageChunk[] {
     const decision = readDecision(event);
     const requestId = this.#request?.requestId;
@@ -75,9 +78,8 @@ export class CallChunks {
     return [{ type: 'data-request-decision', id: requestId, data: { requestId, ...decision } }];
   }
 
-  /** Somebody has voted, withdrawn a vote, or asked somebody else to answer: the request is shown as it is now, and is still open. */
+  /** Shows the request, which is still open, after a vote, a withdrawn vote, or a reassignment. */
   progress(event: RequestProgress): UIMessageChunk[] {
-    this.#changes += 1;
     return this.#showAfter((request) => applyToRequest(request, event));
   }
 
@@ -86,19 +88,19 @@ export class CallChunks {
     return request?.type === 'approval-request' ? this.#show(change(request)) : [];
   }
 
-  /** The call now waits for its result from outside. If the page runs it, the page is asked to run it now. */
+  /** Shows that the call waits for its result from outside. If the page runs it, the page is asked to do so now. */
   defer(): UIMessageChunk[] {
     return this.#isClientTool && this.#approved === true ? [this.#available] : [];
   }
 
-  /** A preliminary result, until the outcome replaces it. */
+  /** Shows a preliminary result, until the outcome replaces it. */
   preview({ toolCallId, output }: PreliminaryResult): UIMessageChunk[] {
     if (this.#isEnded) return [];
     this.#hasPreview = true;
     return [{ type: 'tool-output-available', toolCallId, output, preliminary: true }];
   }
 
-  /** The call has ended. `isOfProvider`: the provider ran it, as the model's message says. */
+  /** Shows the end of the call. `isOfProvider`: the provider ran it, as the model's message says. */
   end(
     { toolCallId }: Pick<ToolCall, 'toolCallId'>,
     end: CallEnd,
@@ -139,7 +141,9 @@ export class CallChunks {
     }
   }
 
-  /** The status of an unended call at the end of the stream: removes a preliminary result, and shows an approved call as in progress. */
+  /**
+   * Shows the status of an unended call at the end of the stream: removes a preliminary result, and marks an approved call as in progress.
+   */
   showStatus({ toolCallId, status, held }: ToolCallRecord): UIMessageChunk[] {
     if (this.#isEnded) return [];
     if (this.#approved === undefined) return this.#hasPreview ? [this.#available] : [];
@@ -167,13 +171,13 @@ export class CallChunks {
     ];
   }
 
-  /** The answer to the request. A page that has missed a change shows the request under an older id, so it is shown again first. */
+  /** Shows the answer to the request. A page that has missed a change has the request under an older id, so it is shown again first. */
   #respond(approved: boolean, reason?: string): UIMessageChunk[] {
     const request = this.#request;
     if (request === undefined) return [];
-    const again = this.#changes === 0 ? [] : this.#show(request);
+    const approvalId = this.#ids.of(request.requestId);
+    const again = approvalId === request.requestId ? [] : this.#show(request);
     this.#approved = approved;
-    const approvalId = makeApprovalId(this.#changes, request.requestId);
     return [...again, makeResponseChunk(approvalId, approved, reason)];
   }
 }
@@ -183,20 +187,20 @@ function makeResponseChunk(approvalId: string, approved: boolean, reason?: strin
   return { type: 'tool-approval-response', approvalId, approved, ...why };
 }
 
-/** A call as the model made it, before any edit. */
+/** Restores a call as the model made it, before any edit. */
 function restoreProposed(call: ToolCallRecord): ToolCall {
   const { input, ...asked } = pickToolCall(call);
   return { ...asked, input: call.edit === undefined ? input : call.edit.original };
 }
 
-/** The request about a call, under the id of its latest change, with all that it shows. */
+/** Makes the chunk of a request about a call, under the id of its latest change. */
 export function makeApprovalRequestChunk(
   request: UserInputRequest,
-  changes: number,
+  ids: ApprovalIds,
 ): UIMessageChunk {
   const { requestId, toolCall } = request;
   const { toolCallId = '' } = toolCall ?? {};
-  const approvalId = makeApprovalId(changes, requestId);
+  const approvalId = ids.of(requestId);
   const why = 'reason' in request && request.reason !== undefined ? { reason: request.reason } : {};
   return {
     type: 'tool-approval-request',
@@ -214,7 +218,10 @@ export function makeApprovalRequestChunk(
 export class RequestChunks {
   #request: UserInputRequest;
 
-  /** `call` is the call that the request was made during, if any. A sub-agent's request has the sub-agent's own call, which people are shown. */
+  /**
+   * `call` is the call that the request was made during, if any. A sub-agent's request has the sub-agent's own call, which is shown to
+   * people.
+   */
   constructor(request: UserInputRequest, call: ToolCall | undefined) {
     const isOfTool = call !== undefined && request.path === undefined;
     this.#request = isOfTool ? { ...request, toolCall: pickToolCall(call) } : request;
@@ -224,7 +231,7 @@ export class RequestChunks {
     return this.#part({});
   }
 
-  /** Somebody has voted, withdrawn a vote, or asked somebody else to answer. */
+  /** Shows the request after a vote, a withdrawn vote, or a reassignment. */
   progress(event: RequestProgress): UIMessageChunk[] {
     if (this.#request.type !== 'approval-request') return [];
     this.#request = applyToRequest(this.#request, event);

@@ -1,6 +1,6 @@
 import { createUIMessageStreamResponse, type UIMessageChunk } from 'ai';
 
-/** Chunks as a stream that produces each chunk only when it is read, and calls `onCancel` when its reader cancels it. */
+/** Makes a stream that produces each chunk only when it is read, and calls `onCancel` when its reader cancels it. */
 export function makeChunkStream(
   chunks: AsyncGenerator<UIMessageChunk, void>,
   onCancel: () => void,
@@ -27,7 +27,7 @@ export async function drain(chunks: AsyncGenerator<UIMessageChunk, void>): Promi
   }
 }
 
-/** An iterable that begins again with the event that was read from `rest` to see how it begins. */
+/** Puts back, at the beginning of `rest`, the event that was read from it. */
 export async function* withFirst<EVENT>(
   first: IteratorResult<EVENT, undefined>,
   rest: AsyncIterator<EVENT, undefined>,
@@ -38,14 +38,14 @@ export async function* withFirst<EVENT>(
 interface Streamed {
   request: Request;
   chunks: AsyncGenerator<UIMessageChunk, void>;
-  /** Aborted here when the page disconnects. */
+  /** Aborted by the stream when the page disconnects. */
   disconnected: AbortController;
   headers: Record<string, string> | undefined;
 }
 
 /**
- * The response that streams chunks. A server reports that a page has disconnected in one of two ways: it cancels the body, or aborts the
- * request.
+ * Makes the response that streams chunks. A server reports that a page has disconnected in one of two ways: it cancels the body, or aborts
+ * the request.
  */
 export function makeChunkResponse({ request, chunks, disconnected, headers }: Streamed): Response {
   const leave = (): void => {

@@ -3,15 +3,15 @@ import { waitForTimer } from '../../../content/waiting.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { UiHandlerOptions } from '../ui-handler-options.ts';
 
-/** What a page that follows a thread is sent: it reads the thread again if it shows another state. */
+/** Writes the state for a page that follows a thread: it reads the thread again if it shows another one. */
 function describeState({ revision, status }: AgentThread): string {
   return JSON.stringify({ revision, status });
 }
 
 /**
- * The response to a page that follows a thread: the thread's state as JSON, once it has changed or after `followMs`. It ends when the page
- * leaves, which a server reports by cancelling the body or by aborting the request. It says no more than that, because the person may have
- * been signed out meanwhile.
+ * Makes the response to a page that follows a thread: the thread's state as JSON, once it has changed or after `followMs`. It ends when the
+ * page leaves, which a server reports by cancelling the body or by aborting the request. It says no more than that, because the person may
+ * have been signed out meanwhile.
  */
 export function makeHeldResponse<RUNTIME_CONTEXT>(
   { agent, pollMs, wait = waitForTimer }: UiHandlerOptions<RUNTIME_CONTEXT>,

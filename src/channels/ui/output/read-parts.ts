@@ -2,8 +2,8 @@ import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { makeChunkStream } from './chunk-stream.ts';
 
 /**
- * The parts of a message that chunks make. The AI SDK's reader copies its whole message at each chunk, so that a turn of many calls would take
- * the square of their number: each part is read as a message of its own.
+ * Reads the parts of a message from chunks. The AI SDK's reader copies its whole message at each chunk, which would take quadratic time for
+ * many calls: each part is read as a message of its own.
  */
 export async function readParts(chunks: readonly UIMessageChunk[]): Promise<UIMessage['parts']> {
   const stream = makeChunkStream(separateParts(groupByPart(chunks)), () => {});
@@ -22,12 +22,12 @@ async function* separateParts(
     count += 1;
     yield { type: 'start', messageId: String(count) };
     yield* group;
-    /* Its reader shows what only begins a step once something else changes. */
+    /* Its reader shows a step that has only begun once something else changes. */
     yield { type: 'finish', messageMetadata: {} };
   }
 }
 
-/** The chunks of each part, the parts in the order in which they begin. */
+/** Groups chunks by part, in the order in which the parts begin. */
 function groupByPart(chunks: readonly UIMessageChunk[]): Iterable<readonly UIMessageChunk[]> {
   const groups: UIMessageChunk[][] = [];
   const latest = new Map<string, UIMessageChunk[]>();
@@ -47,13 +47,13 @@ function groupByPart(chunks: readonly UIMessageChunk[]): Iterable<readonly UIMes
   return groups;
 }
 
-/* Later steps may use the id of a text or a call again. */
+/* Later steps may reuse the id of a text or a call. */
 function beginsPart({ type }: UIMessageChunk, isInStep: boolean): boolean {
   if (type === 'text-start' || type === 'reasoning-start') return true;
   return !isInStep && /^tool-input-(?:start|available|error)$/.test(type);
 }
 
-/** What the chunks of one part share; `undefined` for a chunk that is a part by itself. */
+/** Reads the key that the chunks of one part share; `undefined` for a chunk that is a part by itself. */
 function readPartKey(
   chunk: UIMessageChunk,
   calls: ReadonlyMap<string, string>,

@@ -13,8 +13,8 @@ export interface StreamViewer {
 }
 
 /**
- * Adds what the viewer may do with the open requests to their stream, before each chunk that shows another state of them: the transient part
- * `data-request-rights`. It is found out for this stream alone, because other pages that follow the same run have other viewers.
+ * Adds the viewer's rights to the open requests to their stream, before each chunk that shows another state of them: the transient part
+ * `data-request-rights`. They are read for this stream alone, because other pages that follow the same run have other viewers.
  */
 export async function* withRights(
   stream: AsyncIterable<UIMessageChunk>,

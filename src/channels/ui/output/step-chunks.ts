@@ -3,7 +3,7 @@ import type { ToolCall } from '../../../content/tool-call.ts';
 import { makeFileUrl } from '../../../content/message-file.ts';
 import { type AssistantPart, listAssistantParts } from '../../../thread/proposed-calls.ts';
 import type { Source } from '../../../thread/events.ts';
-import { type CallEnd, readResult, type FinishedStepEvent } from '../../../view/items.ts';
+import { type CallEnd, readResult, type FinishedStepEvent } from '../../../view/thread-items.ts';
 import {
   endText,
   isBlank,
@@ -12,9 +12,9 @@ import {
   type TextChange,
 } from '../../../view/streamed-step.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
-import type { ProviderMetadata, ToolCallPart, UIMessageChunk } from 'ai';
+import type { ProviderMetadata, ToolCallPart, ToolSet, UIMessageChunk } from 'ai';
 
-/** A part of a recorded step that is a part of its message on the page. */
+/** A part of a recorded step that the page's message has too. */
 type StepPart =
   | { type: 'text' | 'reasoning'; text: string }
   | { type: 'tool'; toolCallId: string; toolName: string; available: UIMessageChunk }
@@ -28,7 +28,7 @@ interface StepParts {
 }
 
 /**
- * The chunks of a turn's steps: what the model streams, then what is missing of the recorded step. If the two differ, because ids were
+ * The chunks of a turn's steps: the model's stream, then the missing rest of the recorded step. If the two differ, because ids were
  * renamed, blank texts were dropped, or another worker took the step, the page drops the step and gets the recorded one.
  */
 export class StepChunks {
@@ -52,7 +52,7 @@ export class StepChunks {
     return [{ type: 'start-step' }, ...chunks];
   }
 
-  /** The step is recorded: emits what is missing of it, or all of it. */
+  /** Completes a recorded step: emits the missing rest of it, or all of it. */
   finish(parts: readonly StepPart[]): UIMessageChunk[] {
     const streamed = this.#streamed.parts;
     const isConfirmed = streamed.every((part, index) => isSame(part, parts[index]));
@@ -65,7 +65,7 @@ export class StepChunks {
     return chunks;
   }
 
-  /** The step will not be finished in this stream: the page drops what was streamed of it. */
+  /** Makes the page drop a streamed step that will not be finished in this stream. */
   reset(): UIMessageChunk[] {
     const isOpen = this.#isOpen;
     this.#clear();
@@ -77,7 +77,10 @@ export class StepChunks {
     return isConfirmed ? [] : [{ type: 'reset-step' }];
   }
 
-  /** What is missing of the recorded parts. The page has the first ones as they were `streamed`, calls without their inputs. */
+  /**
+   * Makes the chunks for the missing rest of the recorded parts. The page has the first ones as they were `streamed`, calls without their
+   * inputs.
+   */
   #rest(parts: readonly StepPart[], streamed: readonly StreamedPart[]): UIMessageChunk[] {
     let blocks = 0;
     return parts.flatMap((part, index): UIMessageChunk[] => {
@@ -156,7 +159,7 @@ function isSame(streamed: StreamedPart, recorded: StepPart | undefined): boolean
   return recorded?.type === streamed.type && 'text' in recorded && recorded.text === streamed.text;
 }
 
-/** The chunks of a text that begins, goes on or ends. */
+/** Makes the chunks of a text that begins, continues or ends. */
 function makeTextChunks({ type, id, isFirst, delta, isLast }: TextChange): UIMessageChunk[] {
   const chunks: UIMessageChunk[] = [];
   if (isFirst) chunks.push({ type: `${type}-start`, id });
@@ -166,7 +169,7 @@ function makeTextChunks({ type, id, isFirst, delta, isLast }: TextChange): UIMes
 }
 
 /**
- * The parts of a recorded step, sources last. Blank texts are left out, and so is the provider's metadata of texts and calls, which
+ * Makes the parts of a recorded step, sources last. Blank texts are left out, and so is the provider's metadata of texts and calls, which
  * only the thread needs.
  */
 export function makeStepParts(
@@ -270,7 +273,7 @@ function pickMetadata(providerMetadata: ProviderMetadata | undefined): {
 interface ToolPartFields {
   dynamic?: true;
   title?: string;
-  toolMetadata?: { clientTool: true };
+  toolMetadata?: NonNullable<ToolSet[string]['metadata']>;
 }
 
 /** The fields that the parts of a tool's calls get from the tool. */
@@ -280,9 +283,11 @@ function makeToolPartFields(
 ): ToolPartFields {
   const tool = tools !== undefined && Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
   const isDynamic = tools !== undefined && (tool === undefined || tool.type === 'dynamic');
+  const isOfClient = clientTools.includes(toolName);
+  const toolMetadata = { ...tool?.metadata, ...(isOfClient ? { clientTool: true } : {}) };
   return {
     ...(isDynamic ? { dynamic: true } : {}),
     ...(tool?.title === undefined ? {} : { title: tool.title }),
-    ...(clientTools.includes(toolName) ? { toolMetadata: { clientTool: true } } : {}),
+    ...(isOfClient || tool?.metadata !== undefined ? { toolMetadata } : {}),
   };
 }

@@ -2,12 +2,12 @@ import type { FinishReason, UIMessageChunk } from 'ai';
 import { renderPublicError, renderPublicRefusal } from '../../../http/error-response.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
-import type { ViewItem } from '../../../view/items.ts';
+import type { ViewItem } from '../../../view/thread-items.ts';
 import { makeTurnMessageId, turnAt, TurnReader } from '../../../view/turns.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import { type Provisional, TurnChunks } from './turn-chunks.ts';
 
-/** What the page already shows, which decides where its stream begins. */
+/** The content that the page already shows, which decides where its stream begins. */
 export type PagePosition =
   /** Nothing of the turn at the revision `turn`, by default the last. `isRegenerate`: a person asked for its reply again. */
   | { type: 'nothing'; turn?: number; isRegenerate?: boolean }
@@ -16,7 +16,7 @@ export type PagePosition =
       type: 'message';
       revision?: number | undefined;
       answers: readonly string[];
-      /** Whether the page is known to have the message, whose id it then keeps. */
+      /** True if the page is known to have the message, whose id it then keeps. */
       isHeld: boolean;
     }
   /** A new message, below the one that has shown the turn so far. */
@@ -25,7 +25,7 @@ export type PagePosition =
 const replyIsRecorded =
   "This reply is part of the record and can't be written again; send a new message.";
 
-/* Those that the AI SDK's pages know. */
+/* The reasons that the AI SDK's pages know. */
 const finishReasons: readonly FinishReason[] = [
   'stop',
   'length',
@@ -44,13 +44,13 @@ export interface StreamedPage {
   before: number;
 }
 
-/** The chunks of a page's stream, from what the page already shows to the end of that turn. */
+/** The chunks of a page's stream, from the content that the page already shows to the end of that turn. */
 export class ThreadChunks {
   readonly #options: ThreadViewOptions;
   readonly #turnChunks: TurnChunks;
   readonly #position: PagePosition;
   readonly #before: number;
-  /** As it was last read. */
+  /** The thread, as it was last read. */
   #thread: AgentThread;
   /** The revision of the first event of the turn. */
   #turn = 1;
@@ -76,12 +76,12 @@ export class ThreadChunks {
     return this.#thread;
   }
 
-  /** The revision of the last streamed event that changed what is open, or who has voted; 0 if none did. */
+  /** The revision of the last streamed event that changed open requests or votes; 0 if none did. */
   get askedAt(): number {
     return this.#askedAt;
   }
 
-  /** The beginning, and all that the page does not show yet. */
+  /** Makes the beginning, and everything that the page does not show yet. */
   *begin(): Generator<UIMessageChunk, void> {
     const { events, revision } = this.#thread;
     const position = this.#position;
@@ -94,7 +94,7 @@ export class ThreadChunks {
     yield* this.update(this.#thread);
   }
 
-  /** The events since the last update, up to `last` or all. */
+  /** Makes the chunks of the events since the last update, up to `last` or all. */
   *update(thread: AgentThread, last?: ThreadEvent): Generator<UIMessageChunk, void> {
     this.#thread = thread;
     const { events, revision } = thread;
@@ -111,7 +111,7 @@ export class ThreadChunks {
     }
   }
 
-  /** Whether the next turn has begun. */
+  /** True if the next turn has begun. */
   get #isOver(): boolean {
     return this.#reader.current > this.#turn;
   }
@@ -122,17 +122,17 @@ export class ThreadChunks {
     this.#isStale = true;
   }
 
-  /** What the run streams and does not record. */
+  /** Makes the chunks of an event that is not recorded. */
   ofProvisional(event: Provisional): UIMessageChunk[] {
     return this.#isOver ? [] : this.#turnChunks.ofProvisional(event);
   }
 
-  /** The step that the model was streaming will not be recorded: the page drops it. */
+  /** Makes the page drop a streamed step that will not be recorded. */
   reset(): UIMessageChunk[] {
     return this.#turnChunks.reset();
   }
 
-  /** The end: an error for a reply that a person asked for again and that was already complete, because it stays as it is. */
+  /** Makes the end: an error for a complete reply that a person asked for again, because it stays as it is. */
   *end(): Generator<UIMessageChunk, void> {
     yield* this.#lastUpdate();
     if (this.#isRepeated) return yield* this.#failWith(replyIsRecorded);
@@ -144,7 +144,7 @@ export class ThreadChunks {
     yield* this.#failWith(renderPublicError(error, this.#options.onError));
   }
 
-  /** The end of a stream to a page whose answers were refused. */
+  /** Makes the end of a stream to a page whose answers were refused. */
   *refuse(error: unknown): Generator<UIMessageChunk, void> {
     yield* this.#lastUpdate();
     yield* this.#failWith(renderPublicRefusal(error, this.#options.onError));
@@ -219,12 +219,12 @@ export class ThreadChunks {
   }
 }
 
-/** Whether what the viewer may do with a request may be otherwise after it. */
+/** Checks whether an item may change the viewer's rights to a request. */
 function changesRequests({ type }: ViewItem): boolean {
   return type === 'request' || type === 'request-progress' || type === 'request-end';
 }
 
-/** The request that the event of an item answers, or that the call which it ends was asked about in. */
+/** Finds the request that an item's event answers, or the request about the call that it ends. */
 function findAnswered(item: ViewItem | undefined): string | undefined {
   if (item?.type === 'call-ended') return item.call.requestId;
   return item?.type === 'request-end' && item.event.type === 'request-answered'

@@ -1,8 +1,12 @@
 import type { ModelMessage, UIMessage, UIMessageChunk } from 'ai';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
-import { listImportedMessages, findRetractedMessages } from '../../../thread/app-messages.ts';
+import {
+  listImportedMessages,
+  findRetractedMessages,
+  readShownId,
+} from '../../../thread/app-messages.ts';
 import type { ThreadEvent } from '../../../thread/thread-event.ts';
-import { type CallEnd, readResult } from '../../../view/items.ts';
+import { type CallEnd, readResult } from '../../../view/thread-items.ts';
 import { makeTurnMessageId, readTurns } from '../../../view/turns.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import { readParts } from './read-parts.ts';
@@ -10,8 +14,8 @@ import { TurnChunks } from './turn-chunks.ts';
 import { makeImportedId, toUserUIMessage } from './user-ui-message.ts';
 
 /**
- * The messages of a thread for the first load of a page: the same messages, open requests included, as on a page that has followed the
- * thread from its beginning.
+ * Makes the messages of a thread for the first load of a page: the same, open requests included, as on a page that has followed the thread
+ * from its beginning.
  *
  * @example
  * return Response.json(await toUIMessages(await agent.thread(id)));
@@ -36,8 +40,11 @@ export async function toUIMessages(
     const first = events[revision - 1];
     const id = makeTurnMessageId(threadId, revision);
     const isShown = first?.type === 'message-added' && !retracted.has(first);
-    const user = isShown ? toUserUIMessage(first.message, `${id}:user`) : undefined;
-    if (user !== undefined) messages.push(user);
+    if (isShown) {
+      const userId = readShownId(threadId, first.message) ?? `${id}:user`;
+      const user = toUserUIMessage(first.message, userId);
+      if (user !== undefined) messages.push(user);
+    }
     const turn = new TurnChunks(options);
     const chunks = [...items.flatMap((item) => turn.ofItem(item)), ...turn.showStatus(calls)];
     const metadata = { threadId, revision: end, status: end === events.length ? status : 'idle' };
@@ -46,7 +53,7 @@ export async function toUIMessages(
   return messages;
 }
 
-/** The assistant's message of a turn in which it did something. */
+/** Makes the assistant's message of a turn, if it did something. */
 async function makeReply(
   id: string,
   chunks: readonly UIMessageChunk[],

@@ -4,13 +4,13 @@ import type { UIMessageChunk } from 'ai';
 import type { ToolCall, ToolCallRecord } from '../../../content/tool-call.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { ApprovalIds } from '../../../view/approval-ids.ts';
-import type { CallEnd, FinishedStepEvent, ViewItem } from '../../../view/items.ts';
+import type { CallEnd, FinishedStepEvent, ViewItem } from '../../../view/thread-items.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
 import { makeApprovalRequestChunk, CallChunks, RequestChunks } from './call-chunks.ts';
 import { StepChunks, makeStepParts } from './step-chunks.ts';
 import { answerMessageChunk } from './user-ui-message.ts';
 
-/** What a run streams and does not record. */
+/** The part of a run's stream that is not recorded. */
 export type Provisional = ModelDelta | PreliminaryResult;
 
 /**
@@ -23,19 +23,20 @@ export class TurnChunks {
   readonly #calls = new Map<string, CallChunks>();
   readonly #asked = new Map<string, CallChunks>();
   readonly #requests = new Map<string, RequestChunks>();
+  readonly #ids = new ApprovalIds();
 
   constructor(options: ThreadViewOptions) {
     this.#options = options;
     this.#steps = new StepChunks(options);
   }
 
-  /** The chunks for what a run streams and does not record. */
+  /** Makes the chunks of an event that is not recorded. */
   ofProvisional(event: Provisional): UIMessageChunk[] {
     if (event.type !== 'tool-result') return this.#steps.ofDelta(event);
     return this.#calls.get(event.toolCallId)?.preview(event) ?? [];
   }
 
-  /** The chunks for what an event of the turn shows. */
+  /** Makes the chunks of an event of the turn. */
   ofItem(item: ViewItem): UIMessageChunk[] {
     switch (item.type) {
       case 'step':
@@ -45,6 +46,7 @@ export class TurnChunks {
       case 'request':
         return this.#ask(item);
       case 'request-progress':
+        this.#ids.count(item.event);
         return this.#findRequest(item.requestId)?.progress(item.event) ?? [];
       case 'request-end':
         return this.#findRequest(item.requestId)?.endRequest(item.event) ?? [];
@@ -58,19 +60,19 @@ export class TurnChunks {
     }
   }
 
-  /** The end of a call that the provider did not run. */
+  /** Shows the end of a call that the provider did not run. */
   endCall(call: Pick<ToolCall, 'toolCallId'>, end: CallEnd): UIMessageChunk[] {
     return this.#calls.get(call.toolCallId)?.end(call, end) ?? [];
   }
 
-  /** The page begins a message that has nothing of the turn so far. */
+  /** Forgets the turn so far, as the page begins a new message. */
   forget(): void {
     this.#calls.clear();
     this.#asked.clear();
     this.#requests.clear();
   }
 
-  /** The page drops what was streamed of a step that is not recorded. */
+  /** Makes the page drop a streamed step that is not recorded. */
   reset(): UIMessageChunk[] {
     return this.#steps.reset();
   }
@@ -87,8 +89,7 @@ export class TurnChunks {
     const { parts, ends } = makeStepParts(step, this.#options);
     for (const part of parts) {
       if (part.type !== 'tool') continue;
-      const { toolCallId, toolName, available } = part;
-      this.#calls.set(toolCallId, new CallChunks(available, toolName, this.#options));
+      this.#calls.set(part.toolCallId, new CallChunks(part, this.#options, this.#ids));
     }
     const ended = ends.flatMap(
       ({ call, end }) => this.#calls.get(call.toolCallId)?.end(call, end, true) ?? [],
@@ -109,14 +110,14 @@ export class TurnChunks {
     return chunks.ask(request, call);
   }
 
-  /* A call is asked about again with another request, and shows that one alone. */
+  /* A call that is asked about again shows only its latest request. */
   #findRequest(requestId: string): RequestChunks | CallChunks | undefined {
     const asked = this.#asked.get(requestId);
     return asked?.requestId === requestId ? asked : this.#requests.get(requestId);
   }
 }
 
-/** The calls of the last step that have not ended, with their open requests, as a step of a new message. */
+/** Shows the unended calls of the last step, with their open requests, as a step of a new message. */
 export function openCallChunks(
   { events, calls, activeRequests }: AgentThread,
   options: ThreadViewOptions,
@@ -135,8 +136,7 @@ export function openCallChunks(
     if (call === undefined || call.outcome !== undefined) return [];
     const request = open.get(call.requestId ?? '');
     if (request === undefined) return [part.available];
-    const asked = makeApprovalRequestChunk(request, ids.changesOf(request.requestId));
-    return [part.available, asked];
+    return [part.available, makeApprovalRequestChunk(request, ids)];
   });
   return [{ type: 'start-step' }, ...chunks, { type: 'finish-step' }];
 }

@@ -23,7 +23,7 @@ interface StartedRun<RUNTIME_CONTEXT> extends StreamedPage {
   disconnected: AbortSignal;
 }
 
-/** The stream of a page's run. A run of another worker on the thread is followed; if that worker is lost, its run is resumed here. */
+/** Streams a page's run. Another worker's run is followed; if that worker is lost, its run is resumed here. */
 export function streamChat<RUNTIME_CONTEXT>(
   run: StartedRun<RUNTIME_CONTEXT>,
 ): AsyncGenerator<UIMessageChunk, void> {
@@ -53,7 +53,7 @@ async function* streamChatRuns<RUNTIME_CONTEXT>(
   }
 }
 
-/** The last turn, and the run of it if there is one. */
+/** Makes the chunks of the last turn, and of its run if there is one. */
 export function makeLastTurnChunks<RUNTIME_CONTEXT>(
   options: UiHandlerOptions<RUNTIME_CONTEXT>,
   thread: AgentThread,
@@ -82,8 +82,8 @@ function throwRunError({ events, status }: AgentThread): void {
   if (last?.type === 'run-ended' && last.error !== undefined) throw new Error(last.error);
 }
 
-/** A run to stream, and what its reader already shows. */
-export interface UIMessageStreamOptions extends ThreadViewOptions {
+/** A run to stream, and the content that its reader already shows. */
+interface UIMessageStreamOptions extends ThreadViewOptions {
   /** From `agent.stream`, not yet read. */
   stream: AgentStream;
   /** The handle that was passed to `agent.stream`. */
@@ -93,8 +93,9 @@ export interface UIMessageStreamOptions extends ThreadViewOptions {
 }
 
 /**
- * A run as the AI SDK's UI message stream, for a route of your own: `createUIMessageStreamResponse({ stream })`. The run goes at the pace
- * of the stream's reader; a reader that leaves does not end it. Throws a `TypeError` if `revision` is not a whole number of at least 0.
+ * Converts a run to the AI SDK's UI message stream, for a route of your own: `createUIMessageStreamResponse({ stream })`. The run goes at
+ * the pace of the stream's reader; a reader that leaves does not end it. Throws a `TypeError` if `revision` is not a whole number of at
+ * least 0.
  */
 export function toUIMessageStream({
   stream,
@@ -130,7 +131,7 @@ async function* streamOwnRun({
   yield* streamTurn(chunks, runChunks(withFirst(first, events), thread, chunks));
 }
 
-/** A turn from what its page shows to its end, or to the error that ended it. */
+/** Streams a turn from the content that its page shows to its end, or to the error that ended it. */
 async function* streamTurn(
   chunks: ThreadChunks,
   rest: AsyncIterable<UIMessageChunk> | readonly UIMessageChunk[],
@@ -145,8 +146,8 @@ async function* streamTurn(
 }
 
 /**
- * The chunks of a run; throws the run's error. Events that others append meanwhile come in the order of the thread. The thread may be ahead of
- * this reader: what the model streamed comes before the step that it became.
+ * Streams the chunks of a run; throws the run's error. Events that others append meanwhile come in the order of the thread. The thread may
+ * be ahead of this reader: deltas come before the step that they became.
  */
 async function* runChunks(
   events: AsyncIterable<AgentStreamEvent>,
@@ -164,7 +165,7 @@ async function* runChunks(
   return status;
 }
 
-/** What happens in a run of this process, for pages that follow it. */
+/** An event of a run in this process, for pages that follow it. */
 type LiveEvent =
   /** The model streams the step of this number, or a tool yields a preliminary result before that step. */
   | { type: 'provisional'; step: number; event: Provisional }
@@ -180,7 +181,7 @@ interface LiveThread {
   /** The provisional events of the step that is not recorded yet, for pages that subscribe later. */
   provisional: Extract<LiveEvent, { type: 'provisional' }>[];
   listeners: Set<Listener>;
-  /** How many runs and pages use this. */
+  /** The number of runs and pages that use this. */
   users: number;
 }
 
@@ -269,12 +270,12 @@ function leave(agent: ThreadOpener, threadId: string): void {
   if (live.users === 0) threads?.delete(threadId);
 }
 
-/** When a page that follows a run reads the thread: at events of a run in this process, and when it is time to poll. */
+/** A reason for a page that follows a run to read the thread: an event of a run in this process, or the time to poll. */
 type Signal = LiveEvent | { type: 'poll' } | { type: 'failed'; error: unknown };
 
 /**
- * Streams what another run records, until the thread is not running or the page has disconnected; for a run in this process also what the
- * model streams. Returns the thread as it is then.
+ * Streams what another run records, until the thread is not running or the page has disconnected; for a run in this process also the
+ * model's deltas. Returns the thread as it is then.
  */
 async function* followRun<RUNTIME_CONTEXT>(
   { agent, pollMs = 500, wait = waitForTimer }: UiHandlerOptions<RUNTIME_CONTEXT>,

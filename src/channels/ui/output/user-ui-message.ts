@@ -1,26 +1,31 @@
 import type { ModelMessage, UIMessage, UIMessageChunk } from 'ai';
 import { z } from 'zod';
 import { toShownFile } from '../../../content/message-file.ts';
-import { readMessageId } from '../../../thread/app-messages.ts';
+import { readMessageId, readMetadata } from '../../../thread/app-messages.ts';
 
 type UserContent = Extract<ModelMessage, { role: 'user' }>['content'];
 type UserPart = Exclude<UserContent, string>[number];
 type UIPart = UIMessage['parts'][number];
 
-/** A user's message of the thread as a page shows it; `undefined` for a message of another role. */
+/** Converts a user's message to the form of a page; `undefined` for a message of another role. */
 export function toUserUIMessage(message: ModelMessage, id: string): UIMessage | undefined {
   if (message.role !== 'user') return undefined;
-  return { id, role: 'user', parts: toUIParts(message.content) };
+  const metadata = readMetadata(message);
+  const parts = toUIParts(message.content);
+  return { id, role: 'user', ...(metadata === undefined ? {} : { metadata }), parts };
 }
 
-/** The id of an imported message: its own, or one that is made here. */
+/** Makes the id of an imported message: its own, or a generated one. */
 export function makeImportedId(threadId: string, message: ModelMessage, index: number): string {
   return readMessageId(message) ?? `${threadId}:imported:${index}`;
 }
 
 const interactionSchema = z.strictObject({ interaction_response: z.looseObject({}) });
 
-/** The message that an answer added for the model, besides the result of its call: as the data part of an interaction, or else as it is. */
+/**
+ * Makes the chunk of the message that an answer added for the model, in addition to its call's result: as the data part of an interaction,
+ * or else unchanged.
+ */
 export function answerMessageChunk(message: ModelMessage): UIMessageChunk[] {
   if (message.role !== 'user') return [];
   const parts = toUIParts(message.content);
