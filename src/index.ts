@@ -1,26 +1,29 @@
-export type { Agent } from './agent/agent.ts';
-export type { AgentOptions } from './agent/agent-options.ts';
-export type {
-  AnswerOptions,
-  InputItem,
-  MayAnswer,
-  RespondOptions,
-  RunInput,
-  SettledOutcome,
-} from './agent/input.ts';
-export type { AgentResponse } from './agent/agent-response.ts';
-export type { AgentStream, AgentStreamEvent } from './agent/agent-stream.ts';
-export { createAgent } from './agent/create-agent.ts';
 export {
+  type Agent,
+  type AgentOptions,
+  type AnswerOptions,
+  type InputItem,
+  type MayAnswer,
+  type RespondOptions,
+  type RunInput,
+  type SettledOutcome,
+  type AgentResponse,
+  type AgentStream,
+  type AgentStreamEvent,
+  createAgent,
   type Later,
   later,
   laterWithin,
   UnknownOutcomeError,
   type Question,
   type ToolRunOptions,
-} from './agent/calls.ts';
-export type { ListedRequest, RequestList, RequestListQuery } from './agent/list-requests.ts';
-export type { AgentEvent, RunOptions, ToolRecovery } from './agent/run.ts';
+  type ListedRequest,
+  type RequestList,
+  type RequestListQuery,
+  type AgentEvent,
+  type RunOptions,
+  type ToolRecovery,
+} from './agent.ts';
 export {
   type ApprovalRequest,
   type ApprovalRequestContent,

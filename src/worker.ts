@@ -1,7 +1,6 @@
-import type { Agent } from './agent/agent.ts';
+import { type Agent, findDoor } from './agent.ts';
 import { ClaimTurns } from './worker/claim-turns.ts';
 import { callGuarded } from './content/app-errors.ts';
-import { findDoor } from './agent/agent-door.ts';
 import { checkMethods, checkMs } from './content/check-settings.ts';
 import { WakeUp } from './content/waiting.ts';
 import type { AgentThread } from './thread/agent-thread.ts';
@@ -10,7 +9,7 @@ import type { RunFailure } from './thread/thread-head.ts';
 import type { StoreNotice, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
 import { type Lost, LostCalls } from './worker/lost-calls.ts';
 
-export { type ResumedThread, resumeThread } from './agent/resume-thread.ts';
+export { type ResumedThread, resumeThread } from './agent.ts';
 export { type DeletedThreads, deleteThreads } from './worker/delete-threads.ts';
 
 /** The part of a store that a worker uses. */

@@ -9,7 +9,7 @@ import {
   MadeInputs,
   defineToolsOnce,
   type ToolDefinitions,
-} from '../agent/calls.ts';
+} from '../agent.ts';
 import { pickTerms } from '../content/approval-terms.ts';
 import type { CallPlace, ToolCallOutcome } from '../content/tool-call.ts';
 import { toCanonicalText } from '../policy/digest.ts';

@@ -1,13 +1,13 @@
 import { DBOS, type WorkflowHandle } from '@dbos-inc/dbos-sdk';
 import type { UserModelMessage } from 'ai';
-import type { Agent } from '../agent/agent.ts';
-import type { AgentResponse } from '../agent/agent-response.ts';
 import {
+  type Agent,
+  type AgentResponse,
   type ResumedThread,
   resumeThread,
   runRecorded,
   soonestMs,
-} from '../agent/resume-thread.ts';
+} from '../agent.ts';
 import { checkMs } from '../content/check-settings.ts';
 import { HoldpointError } from '../errors.ts';
 import type { OnWake } from '../stores/postgres.ts';

@@ -1,7 +1,6 @@
 import type { JobHelpers, Task, TaskList } from 'graphile-worker';
 import { z } from 'zod';
-import type { Agent } from '../agent/agent.ts';
-import { resumeThread, soonestMs } from '../agent/resume-thread.ts';
+import { type Agent, resumeThread, soonestMs } from '../agent.ts';
 import { callGuarded } from '../content/app-errors.ts';
 import type { OnWake } from '../stores/postgres.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';

@@ -1,4 +1,4 @@
-import { isSignedIn } from '../agent/viewer.ts';
+import { isSignedIn } from '../agent.ts';
 import { makeRefusalResponse, makeErrorResponse } from './error-response.ts';
 import { readJsonBody, readTextField } from './read-json-body.ts';
 

@@ -1,8 +1,5 @@
 import type { Tool, ToolExecutionOptions, ToolSet } from 'ai';
-import type { AgentOptions } from '../agent/agent-options.ts';
-import { createAgent } from '../agent/create-agent.ts';
-import { refuseUnknownRecovery } from '../agent/known-settings.ts';
-import { checkRecovery } from '../agent/run.ts';
+import { type AgentOptions, createAgent, refuseUnknownRecovery, checkRecovery } from '../agent.ts';
 import { awaitUntilAborted } from '../content/waiting.ts';
 import { HoldpointError } from '../errors.ts';
 import { type Guard, GuardedCall, type GuardedTool, StepCalls } from './guarded-call.ts';

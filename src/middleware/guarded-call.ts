@@ -1,12 +1,16 @@
 import { runInConversation } from '../thread/tracing.ts';
-import { readLastOutput, makeOutcome, type ToolRunOptions } from '../agent/calls.ts';
-import type { ToolRecovery } from '../agent/run.ts';
-import type { ProviderResponse } from '../agent/model.ts';
+import {
+  readLastOutput,
+  makeOutcome,
+  type ToolRunOptions,
+  type ToolRecovery,
+  type ProviderResponse,
+  type Agent,
+  type AgentOptions,
+  createAgent,
+  type AgentResponse,
+} from '../agent.ts';
 import { readErrorText } from '../content/app-errors.ts';
-import type { Agent } from '../agent/agent.ts';
-import type { AgentOptions } from '../agent/agent-options.ts';
-import { createAgent } from '../agent/create-agent.ts';
-import type { AgentResponse } from '../agent/agent-response.ts';
 import { EventBuffer } from '../content/event-buffer.ts';
 import { hashText } from '../content/crypto.ts';
 import type { ToolCall, ToolCallOutcome } from '../content/tool-call.ts';

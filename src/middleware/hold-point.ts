@@ -1,9 +1,14 @@
 import type { LanguageModelMiddleware, ToolSet } from 'ai';
-import type { AgentOptions } from '../agent/agent-options.ts';
-import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
-import { createAgent } from '../agent/create-agent.ts';
+import {
+  type AgentOptions,
+  type AgentStream,
+  type AgentStreamEvent,
+  createAgent,
+  CollectedResponse,
+  type ProviderResponse,
+  type ProviderPart,
+} from '../agent.ts';
 import { checkHistoryOption } from '../view/import-from-client.ts';
-import { CollectedResponse, type ProviderResponse, type ProviderPart } from '../agent/model.ts';
 import { checkMs } from '../content/check-settings.ts';
 import { HoldpointError } from '../errors.ts';
 import type { CheckedRules } from '../policy/checked-rules.ts';

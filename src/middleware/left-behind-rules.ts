@@ -1,6 +1,6 @@
 import type { ToolSet } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
-import type { ProviderResponse } from '../agent/model.ts';
+import type { ProviderResponse } from '../agent.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { ApprovalIds } from '../view/approval-ids.ts';

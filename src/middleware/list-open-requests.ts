@@ -1,7 +1,5 @@
-import type { AgentOptions } from '../agent/agent-options.ts';
-import { createAgent } from '../agent/create-agent.ts';
+import { type AgentOptions, createAgent, type Agent } from '../agent.ts';
 import type { UserInputRequestContent } from '../content/user-input.ts';
-import type { Agent } from '../agent/agent.ts';
 
 /** Options of `listOpenRequests`. The first three are those of `holdPoint`: pass the same object. */
 interface OpenRequestsOptions extends Pick<AgentOptions, 'name' | 'now'> {

@@ -1,8 +1,7 @@
 import type { LanguageModelMiddleware } from 'ai';
 import { z } from 'zod';
 import { renderSchemaError } from '../json/field-fault.ts';
-import type { AgentOptions } from '../agent/agent-options.ts';
-import type { RunOptions } from '../agent/run.ts';
+import type { AgentOptions, RunOptions } from '../agent.ts';
 import { type UserInputResponseContent, userInputResponseSchema } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 

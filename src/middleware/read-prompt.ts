@@ -4,7 +4,7 @@ import {
   isOnlyImported,
   type SentPlace,
 } from '../view/import-from-client.ts';
-import { makeImportError, type AnswerOptions } from '../agent/input.ts';
+import { makeImportError, type AnswerOptions, type Agent } from '../agent.ts';
 import {
   type ModelMessage,
   modelMessageSchema,
@@ -12,7 +12,6 @@ import {
   type UserModelMessage,
 } from 'ai';
 import { z } from 'zod';
-import type { Agent } from '../agent/agent.ts';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';

@@ -1,6 +1,6 @@
 import type { ToolCallPart } from 'ai';
 import { z } from 'zod';
-import type { ProviderPart, ProviderResponse } from '../agent/model.ts';
+import type { ProviderPart, ProviderResponse } from '../agent.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';

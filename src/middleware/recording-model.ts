@@ -5,7 +5,7 @@ import {
   type ProviderPart,
   type ProviderResponse,
   type ProviderStream,
-} from '../agent/model.ts';
+} from '../agent.ts';
 import type { ModelCallOptions, ProviderModel } from './model-call.ts';
 
 /** The model call whose run makes the requests. */

@@ -1,8 +1,6 @@
-import type { ProviderResponse, ProviderPart } from '../agent/model.ts';
+import type { ProviderResponse, ProviderPart, AgentResponse, AgentStreamEvent } from '../agent.ts';
 import type { LanguageModelUsage } from 'ai';
 import { z } from 'zod';
-import type { AgentResponse } from '../agent/agent-response.ts';
-import type { AgentStreamEvent } from '../agent/agent-stream.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { CallsByPlace } from '../thread/calls-by-place.ts';

@@ -1,5 +1,4 @@
-import type { AgentStream, AgentStreamEvent } from '../agent/agent-stream.ts';
-import type { ProviderPart, ProviderResponse } from '../agent/model.ts';
+import type { AgentStream, AgentStreamEvent, ProviderPart, ProviderResponse } from '../agent.ts';
 
 /** Options for the stream of a run. */
 interface RunStreamOptions {

@@ -1,8 +1,8 @@
 import { type FlexibleSchema, type ModelMessage, type Tool, tool } from 'ai';
 import { z } from 'zod';
-import type { AgentResponse } from '../agent/agent-response.ts';
-import type { Agent } from '../agent/agent.ts';
 import {
+  type AgentResponse,
+  type Agent,
   delegating,
   type CheckedAnswers,
   type DelegatedCall,
@@ -18,10 +18,11 @@ import {
   type Undoing,
   type UnstartedApproval,
   type Withdrawal,
-} from '../agent/calls.ts';
-import { type AgentDoor, findDoor } from '../agent/agent-door.ts';
-import type { ChildThread } from '../agent/child-agent.ts';
-import type { AnswerOptions } from '../agent/input.ts';
+  type AgentDoor,
+  findDoor,
+  type ChildThread,
+  type AnswerOptions,
+} from '../agent.ts';
 import { checkMs } from '../content/check-settings.ts';
 import { readErrorText } from '../content/app-errors.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';

@@ -1,15 +1,15 @@
 import type { ModelMessage, Tool } from 'ai';
-import type { AgentResponse } from '../agent/agent-response.ts';
-import type { Agent } from '../agent/agent.ts';
 import {
+  type AgentResponse,
+  type Agent,
   type DelegatedCall,
   type DelegatedWork,
   type Execution,
   makeOutcome,
-} from '../agent/calls.ts';
-import type { AgentDoor } from '../agent/agent-door.ts';
-import type { ChildThread } from '../agent/child-agent.ts';
-import type { AnswerOptions } from '../agent/input.ts';
+  type AgentDoor,
+  type ChildThread,
+  type AnswerOptions,
+} from '../agent.ts';
 import { readErrorText } from '../content/app-errors.ts';
 import type { ToolCallRecord, WorkingAgent, CallPlace } from '../content/tool-call.ts';
 import type { UserInputRequest } from '../content/user-input.ts';

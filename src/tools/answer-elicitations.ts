@@ -1,5 +1,5 @@
 import type { Tool, ToolSet } from 'ai';
-import { receiveAnswers, type ToolRunOptions } from '../agent/calls.ts';
+import { receiveAnswers, type ToolRunOptions } from '../agent.ts';
 import { mcpMetadataSchema } from '../json/mcp-tool.ts';
 import { SerialWork } from '../content/waiting.ts';
 import { type ElicitingAgent, Elicitations } from './ask-elicitations.ts';

@@ -1,6 +1,4 @@
-import type { Agent } from '../agent/agent.ts';
-import type { AnswerReceiver } from '../agent/calls.ts';
-import { watchThread } from '../agent/watch-thread.ts';
+import { type Agent, type AnswerReceiver, watchThread } from '../agent.ts';
 import type { QuestionResponseContent } from '../content/question.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { SerialWork } from '../content/waiting.ts';

@@ -5,14 +5,14 @@ import {
   findDelegation,
   type Reporting,
   readShownRequests,
-} from '../agent/calls.ts';
-import type { AnswerOptions } from '../agent/input.ts';
+  type AnswerOptions,
+  type AgentDoor,
+} from '../agent.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import { findEventRequestId } from '../thread/request-events.ts';
 import { callAt, isSamePlace } from '../thread/thread-head.ts';
 import { Proposal } from '../thread/proposal.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
-import type { AgentDoor } from '../agent/agent-door.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 
 /** Because of a concurrent append, the input now ends a delegated call whose sub-agent was not cancelled. */

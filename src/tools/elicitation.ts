@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Question } from '../agent/calls.ts';
+import type { Question } from '../agent.ts';
 import { type FieldSchema, parseNumber } from '../json/field-schema.ts';
 import { makeOnce } from '../content/once.ts';
 import {

@@ -3,7 +3,7 @@ import { askUserQuestion } from './ask-user-question.ts';
 import { askQuestion } from './interaction-tools.ts';
 import { userChoice } from './user-choice.ts';
 
-export { type AnswerReceiver, receiveAnswers } from '../agent/calls.ts';
+export { type AnswerReceiver, receiveAnswers } from '../agent.ts';
 export { type AgentPrompt, agentTool, type AgentToolOptions } from './agent-tool.ts';
 export type { AgentCall } from './agent-work.ts';
 export { answerElicitations } from './answer-elicitations.ts';

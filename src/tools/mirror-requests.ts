@@ -1,12 +1,12 @@
-import type { Agent } from '../agent/agent.ts';
 import {
+  type Agent,
   closeEvents,
   type DelegatedCall,
   type DelegatedWork,
   type ShownRequests,
   type Reporting,
-} from '../agent/calls.ts';
-import type { ChildThread } from '../agent/child-agent.ts';
+  type ChildThread,
+} from '../agent.ts';
 import { type ApprovalRequest, readStartWithinMs, restoreOpened } from '../content/approval.ts';
 import type { CallPlace } from '../content/tool-call.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../content/user-input.ts';

@@ -1,10 +1,10 @@
 import { tool, type Tool } from 'ai';
 import { z } from 'zod';
 import { renderSchemaError } from '../json/field-fault.ts';
-import { asking, type Question, type QuestionResult } from '../agent/calls.ts';
+import { asking, type Question, type QuestionResult } from '../agent.ts';
 import type { QuestionRequestContent, QuestionResponseContent } from '../content/question.ts';
 
-export type { Question, QuestionResult } from '../agent/calls.ts';
+export type { Question, QuestionResult } from '../agent.ts';
 
 /** Options of `questionTool`. */
 export interface QuestionToolOptions<INPUT> {

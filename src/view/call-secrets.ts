@@ -1,4 +1,4 @@
-import { readInputSchemas } from '../agent/input-schemas.ts';
+import { readInputSchemas } from '../agent.ts';
 import { isObject } from '../json/json-value.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import type { FormattedPath, ToolFormats } from './field-format.ts';

@@ -2,8 +2,7 @@ import { checkMs } from '../content/check-settings.ts';
 import { waitForTimer } from '../content/waiting.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import type { Agent } from '../agent/agent.ts';
-import type { PollingOptions } from '../agent/follow-thread.ts';
+import type { Agent, PollingOptions } from '../agent.ts';
 
 /** Options for a stream that is held open for calls that continue elsewhere. */
 export interface HoldOptions extends PollingOptions {

@@ -1,7 +1,7 @@
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { listImportedMessages } from '../thread/app-messages.ts';
-import type { AnswerOptions, ImportedHistory } from '../agent/input.ts';
+import type { AnswerOptions, ImportedHistory } from '../agent.ts';
 
 /** The treatment of a history that a client sends for a thread without events. */
 export type HistoryOption = 'refuse' | 'import';

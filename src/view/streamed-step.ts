@@ -1,4 +1,4 @@
-import type { ModelDelta } from '../agent/model.ts';
+import type { ModelDelta } from '../agent.ts';
 
 /** A delta of a text or a thought. */
 export type TextDelta = Extract<

@@ -1,7 +1,6 @@
 import type { RequestRights } from '../content/request-rights.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import type { Agent } from '../agent/agent.ts';
-import type { AnswerOptions } from '../agent/input.ts';
+import type { Agent, AnswerOptions } from '../agent.ts';
 
 /**
  * Finds the viewer's rights to a thread's open requests; brings the thread up to date. `undefined` if the tools or a sub-agent can't be

@@ -69,7 +69,8 @@ export const inboxPageMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
-    promise: 'whether one request is answered alone is read off what was shown, not off what still waits',
+    promise:
+      'whether one request is answered alone is read off what was shown, not off what still waits',
     within: 'PageAnswers.#isAlone',
     from: 'this.#host.opened()?.row.entries.length === 1',
     to: 'this.answerable.length === 1',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Agent } from '../../agent/agent.ts';
+import type { Agent } from '../../agent.ts';
 import { withQuestionAnswers } from '../../content/answerable.ts';
 import { approve, reject } from '../../content/approval.ts';
 import { readErrorText } from '../../content/app-errors.ts';

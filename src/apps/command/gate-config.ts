@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { renderSchemaError } from '../../json/field-fault.ts';
-import type { MayAnswer } from '../../agent/input.ts';
+import type { MayAnswer } from '../../agent.ts';
 import type { GateOptions, UpstreamOptions } from '../gate.ts';
 import { hashText } from '../../content/crypto.ts';
 import { parseJson } from '../../json/json-value.ts';

@@ -1,5 +1,5 @@
 import { createCustomAgent } from '../../agent/custom.ts';
-import { findNamedTools, nameTools } from '../../agent/named-tools.ts';
+import { findNamedTools, nameTools } from '../../agent.ts';
 import type { GateOptions } from '../gate.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import { findOwnRule } from '../../policy/tool-approval.ts';

@@ -1,7 +1,5 @@
-import type { MayAnswer } from '../../agent/input.ts';
-import type { SharedAgentOptions } from '../../agent/agent-options.ts';
+import { type MayAnswer, type SharedAgentOptions, nameTools } from '../../agent.ts';
 import { findNextRequest, readDeadlineDemand } from '../../content/deadline-action.ts';
-import { nameTools } from '../../agent/named-tools.ts';
 import type { GateCondition, GateFile, GateRule } from './gate-schema.ts';
 
 /** The rules of an agent. */

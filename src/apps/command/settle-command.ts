@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SettledOutcome } from '../../agent/input.ts';
+import type { SettledOutcome } from '../../agent.ts';
 import { HoldpointError } from '../../errors.ts';
 import {
   addAnswererOptions,

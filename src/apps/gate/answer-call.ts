@@ -10,7 +10,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { watchThread } from '../../agent/watch-thread.ts';
+import { watchThread } from '../../agent.ts';
 import { inertText, quoteInertLine } from '../../content/inert-text.ts';
 import { awaitUntilAborted } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';

@@ -1,9 +1,6 @@
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { ToolSet } from 'ai';
-import type { Agent } from '../../agent/agent.ts';
-import type { AgentResponse } from '../../agent/agent-response.ts';
-import { checkPolling } from '../../agent/follow-thread.ts';
-import { findDoor } from '../../agent/agent-door.ts';
+import { type Agent, type AgentResponse, checkPolling, findDoor } from '../../agent.ts';
 import { callGuarded } from '../../content/app-errors.ts';
 import { checkLimit, checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { makeRandomId } from '../../content/crypto.ts';

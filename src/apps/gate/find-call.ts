@@ -1,4 +1,4 @@
-import { digestViewer } from '../../agent/viewer.ts';
+import { digestViewer } from '../../agent.ts';
 import { awaitUntilAborted } from '../../content/waiting.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';

@@ -1,9 +1,12 @@
 import type { ToolSet } from 'ai';
-import type { Agent } from '../../agent/agent.ts';
-import { callsApart, type CallsApartOptions } from '../../agent/calls-apart.ts';
-import { changingTools } from '../../agent/changing-tools.ts';
+import {
+  type Agent,
+  callsApart,
+  type CallsApartOptions,
+  changingTools,
+  findNamedTools,
+} from '../../agent.ts';
 import { createCustomAgent } from '../../agent/custom.ts';
-import { findNamedTools } from '../../agent/named-tools.ts';
 import { quoteInertLine } from '../../content/inert-text.ts';
 import { readCallMessage } from './call-record.ts';
 import type { GateContext } from './gate-context.ts';

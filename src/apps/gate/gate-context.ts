@@ -1,4 +1,4 @@
-import type { Agent } from '../../agent/agent.ts';
+import type { Agent } from '../../agent.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';
 import type { GateOptions } from './gate-options.ts';
 import type { GateProblem } from './gate-problem.ts';

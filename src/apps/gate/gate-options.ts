@@ -1,5 +1,4 @@
-import type { SharedAgentOptions } from '../../agent/agent-options.ts';
-import type { PollingOptions } from '../../agent/follow-thread.ts';
+import type { SharedAgentOptions, PollingOptions } from '../../agent.ts';
 import type { OriginOptions } from '../../http/receive-request.ts';
 import type { GateProblem } from './gate-problem.ts';
 import type { UpstreamOptions } from './upstream-options.ts';

@@ -1,4 +1,4 @@
-import { watchThread } from '../../agent/watch-thread.ts';
+import { watchThread } from '../../agent.ts';
 import { awaitUntilAborted, startTimeLimit } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';

@@ -1,5 +1,4 @@
-import type { Agent } from '../../agent/agent.ts';
-import { noteCaller } from '../../agent/agent-door.ts';
+import { type Agent, noteCaller } from '../../agent.ts';
 import type { ThreadCaller } from '../../content/caller.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { ClientCall, GateContext } from './gate-context.ts';

@@ -1,7 +1,6 @@
 import type { UserModelMessage } from 'ai';
 import { z } from 'zod';
-import type { Agent } from '../../agent/agent.ts';
-import type { SharedAgentOptions } from '../../agent/agent-options.ts';
+import type { Agent, SharedAgentOptions } from '../../agent.ts';
 import { createCustomAgent } from '../../agent/custom.ts';
 import { hashText } from '../../content/crypto.ts';
 import { inertText, quoteInertLine } from '../../content/inert-text.ts';

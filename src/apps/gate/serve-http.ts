@@ -7,7 +7,7 @@ import {
   type Server,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { findDoor } from '../../agent/agent-door.ts';
+import { findDoor } from '../../agent.ts';
 import { checkLimit, checkMs } from '../../content/check-settings.ts';
 import { makeRefusalResponse } from '../../http/error-response.ts';
 import { readJsonBody } from '../../http/read-json-body.ts';

@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
-import { UnknownOutcomeError } from '../../agent/calls.ts';
+import { UnknownOutcomeError } from '../../agent.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import { inertText } from '../../content/inert-text.ts';
 import { awaitUntilAborted, startTimeLimit, waitForTimer } from '../../content/waiting.ts';

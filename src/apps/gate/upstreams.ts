@@ -1,7 +1,6 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { jsonSchema, type Tool, type ToolSet } from 'ai';
-import type { Agent } from '../../agent/agent.ts';
-import { callTexts, receiveAnswers, type ToolRunOptions } from '../../agent/calls.ts';
+import { type Agent, callTexts, receiveAnswers, type ToolRunOptions } from '../../agent.ts';
 import { isObject } from '../../json/json-value.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import type { Elicitations } from '../../tools/ask-elicitations.ts';

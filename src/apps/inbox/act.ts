@@ -1,5 +1,4 @@
-import type { Agent } from '../../agent/agent.ts';
-import type { SeenRequest } from '../../agent/list-requests.ts';
+import type { Agent, SeenRequest } from '../../agent.ts';
 import { stringifySorted } from '../../json/json-value.ts';
 import { pickToolCall, type ToolCall } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';

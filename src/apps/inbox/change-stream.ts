@@ -1,5 +1,5 @@
 import { encode } from 'eventsource-encoder';
-import { subscribeIfPossible } from '../../agent/watch-thread.ts';
+import { subscribeIfPossible } from '../../agent.ts';
 import { waitForTimer, WakeUp } from '../../content/waiting.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { FeedChange, StoredRequest } from '../../thread/thread-store-requests.ts';

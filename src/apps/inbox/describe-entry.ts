@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SeenRequest } from '../../agent/list-requests.ts';
+import type { SeenRequest } from '../../agent.ts';
 import { hashText } from '../../content/crypto.ts';
 import { isObject, parseJson, stringifySorted } from '../../json/json-value.ts';
 import { omitUnanswered } from '../../content/request-history.ts';

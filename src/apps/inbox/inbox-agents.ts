@@ -1,8 +1,11 @@
-import type { Agent } from '../../agent/agent.ts';
-import { makeAnsweringAgent } from '../../agent/answering-agent.ts';
-import { findDoor, type KnownPeople } from '../../agent/agent-door.ts';
-import type { SeenRequest } from '../../agent/list-requests.ts';
-import type { AnswerOptions } from '../../agent/input.ts';
+import {
+  type Agent,
+  makeAnsweringAgent,
+  findDoor,
+  type KnownPeople,
+  type SeenRequest,
+  type AnswerOptions,
+} from '../../agent.ts';
 import { findClock } from '../../thread/store-clock.ts';
 import type { StoredRequest, ThreadStoreRequests } from '../../thread/thread-store-requests.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';

@@ -1,6 +1,4 @@
-import type { Agent } from '../../agent/agent.ts';
-import { digestViewer } from '../../agent/viewer.ts';
-import type { SeenRequest } from '../../agent/list-requests.ts';
+import { type Agent, digestViewer, type SeenRequest } from '../../agent.ts';
 import { doesCallerWait } from '../../content/caller.ts';
 import { parseJson } from '../../json/json-value.ts';
 import { listRequesters } from '../../content/requesters.ts';

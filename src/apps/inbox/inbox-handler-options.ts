@@ -1,6 +1,4 @@
-import type { Agent } from '../../agent/agent.ts';
-import { checkPolling, type PollingOptions } from '../../agent/follow-thread.ts';
-import type { MayAnswer } from '../../agent/input.ts';
+import { type Agent, checkPolling, type PollingOptions, type MayAnswer } from '../../agent.ts';
 import {
   checkLimit,
   checkMs,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { renderSchemaError } from '../../json/field-fault.ts';
-import { pickPlace, type SeenRequest } from '../../agent/list-requests.ts';
+import { pickPlace, type SeenRequest } from '../../agent.ts';
 import { risks } from '../../content/approval-terms.ts';
 import { parseBase64url, toBase64url } from '../../json/base64.ts';
 import { parseJson } from '../../json/json-value.ts';

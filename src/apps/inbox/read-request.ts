@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import type { SeenRequest } from '../../agent/list-requests.ts';
+import type { SeenRequest } from '../../agent.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { StoredRequest } from '../../thread/thread-store-requests.ts';

@@ -1,5 +1,4 @@
-import type { Agent } from '../../agent/agent.ts';
-import type { SeenRequest } from '../../agent/list-requests.ts';
+import type { Agent, SeenRequest } from '../../agent.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { makeRefusal } from '../../http/error-response.ts';

@@ -1,4 +1,4 @@
-import { digestViewer, isSignedIn } from '../../agent/viewer.ts';
+import { digestViewer, isSignedIn } from '../../agent.ts';
 import type { TimeReader } from '../../content/deadline-words.ts';
 import { renderNamedPerson } from '../../content/request-text.ts';
 import type { LinkClaims, LinkTokens } from './link-token.ts';

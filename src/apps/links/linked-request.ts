@@ -1,6 +1,4 @@
-import type { Agent } from '../../agent/agent.ts';
-import { digestViewer } from '../../agent/viewer.ts';
-import { couldAnswer } from '../../agent/agent-door.ts';
+import { type Agent, digestViewer, couldAnswer } from '../../agent.ts';
 import { inertLine } from '../../content/inert-text.ts';
 import { renderNamedPerson } from '../../content/request-text.ts';
 import type { AnswerRefusal } from '../../content/refusal-words.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { InputItem } from '../../agent/input.ts';
+import type { InputItem } from '../../agent.ts';
 import type { QuestionResponseContent } from '../../content/question.ts';
 import type { UserInputRequest, UserInputResponseContent } from '../../content/user-input.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';

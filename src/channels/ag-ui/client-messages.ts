@@ -6,7 +6,7 @@ import {
   refuseManyMessages,
   type SentPlace,
 } from '../../view/import-from-client.ts';
-import { type AnswerOptions, makeImportError, type DeliveredOutcome } from '../../agent/input.ts';
+import { type AnswerOptions, makeImportError, type DeliveredOutcome } from '../../agent.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { isChannelId, withMessageId, readMessageId } from '../../thread/app-messages.ts';

@@ -1,11 +1,14 @@
-import type { AgentResponse } from '../../agent/agent-response.ts';
-import type { AgentStream } from '../../agent/agent-stream.ts';
-import { checkPolling, followThread } from '../../agent/follow-thread.ts';
+import {
+  type AgentResponse,
+  type AgentStream,
+  checkPolling,
+  followThread,
+  type InputSchemas,
+  readInputSchemas,
+  type RunOptions,
+} from '../../agent.ts';
 import { checkHold, HeldStream } from '../../view/held-stream.ts';
 import { checkHistoryOption } from '../../view/import-from-client.ts';
-import type { InputSchemas } from '../../agent/agent-door.ts';
-import { readInputSchemas } from '../../agent/input-schemas.ts';
-import type { RunOptions } from '../../agent/run.ts';
 import { findViewerRights } from '../../view/viewer-rights.ts';
 import {
   checkMethods,

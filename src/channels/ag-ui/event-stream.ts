@@ -1,5 +1,5 @@
 import { encode, encodeComment } from 'eventsource-encoder';
-import type { PollingOptions } from '../../agent/follow-thread.ts';
+import type { PollingOptions } from '../../agent.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 
 /** Options for keeping a silent stream open. */

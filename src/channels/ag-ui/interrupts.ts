@@ -1,4 +1,4 @@
-import type { InputSchemas } from '../../agent/agent-door.ts';
+import type { InputSchemas } from '../../agent.ts';
 import {
   hidePrincipals,
   type UserInputRequest,

@@ -1,4 +1,4 @@
-import type { AgentResponse } from '../../agent/agent-response.ts';
+import type { AgentResponse } from '../../agent.ts';
 import { inertText } from '../../content/inert-text.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../../errors.ts';
 import { renderPublicError } from '../../http/error-response.ts';

@@ -1,5 +1,4 @@
-import type { AgentResponse } from '../../agent/agent-response.ts';
-import type { ModelDelta } from '../../agent/model.ts';
+import type { AgentResponse, ModelDelta } from '../../agent.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';

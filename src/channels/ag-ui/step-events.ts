@@ -1,4 +1,4 @@
-import type { ModelDelta } from '../../agent/model.ts';
+import type { ModelDelta } from '../../agent.ts';
 import { type AssistantPart, listAssistantParts } from '../../thread/proposed-calls.ts';
 import type { FinishedStepEvent } from '../../view/thread-items.ts';
 import {

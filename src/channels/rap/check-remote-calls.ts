@@ -1,5 +1,5 @@
 import type { ToolSet } from 'ai';
-import type { Agent } from '../../agent/agent.ts';
+import type { Agent } from '../../agent.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { isCallLost, lostCallOutcome, readRemoteServer } from './remote-server.ts';
 import { isCallEnded } from './create-callback-handler.ts';

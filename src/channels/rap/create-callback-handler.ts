@@ -1,7 +1,5 @@
 import type { ToolSet } from 'ai';
-import type { Agent } from '../../agent/agent.ts';
-import type { Question } from '../../agent/calls.ts';
-import type { DeliveredOutcome } from '../../agent/input.ts';
+import type { Agent, Question, DeliveredOutcome } from '../../agent.ts';
 import { callGuarded } from '../../content/app-errors.ts';
 import { checkLimit, refuseUnknown } from '../../content/check-settings.ts';
 import { parseJson } from '../../json/json-value.ts';

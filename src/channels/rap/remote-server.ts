@@ -6,7 +6,7 @@ import type {
   CallFailure,
   SendOptions,
   DroppedCall,
-} from '../../agent/calls.ts';
+} from '../../agent.ts';
 import { parseJson } from '../../json/json-value.ts';
 import { hashText } from '../../content/crypto.ts';
 import type { CallbackKeys, CallbackCall } from './callback-url.ts';

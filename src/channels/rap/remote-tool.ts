@@ -5,7 +5,7 @@ import {
   laterWithin,
   receiveAnswers,
   type ToolRunOptions,
-} from '../../agent/calls.ts';
+} from '../../agent.ts';
 import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { waitForTimer } from '../../content/waiting.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-url.ts';

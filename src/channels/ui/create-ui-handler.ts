@@ -1,9 +1,6 @@
-import type { Agent } from '../../agent/agent.ts';
-import { checkPolling } from '../../agent/follow-thread.ts';
+import { type Agent, checkPolling, type AnswerOptions, digestViewer } from '../../agent.ts';
 import { checkHold } from '../../view/held-stream.ts';
 import { checkHistoryOption } from '../../view/import-from-client.ts';
-import type { AnswerOptions } from '../../agent/input.ts';
-import { digestViewer } from '../../agent/viewer.ts';
 import { findViewerRights } from '../../view/viewer-rights.ts';
 import {
   checkMethods,

@@ -1,7 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { AgentStream, AgentStreamEvent } from '../../agent/agent-stream.ts';
-import type { InputItem } from '../../agent/input.ts';
-import type { RunOptions } from '../../agent/run.ts';
+import type { AgentStream, AgentStreamEvent, InputItem, RunOptions } from '../../agent.ts';
 import { HoldpointError, type RefusedAnswer } from '../../errors.ts';
 import { makeErrorResponse, renderPublicRefusal } from '../../http/error-response.ts';
 import type { ReceivedPost } from '../../http/receive-request.ts';

@@ -1,5 +1,5 @@
 import type { ToolSet } from 'ai';
-import type { Agent } from '../../agent/agent.ts';
+import type { Agent } from '../../agent.ts';
 import type { HoldOptions } from '../../view/held-stream.ts';
 import type { Authorize, OriginOptions } from '../../http/receive-request.ts';
 import type { ErrorTextOptions } from '../../http/error-response.ts';

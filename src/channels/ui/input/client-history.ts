@@ -5,7 +5,7 @@ import {
   safeValidateUIMessages,
   type UIMessage,
 } from 'ai';
-import { type AnswerOptions, makeImportError } from '../../../agent/input.ts';
+import { type AnswerOptions, makeImportError } from '../../../agent.ts';
 import {
   importFromClient,
   isOnlyImported,

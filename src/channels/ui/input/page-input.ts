@@ -1,6 +1,10 @@
-import type { Agent } from '../../../agent/agent.ts';
-import type { InputItem, AnswerOptions, DeliveredOutcome } from '../../../agent/input.ts';
-import type { RunOptions } from '../../../agent/run.ts';
+import type {
+  Agent,
+  InputItem,
+  AnswerOptions,
+  DeliveredOutcome,
+  RunOptions,
+} from '../../../agent.ts';
 import type { ToolCallRecord } from '../../../content/tool-call.ts';
 import type { UserInputResponseContent } from '../../../content/user-input.ts';
 import { HoldpointError } from '../../../errors.ts';

@@ -1,5 +1,5 @@
 import { applyToRequest, withEdit } from '../../../thread/events.ts';
-import type { PreliminaryResult } from '../../../agent/calls.ts';
+import type { PreliminaryResult } from '../../../agent.ts';
 import { pickToolCall, type ToolCall, type ToolCallRecord } from '../../../content/tool-call.ts';
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals, type UserInputRequest } from '../../../content/user-input.ts';

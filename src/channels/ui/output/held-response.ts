@@ -1,4 +1,4 @@
-import { watchThread } from '../../../agent/watch-thread.ts';
+import { watchThread } from '../../../agent.ts';
 import { waitForTimer } from '../../../content/waiting.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import type { UiHandlerOptions } from '../ui-handler-options.ts';

@@ -1,6 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { Agent } from '../../../agent/agent.ts';
-import type { AnswerOptions } from '../../../agent/input.ts';
+import type { Agent, AnswerOptions } from '../../../agent.ts';
 import { findViewerRights } from '../../../view/viewer-rights.ts';
 import type { ThreadChunks } from './thread-chunks.ts';
 

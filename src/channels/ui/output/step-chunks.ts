@@ -1,4 +1,4 @@
-import type { ModelDelta } from '../../../agent/model.ts';
+import type { ModelDelta } from '../../../agent.ts';
 import type { ToolCall } from '../../../content/tool-call.ts';
 import { makeFileUrl } from '../../../content/message-file.ts';
 import { type AssistantPart, listAssistantParts } from '../../../thread/proposed-calls.ts';

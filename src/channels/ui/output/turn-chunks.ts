@@ -1,5 +1,4 @@
-import type { ModelDelta } from '../../../agent/model.ts';
-import type { PreliminaryResult } from '../../../agent/calls.ts';
+import type { ModelDelta, PreliminaryResult } from '../../../agent.ts';
 import type { UIMessageChunk } from 'ai';
 import type { ToolCall, ToolCallRecord } from '../../../content/tool-call.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';

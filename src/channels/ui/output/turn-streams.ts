@@ -1,9 +1,12 @@
 import type { UIMessageChunk } from 'ai';
-import type { AgentResponse } from '../../../agent/agent-response.ts';
-import type { AgentStream, AgentStreamEvent } from '../../../agent/agent-stream.ts';
-import type { Agent } from '../../../agent/agent.ts';
+import type {
+  AgentResponse,
+  AgentStream,
+  AgentStreamEvent,
+  Agent,
+  RunOptions,
+} from '../../../agent.ts';
 import { HeldStream } from '../../../view/held-stream.ts';
-import type { RunOptions } from '../../../agent/run.ts';
 import { checkLimit } from '../../../content/check-settings.ts';
 import { EventBuffer } from '../../../content/event-buffer.ts';
 import { waitForTimer } from '../../../content/waiting.ts';
