@@ -2,7 +2,7 @@ import { HoldpointError } from '../errors.ts';
 import type { ParentCall } from '../thread/events.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import type { ChildThread } from './child-agent.ts';
-import { performAct } from './acts/perform-act.ts';
+import { performAct } from './acts/acts.ts';
 import { parseActor, parseInput } from './input/parse-input.ts';
 import { standsEverywhere } from './input/right-to-answer.ts';
 import { admitEnding } from './input/admit-input.ts';

@@ -3,7 +3,7 @@ import { type Grant, grantSchema } from '../content/grant.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../errors.ts';
 import type { ThreadLog } from '../thread/thread-log.ts';
 import type { StoredGrant } from '../thread/thread-store.ts';
-import { performAct } from './acts/perform-act.ts';
+import { performAct } from './acts/acts.ts';
 import { makeUnknownGrantError } from './acts/revoke-grant.ts';
 import type { AnswerOptions } from './input/parse-input.ts';
 import type { AgentContext } from './run/agent-context.ts';

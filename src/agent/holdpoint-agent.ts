@@ -16,7 +16,7 @@ import type { AgentResponse } from './agent-response.ts';
 import { type AgentStream, type AgentStreamEvent, RunStream } from './agent-stream.ts';
 import type { Act, SingleAct } from './acts/act.ts';
 import { refuseChildInput } from './acts/act-refusals.ts';
-import { performAct } from './acts/perform-act.ts';
+import { performAct } from './acts/acts.ts';
 import { type AgentDoor, agentDoor, type KnownPeople } from './agent-door.ts';
 import type { Agent } from './agent.ts';
 import type { DeliveredOutcome, SettledOutcome } from './calls/delivered-outcome.ts';

@@ -7,7 +7,7 @@ import type { ThreadEvent } from '../thread/thread-event.ts';
 import type { ThreadState } from '../thread/thread-state.ts';
 import { refuseRunning } from './acts/act-refusals.ts';
 import { cancelWork } from './acts/end-turn.ts';
-import { performAct } from './acts/perform-act.ts';
+import { performAct } from './acts/acts.ts';
 import {
   type AgentResponse,
   listLatestDecisions,

@@ -1,4 +1,4 @@
-export { checkRemoteCalls } from './rap/check-remote-calls.ts';
+export { checkRemoteCalls } from './rap/remote-tool.ts';
 export {
   type CallbackHandlerOptions,
   createCallbackHandler,

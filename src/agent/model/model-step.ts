@@ -1,7 +1,9 @@
 import {
+  asSchema,
   type AssistantModelMessage,
   generateText,
   type Instructions,
+  jsonSchema,
   type LanguageModel,
   type LanguageModelUsage,
   type Output,
@@ -11,28 +13,28 @@ import {
 import { readErrorText } from '../../content/app-errors.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { endsHere, listAssistantParts, type ProviderRequest } from '../../thread/proposed-calls.ts';
-import type { StepMetadata, PreparedRecord } from '../../thread/events.ts';
+import type { PreparedRecord, StepMetadata } from '../../thread/events.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { isTraced, type ModelAnswer, traceModel } from '../../thread/tracing.ts';
 import {
+  prepare,
   type PreparedStep,
   type PrepareStep,
-  stepSettingNames,
-  prepare,
   recordSettings,
+  stepSettingNames,
 } from './prepare-step.ts';
-import { GivenInputs } from './given-input.ts';
-import { mapAnswerableRequests, carriesApproval } from './provider-requests.ts';
+import { carriesApproval, mapAnswerableRequests } from './provider-requests.ts';
 import { makeSendable } from './sendable-messages.ts';
 import { mendText } from '../../json/well-formed.ts';
 import {
   type DeltaReceiver,
+  type ProviderResponse,
   readModelName,
+  resolveModel,
   unwrapProviderError,
   wrapStreaming,
-  resolveModel,
-  type ProviderResponse,
 } from './streaming-model.ts';
+import { copyPlain } from '../../json/json-value.ts';
 
 const settingNames = [
   ...stepSettingNames,
@@ -303,4 +305,35 @@ function readModelAnswer({ response, finishReason, usage }: ProviderResponse): M
     finishReason: finishReason.unified,
     usage: { inputTokens: usage.inputTokens.total, outputTokens: usage.outputTokens.total },
   };
+}
+
+/** The inputs that the schemas of a step's tools were given, by the values that they made: the AI SDK passes on only the latter. */
+class GivenInputs {
+  readonly #given = new Map<unknown, unknown>();
+
+  /** Wraps the tools so that their schemas' inputs are recorded. A schema may change its input, so it gets a copy. */
+  noteIn(tools: ToolSet): ToolSet {
+    const noting = new Map(Object.entries(tools));
+    for (const [name, tool] of noting) {
+      if (tool.type === 'provider' && tool.isProviderExecuted) continue;
+      const schema = asSchema(tool.inputSchema);
+      const { validate } = schema;
+      if (validate === undefined) continue;
+      const json: unknown = schema.jsonSchema;
+      const inputSchema = jsonSchema(json, {
+        validate: async (given) => {
+          const parsed = await validate(copyPlain(given));
+          if (parsed.success) this.#given.set(parsed.value, given);
+          return parsed;
+        },
+      });
+      noting.set(name, Object.assign({}, tool, { inputSchema }));
+    }
+    return Object.fromEntries(noting);
+  }
+
+  /** Finds the input from which a schema made this value; the value itself, if no schema made it. */
+  of(made: unknown): unknown {
+    return this.#given.has(made) ? this.#given.get(made) : made;
+  }
 }

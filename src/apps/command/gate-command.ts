@@ -1,4 +1,4 @@
-import { userInfo } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import type { Gate, GateOptions, GateProblem } from '../gate.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import { inertLine } from '../../content/inert-text.ts';
@@ -19,10 +19,18 @@ import { makeAuthorize, makeGateToken, serveGateOverHttp } from './gate-http.ts'
 import { makeObserver } from './gate-observer.ts';
 import { askForLink, type GatePage, openGatePage } from './gate-page.ts';
 import { reserveOutput, serveGateOverStdio } from './gate-stdio.ts';
-import { prepareGateStore } from './gate-store.ts';
-import { hasDesktop, openInBrowser } from './local-browser.ts';
 import { type LocalKey, openLocalKey } from './local-key.ts';
-import { type CommandEnd, type CommandWorld, planCommand, toLine } from './run-command.ts';
+import {
+  type CommandEnd,
+  type CommandWorld,
+  planCommand,
+  toLine,
+  UsageError,
+} from './run-command.ts';
+import { mkdir, open } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { hashText } from '../../content/crypto.ts';
+import { spawn } from 'node:child_process';
 
 /** `holdpoint gate` */
 export const addGateCommand = planCommand({
@@ -256,4 +264,69 @@ function nameEntry({ name, upstreams }: GateConfig): string {
   const [server = name] = Object.keys(upstreams);
   const chosen = name === 'gate' ? server.replace(/-[a-z0-9]+$/, '') : name;
   return chosen.toLowerCase().replaceAll(/[^a-z0-9-]+/g, '-');
+}
+
+/** The options of the gate that name its store. */
+interface GateStoreOptions {
+  store?: string | undefined;
+  /** The Postgres database; `true`: the one in `DATABASE_URL`. */
+  postgres?: string | true | undefined;
+}
+
+/** The store of a gate's threads, and the key that guards its page. */
+interface GateStore {
+  named: { store: string } | { postgres: string };
+  keyFile: string;
+}
+
+/**
+ * Finds the store of a gate, and makes its file, which only its user can read. `DATABASE_URL` counts only on request: agents run in the
+ * folders of projects, whose database it often is.
+ */
+async function prepareGateStore(
+  { store, postgres }: GateStoreOptions,
+  env: CommandWorld['env'],
+): Promise<GateStore> {
+  const folder = join(env['HOME'] || homedir(), '.holdpoint');
+  if (postgres !== undefined) {
+    const url = postgres === true ? env['DATABASE_URL'] : postgres;
+    if (!url) throw new UsageError('--postgres needs a URL, or the variable DATABASE_URL.');
+    await makeFolder(folder);
+    const digest = await hashText(`holdpoint/gate-key/v1\0${url}`);
+    return {
+      named: { postgres: url },
+      keyFile: join(folder, `gate-${digest.slice(0, 22)}.key`),
+    };
+  }
+  const file = resolve(store ?? (env['HOLDPOINT_STORE'] || join(folder, 'gate.sqlite')));
+  await makeFolder(dirname(file));
+  const created = await open(file, 'a', 0o600);
+  await created.close();
+  return { named: { store: file }, keyFile: `${file}.key` };
+}
+
+/* An existing one stays as it is. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+}
+
+/** Checks whether this machine shows windows, as far as can be seen. */
+function hasDesktop(platform: string, env: CommandWorld['env']): boolean {
+  const isAlways = platform === 'darwin' || platform === 'win32';
+  return isAlways || Boolean(env['DISPLAY']) || Boolean(env['WAYLAND_DISPLAY']);
+}
+
+/** The program that opens an address in the browser of the user, and its arguments. No shell reads them. */
+function findOpener(platform: string, url: string): [program: string, args: string[]] {
+  if (platform === 'darwin') return ['open', [url]];
+  if (platform === 'win32') return ['rundll32', ['url.dll,FileProtocolHandler', url]];
+  return ['xdg-open', [url]];
+}
+
+/** Opens an address of this command in the browser of the user. Other users of the machine may see the arguments of its program. */
+function openInBrowser(url: string, onError: (error: Error) => void): void {
+  const [program, args] = findOpener(process.platform, url);
+  const child = spawn(program, args, { detached: true, stdio: 'ignore' });
+  child.once('error', onError);
+  child.unref();
 }

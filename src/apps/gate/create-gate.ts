@@ -1,6 +1,15 @@
-import type { Server, Transport } from '@modelcontextprotocol/server';
+import { Server, type Transport } from '@modelcontextprotocol/server';
 import type { ToolSet } from 'ai';
-import { type Agent, type AgentResponse, checkPolling, findDoor } from '../../agent.ts';
+import {
+  type Agent,
+  type AgentResponse,
+  callsApart,
+  type CallsApartOptions,
+  changingTools,
+  checkPolling,
+  findDoor,
+  findNamedTools,
+} from '../../agent.ts';
 import { callGuarded } from '../../content/app-errors.ts';
 import { checkLimit, checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { makeRandomId } from '../../content/crypto.ts';
@@ -10,18 +19,17 @@ import { checkOrigins } from '../../http/receive-request.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';
-import { type CallRecord, readCallRecord } from './call-record.ts';
+import { type CallRecord, readCallMessage, readCallRecord } from './call-record.ts';
 import { Elicitations } from '../../tools/ask-elicitations.ts';
 import { CallsHere } from './calls-here.ts';
-import { defaultLeaseMs, makeGateAgent, makeUnknownReport } from './gate-agent.ts';
 import type { GateContext } from './gate-context.ts';
 import { checkGateName, type GateCaller, type GateOptions, gateSettings } from './gate-options.ts';
-import { type ServedGate, waitForTools } from './answer-call.ts';
-import { makeGateServer } from './serve-gate.ts';
+import { answerClientCall, type ServedGate, waitForTools } from './answer-call.ts';
 import { isApproved, requireServer } from './reach-server.ts';
 import { HttpGate } from './serve-http.ts';
 import { serveOverStdio } from './serve-stdio.ts';
 import { openUpstreams } from './upstreams.ts';
+import { createCustomAgent } from '../../agent/custom.ts';
 
 /** The options for serving one client over standard input and output. */
 interface ServeStdioOptions extends GateCaller {
@@ -194,4 +202,72 @@ function requireStore(agent: Agent): ThreadStore {
   const store = findDoor(agent)?.store;
   if (store === undefined) throw new Error('An agent without a store.');
   return store;
+}
+
+/** A server for one connection of this caller. It lists the pinned tools of the upstreams, and holds their calls. */
+function makeGateServer(serving: ServedGate, caller: GateCaller): Server {
+  const { index } = serving;
+  const { agent, upstreams } = index.gate;
+  const info = { name: agent.name ?? 'gate', version: '1' };
+  const server = new Server(info, { capabilities: { tools: { listChanged: true } } });
+  server.setRequestHandler('tools/list', async (_request, { mcpReq }) => {
+    await waitForTools(index, mcpReq.signal);
+    return { tools: [...upstreams.listed] };
+  });
+  server.setRequestHandler('tools/call', async ({ params }, context) =>
+    answerClientCall(serving, { server, caller, params, context }),
+  );
+  return server;
+}
+
+/* Short enough to notice a killed gate while its client waits: common clients give up after 60 seconds. */
+const defaultLeaseMs = 15_000;
+
+const whyNotCalls =
+  "It reads calls, which has no other call here: each call through a gate is a thread of its own. Sum over the store, as in 'A budget' of docs/guides/gate.md.";
+
+/** Makes the agent whose threads are calls: its first step makes the call of the thread, and its second one ends. */
+function makeGateAgent(options: GateOptions, readTools: () => ToolSet): Agent {
+  const { store, toolApproval, mayAnswer, principalId, onUnrecorded, now, generateId } = options;
+  const { name = 'gate', leaseMs = defaultLeaseMs } = options;
+  const marked: CallsApartOptions = { [callsApart]: whyNotCalls };
+  return createCustomAgent({
+    ...marked,
+    name,
+    leaseMs,
+    tools: changingTools(readTools),
+    ...(store && { store }),
+    ...(toolApproval && { toolApproval }),
+    ...(mayAnswer && { mayAnswer }),
+    ...(principalId && { principalId }),
+    ...(onUnrecorded && { onUnrecorded }),
+    ...(now && { now }),
+    ...(generateId && { generateId }),
+    step: ({ stepNumber, messages }) => {
+      const call = stepNumber === 0 ? readCallMessage(messages[0]) : undefined;
+      return call === undefined ? {} : { toolCalls: [{ toolName: call.tool, input: call.input }] };
+    },
+  });
+}
+
+/**
+ * Makes a function that reports rules for tools that no upstream has, once each: they hold no call. It reports nothing while an upstream
+ * has never listed its tools.
+ */
+function makeUnknownReport(
+  { upstreams, report }: Pick<GateContext, 'upstreams' | 'report'>,
+  toolApproval: unknown,
+): () => void {
+  const named = new Set(findNamedTools(toolApproval));
+  return () => {
+    if (upstreams.unlisted.length > 0) return;
+    const tools = Object.keys(upstreams.tools);
+    for (const each of named) {
+      if (tools.some((tool) => each.fits(tool))) continue;
+      named.delete(each);
+      report({
+        problem: `A rule names ${quoteInertLine(each.name)}, which fits no tool of this gate.`,
+      });
+    }
+  };
 }

@@ -15,7 +15,7 @@ import { readErrorText } from '../../content/app-errors.ts';
 import { inertText } from '../../content/inert-text.ts';
 import { awaitUntilAborted, startTimeLimit, waitForTimer } from '../../content/waiting.ts';
 import { ElicitationRefused } from '../../tools/elicitation.ts';
-import { HttpTransport } from './http-transport.ts';
+import { HttpTransport } from './upstream-client.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 import { AnsweredCallFailed, callUntilDone, UpstreamClient } from './upstream-client.ts';
 import { type AskPeople, ServerCalls } from './upstream-questions.ts';

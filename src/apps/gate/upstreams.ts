@@ -1,20 +1,19 @@
-import type { Tool as McpTool } from '@modelcontextprotocol/client';
+import type { CallToolResult, Progress, Tool as McpTool } from '@modelcontextprotocol/client';
 import { jsonSchema, type Tool, type ToolSet } from 'ai';
 import { type Agent, callTexts, receiveAnswers, type ToolRunOptions } from '../../agent.ts';
 import { isObject } from '../../json/json-value.ts';
 import { toCanonicalText } from '../../policy/digest.ts';
 import type { Elicitations } from '../../tools/ask-elicitations.ts';
 import { ElicitationRefused } from '../../tools/elicitation.ts';
-import { CallProgress, describeProgress } from './call-progress.ts';
 import { nameClient, readCallMessage } from './call-record.ts';
 import type { GateProblem } from './gate-problem.ts';
 import { makePinsAgent, PinnedTools, type PinsOptions } from './pinned-tools.ts';
-import { isReadOnly, type PinnedTool, readListing } from './tool-definitions.ts';
-import { boundResult } from './tool-results.ts';
+import { isDeeper, isReadOnly, type PinnedTool, readListing } from './tool-definitions.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 import { checkUpstreams, type UpstreamOptions } from './upstream-options.ts';
 import type { AskPeople } from './upstream-questions.ts';
 import { omitHeaders, omitPatterns } from './upstream-schemas.ts';
+import { inertLine } from '../../content/inert-text.ts';
 
 /** The servers behind a gate, with their accepted tools. */
 export interface Upstreams {
@@ -296,4 +295,65 @@ function askInCall(
       throw error;
     }
   };
+}
+
+type Listener = (text: string) => void;
+
+/* The limit for a server's message, in characters. */
+const longestMessage = 200;
+
+/** Passes the progress of running calls from servers to waiting callers. */
+class CallProgress {
+  readonly #listeners = new Map<string, Set<Listener>>();
+
+  /** Calls the listener with each text about the call of this thread. Returns the unsubscribe function. */
+  follow(threadId: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(threadId) ?? new Set();
+    this.#listeners.set(threadId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(threadId);
+    };
+  }
+
+  report(threadId: string | undefined, text: string): void {
+    for (const listener of this.#listeners.get(threadId ?? '') ?? []) listener(text);
+  }
+}
+
+/** Describes a server's progress as a line in which nothing looks like a text of ours. */
+function describeProgress(server: string, { progress, total, message }: Progress): string {
+  const amount = total === undefined ? `${progress}` : `${progress} of ${total}`;
+  const said = message === undefined ? '' : `: ${inertLine(message.slice(0, longestMessage))}`;
+  return `${server} reports ${amount}${said}`;
+}
+
+/* The limits of a result that is passed on, in characters of JSON and in levels: no program can write all that another one reads. */
+const longestResult = 1_048_576;
+const deepestResult = 400;
+
+/** Leaves out a result that is too long or too deep, and warns in one with large numbers that they may have been rounded. */
+function boundResult(result: CallToolResult): CallToolResult {
+  if (isDeeper(result, deepestResult))
+    return leaveOut(result, `JSON that is nested more than ${deepestResult} deep`);
+  const { length } = JSON.stringify(result);
+  if (length > longestResult)
+    return leaveOut(
+      result,
+      `${length} characters of JSON, and at most ${longestResult} are passed on`,
+    );
+  if (!hasLargeNumber(result.structuredContent)) return result;
+  const text =
+    'Numbers beyond ±(2^53 - 1) in the structured content of this result may have been rounded: do not rely on them, such as on an id.';
+  return { ...result, content: [{ type: 'text', text }, ...result.content] };
+}
+
+function leaveOut({ isError }: CallToolResult, what: string): CallToolResult {
+  const text = `The tool has returned ${what}, so the result was left out.`;
+  return { content: [{ type: 'text', text }], ...(isError === true && { isError }) };
+}
+
+function hasLargeNumber(value: unknown): boolean {
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  return isObject(value) && Object.values(value).some(hasLargeNumber);
 }

@@ -1,5 +1,6 @@
-import type { FlexibleSchema, Tool, ToolResultPart } from 'ai';
+import type { FlexibleSchema, Tool, ToolResultPart, ToolSet } from 'ai';
 import {
+  type Agent,
   type AnswerReceiver,
   later,
   laterWithin,
@@ -10,15 +11,20 @@ import { checkMs, refuseUnknown } from '../../content/check-settings.ts';
 import { waitForTimer } from '../../content/waiting.ts';
 import { CallbackKeys, type CallbackSecret } from './callback-url.ts';
 import {
-  sendCall,
-  sendAnswer,
-  sendCancellation,
+  isCallLost,
+  lostCallOutcome,
+  readRemoteServer,
   remote,
   type RemoteServer,
+  sendAnswer,
+  sendCall,
+  sendCancellation,
 } from './remote-server.ts';
 import { type ResultPart, resultPartsSchema } from './messages.ts';
 import { listAllowedOrigins, makeRouteUrl, parseServerUrl } from './url-checks.ts';
 import { type SigningOptions, WebhookSignatures } from './webhook-signatures.ts';
+import type { AgentThread } from '../../thread/agent-thread.ts';
+import { isCallEnded } from './create-callback-handler.ts';
 
 /** Options of `remoteTool`. */
 export interface RemoteToolOptions<INPUT> {
@@ -169,4 +175,57 @@ function toModelPart(part: ResultPart): ModelPart {
   if (part.type === 'text') return { type: 'text', text: part.text };
   const { data, mediaType } = part;
   return { type: 'file', data: { type: 'data', data }, mediaType };
+}
+
+/** Options of `checkRemoteCalls`. */
+interface RemoteCallCheck {
+  /** The agent that made the calls. */
+  agent: Pick<Agent, 'deliver'>;
+  /** The agent's tools; calls of those that `remoteTool` created are checked. */
+  tools: ToolSet;
+  /** The thread with the calls. */
+  thread: AgentThread;
+}
+
+/**
+ * Asks the server of each pending remote call in a thread if it still has the call (`tool_call_status`), and fails the calls that it has
+ * lost: a restarted server may not remember them. Resolves to the ids of the failed calls. The calls of a server that can't be reached or
+ * does not answer stay as they are.
+ *
+ * @example
+ * for (const { threadId } of await store.list({ status: 'waiting' })) {
+ *   await checkRemoteCalls({ agent, tools, thread: await agent.thread(threadId) });
+ * }
+ */
+export async function checkRemoteCalls({
+  agent,
+  tools,
+  thread,
+}: RemoteCallCheck): Promise<string[]> {
+  const named = new Map(Object.entries(tools));
+  const waiting = thread.calls.filter(({ status }) => status === 'deferred');
+  const ended = await Promise.all(
+    waiting.map(async ({ toolCallId, toolName }) => {
+      const tool = named.get(toolName);
+      const server = tool && readRemoteServer(tool);
+      if (server === undefined) return [];
+      if (!(await isCallLost(server, { threadId: thread.id, toolName, toolCallId }))) return [];
+      return (await isEnded({ agent, thread }, toolCallId)) ? [toolCallId] : [];
+    }),
+  );
+  return ended.flat();
+}
+
+/* A result that arrived during the status check wins. */
+async function isEnded(
+  { agent, thread }: Pick<RemoteCallCheck, 'agent' | 'thread'>,
+  toolCallId: string,
+): Promise<boolean> {
+  try {
+    await agent.deliver(thread, toolCallId, lostCallOutcome, { channel: 'rap' });
+    return true;
+  } catch (error) {
+    if (isCallEnded(error)) return false;
+    throw error;
+  }
 }

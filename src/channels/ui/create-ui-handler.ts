@@ -1,4 +1,10 @@
-import { type Agent, checkPolling, type AnswerOptions, digestViewer } from '../../agent.ts';
+import {
+  type Agent,
+  type AnswerOptions,
+  checkPolling,
+  digestViewer,
+  watchThread,
+} from '../../agent.ts';
 import { checkHold } from '../../view/held-stream.ts';
 import { checkHistoryOption } from '../../view/import-from-client.ts';
 import { findViewerRights } from '../../view/viewer-rights.ts';
@@ -11,8 +17,8 @@ import {
 import { HoldpointError } from '../../errors.ts';
 import {
   makeErrorResponse,
-  makeRefusalResponse,
   makeJsonResponse,
+  makeRefusalResponse,
   renderPublicError,
 } from '../../http/error-response.ts';
 import {
@@ -23,13 +29,13 @@ import {
 } from '../../http/receive-request.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { turnAt } from '../../view/turns.ts';
-import { type PageActs, pageActs, parseChatRequest } from './input/chat-request.ts';
+import { pageActs, type PageActs, parseChatRequest } from './input/chat-request.ts';
 import { makeChunkResponse } from './output/chunk-stream.ts';
 import { toUIMessages } from './output/to-ui-messages.ts';
-import { makeHeldResponse } from './output/held-response.ts';
 import { makeLastTurnChunks } from './output/turn-streams.ts';
 import { runChat } from './run-chat.ts';
 import { type UiHandlerOptions, uiHandlerSettings } from './ui-handler-options.ts';
+import { waitForTimer } from '../../content/waiting.ts';
 
 /**
  * The route of a chat page made with `useChat`: a fetch-style handler for Next, Hono, Bun, Deno, Workers. The thread on the server is the
@@ -272,4 +278,50 @@ async function checkViewer(
   if (claimed === undefined || claimed === viewer) return viewer;
   const message = 'This page was loaded for somebody else. Nothing was recorded; load it again.';
   return makeRefusalResponse(403, 'other-viewer', message);
+}
+
+/** Writes the state for a page that follows a thread: it reads the thread again if it shows another one. */
+function describeState({ revision, status }: AgentThread): string {
+  return JSON.stringify({ revision, status });
+}
+
+/**
+ * Makes the response to a page that follows a thread: the thread's state as JSON, once it has changed or after `followMs`. It ends when the
+ * page leaves, which a server reports by cancelling the body or by aborting the request. It says no more than that, because the person may
+ * have been signed out meanwhile.
+ */
+function makeHeldResponse<RUNTIME_CONTEXT>(
+  { agent, pollMs, wait = waitForTimer }: UiHandlerOptions<RUNTIME_CONTEXT>,
+  request: Request,
+  { thread, followMs }: { thread: AgentThread; followMs: number },
+): Response {
+  const seen = describeState(thread);
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  if (request.signal.aborted) end();
+  else request.signal.addEventListener('abort', end, { once: true });
+  const polling = { wait, signal: ended.signal, ...(pollMs === undefined ? {} : { pollMs }) };
+  const findState = async (): Promise<string> => {
+    void wait(followMs, ended.signal).then(end, end);
+    for await (const now of watchThread(agent, thread, polling)) {
+      if (describeState(now) !== seen) return describeState(now);
+    }
+    return seen;
+  };
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        try {
+          controller.enqueue(new TextEncoder().encode(await findState()));
+          controller.close();
+        } finally {
+          end();
+        }
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+  return new Response(body, { headers });
 }

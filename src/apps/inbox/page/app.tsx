@@ -2,17 +2,15 @@ import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact
 import { Button } from './button.tsx';
 import { countWords } from './entry-words.ts';
 import { DetailPane } from './detail-pane.tsx';
-import type { Inbox } from './inbox.ts';
-import { KeyHelp } from './key-help.tsx';
+import type { FocusPlace, Inbox } from './inbox.ts';
 import { ListFilter, ListTabs } from './list-tools.tsx';
 import type { Notifier } from './notifier.ts';
-import { OutcomeStrip } from './outcome-strip.tsx';
 import { findPlace, listenToKeys } from './page-keys.ts';
 import type { DetailHandle } from './request-detail.tsx';
-import { openDialog } from './open-dialog.ts';
 import { ListPane } from './list-pane.tsx';
 import type { StoredSetting } from './stored-setting.ts';
-import { useFocus } from './use-focus.ts';
+import type { RefObject } from 'preact';
+import { keyLines } from './key-map.ts';
 
 interface AppProps {
   inbox: Inbox;
@@ -154,4 +152,128 @@ function useArrivals(newCount: number): string {
     return () => clearTimeout(timer);
   }, [newCount, said]);
   return said.count === 0 ? '' : `${countWords(said.count, 'new request')}.`;
+}
+
+/** Opens a dialog, with the focus on its heading, so that a held key presses none of its buttons. When it closes, the focus is not lost. */
+function openDialog(dialog: HTMLDialogElement | null): void {
+  if (dialog === null) return;
+  dialog.showModal();
+  dialog.querySelector('h2')?.focus();
+  const restore = (): void => {
+    const { activeElement } = document;
+    if (activeElement !== document.body && !dialog.contains(activeElement)) return;
+    document.getElementById('request-title')?.focus({ preventScroll: true });
+  };
+  dialog.addEventListener('close', restore, { once: true });
+}
+
+/**
+ * The outcome of the last answer, and arrivals: the only region that a screen reader announces. Its height is fixed, so that nothing moves.
+ */
+function OutcomeStrip({ inbox, arrivals }: { inbox: Inbox; arrivals: string }) {
+  return (
+    <div class="outcome">
+      <p role="status" aria-atomic="false">
+        <span>{inbox.answering.message}</span> <span>{arrivals}</span>
+      </p>
+    </div>
+  );
+}
+
+interface KeyHelpProps {
+  dialog: RefObject<HTMLDialogElement | null>;
+  letters: StoredSetting;
+  onChange: () => void;
+}
+
+/** The list of keys, and the switch that turns letter keys off. */
+function KeyHelp({ dialog, letters, onChange }: KeyHelpProps) {
+  return (
+    <dialog ref={dialog} aria-labelledby="help-title">
+      <h2 id="help-title" tabIndex={-1}>
+        Keys
+      </h2>
+      <dl class="keys">
+        {keyLines.map(({ action, keys, does }) => (
+          <div key={action}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>In a field, letters are text and Enter answers nothing; Esc leaves it.</p>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={letters.isOn}
+          onChange={({ currentTarget }) => {
+            letters.set(currentTarget.checked);
+            onChange();
+          }}
+        />
+        Letters are keys in this browser
+      </label>
+      <div class="buttons">
+        <Button onPress={() => dialog.current?.close()}>Close</Button>
+      </div>
+    </dialog>
+  );
+}
+
+/** Moves the focus where the inbox says, and restores it if the focused element is gone. It never goes to a button that answers. */
+function useFocus(inbox: Inbox): void {
+  const moved = useRef(0);
+  const last = useRef<Element | null>(null);
+  useLayoutEffect(() => {
+    const { focus } = inbox;
+    if (focus !== undefined && focus.change !== moved.current) {
+      moved.current = focus.change;
+      moveFocus(focus.at, inbox);
+    } else if (isLost(last.current)) {
+      moveFocus(inbox.opened === undefined ? 'row' : 'heading', inbox);
+    }
+    last.current = document.activeElement;
+  });
+}
+
+function isLost(last: Element | null): boolean {
+  if (last === null || last === document.body || document.activeElement !== document.body)
+    return false;
+  return !last.isConnected || !last.checkVisibility();
+}
+
+const steps = '.edit-form :is(input, textarea, select), .answers .step';
+
+function moveFocus(at: FocusPlace['at'], inbox: Inbox): void {
+  const title = document.getElementById('request-title');
+  const startReading = (): void => {
+    title?.focus({ preventScroll: true });
+    title?.closest('.detail-scroll')?.scrollTo(0, 0);
+    if (inbox.isWide) return;
+    window.scrollTo(0, 0);
+    /* Content above it may fill a small window. */
+    title?.scrollIntoView({ block: 'nearest' });
+  };
+  switch (at) {
+    case 'heading':
+      return startReading();
+    case 'row': {
+      const key = CSS.escape(inbox.activeKey ?? '');
+      const row = document.querySelector<HTMLElement>(`[data-key="${key}"]`);
+      (row ?? title)?.focus();
+      return;
+    }
+    case 'step': {
+      /* An edited input is read from the start. */
+      if (inbox.answering.step === 'check') return startReading();
+      const step = document.querySelector<HTMLElement>(steps);
+      return (step ?? title)?.focus();
+    }
+    case 'search':
+      document.getElementById('search')?.focus();
+  }
 }

@@ -1,16 +1,27 @@
 import { Component, type ComponentChildren } from 'preact';
 import { describeCaller } from '../../../content/caller.ts';
-import { readEditedInput } from '../../../view/answer-form.ts';
+import {
+  type AnswerDraft,
+  type AnswerFault,
+  type AskedApproval,
+  type Enter,
+  listInputFields,
+  listQuestionFields,
+  readEditedInput,
+} from '../../../view/answer-form.ts';
 import { AnswerBar } from './answer-bar.tsx';
 import { previewEdit } from './answers.ts';
 import { Button } from './button.tsx';
 import { DifferencesTable } from './differences-table.tsx';
-import { EditForm } from './edit-form.tsx';
 import { describeRow, describeState } from './entry-words.ts';
 import type { Inbox, Opened } from './inbox.ts';
-import { QuestionFields } from './question-answer.tsx';
 import { type DetailHandle, RequestDetail } from './request-detail.tsx';
 import type { ShownState } from './shown-state.ts';
+import type { InboxEntry } from '../inbox-api.ts';
+import { Changes } from './changes.tsx';
+import { fieldId, FieldView } from './form-field.tsx';
+import { type QuestionRequestContent, visitedAddress } from '../../../content/question.ts';
+import { Address } from './address.tsx';
 
 interface ContentProps {
   inbox: Inbox;
@@ -197,4 +208,91 @@ class Still extends Component<StillProps> {
   override render({ children }: StillProps) {
     return children;
   }
+}
+
+interface EditFormProps {
+  entry: InboxEntry;
+  asked: AskedApproval;
+  draft: AnswerDraft;
+  faults: readonly AnswerFault[];
+  onEnter: (enter: Enter) => void;
+}
+
+/** The fields of a call that may be edited. It sends nothing: the draft has what was entered. */
+function EditForm({ entry, asked, draft, faults, onEnter }: EditFormProps) {
+  const { input } = readEditedInput(asked, draft);
+  return (
+    <div class="edit-form" role="group" aria-label="Edit">
+      {faults.map(({ key, text }) => key === undefined && <p class="fault">{text}</p>)}
+      {listInputFields(asked, draft).map((field) => (
+        <FieldView key={field.key} {...{ field, faults, onEnter }} isTextFirst />
+      ))}
+      {input !== undefined && (
+        <section>
+          <h3>What you change</h3>
+          <Changes
+            name="draft"
+            before={asked.request.toolCall?.input}
+            after={input}
+            declared={entry}
+          />
+        </section>
+      )}
+    </div>
+  );
+}
+
+interface QuestionFieldsProps {
+  inbox: Inbox;
+  entry: InboxEntry;
+  request: QuestionRequestContent;
+}
+
+/** The fields of a question. An answer never approves a call, and no key in a field sends it. */
+function QuestionFields({ inbox, entry, request }: QuestionFieldsProps) {
+  const { answering } = inbox;
+  const { requestId, rights } = entry;
+  if (!rights.mayAnswer) return null;
+  const fields = listQuestionFields(request, answering.draft(requestId));
+  const faults = answering.findFaults(entry);
+  const send = (): void => {
+    answering.answerQuestion();
+    const [fault] = answering.findFaults(entry);
+    document.getElementById(fieldId(fault?.key ?? ''))?.focus();
+  };
+  const whyNot = answering.whyNot === undefined ? undefined : 'answer-why';
+  const isRested = (): boolean => answering.isRested;
+  const address = request.metadata?.[visitedAddress];
+  return (
+    <div class="question">
+      {typeof address === 'string' && (
+        <p>
+          <Address url={address} />
+        </p>
+      )}
+      {fields.map((field) => (
+        <FieldView
+          key={field.key}
+          field={field}
+          faults={faults}
+          isTitled={fields.length === 1}
+          onEnter={(enter) => answering.enter(requestId, enter)}
+        />
+      ))}
+      <div class="buttons">
+        <Button look="yes" whyNot={whyNot} isRested={isRested} onPress={send}>
+          Answer
+        </Button>
+        {request.allowDismiss && rights.mayReject && (
+          <Button
+            whyNot={whyNot}
+            isRested={isRested}
+            onPress={() => answering.answerQuestion({ isDismissed: true })}
+          >
+            Skip the question
+          </Button>
+        )}
+      </div>
+    </div>
+  );
 }

@@ -2,18 +2,19 @@ import { useMemo } from 'preact/hooks';
 import type { InboxEntry, InboxRequest } from '../inbox-api.ts';
 import { Arguments } from './arguments.tsx';
 import { Changes } from './changes.tsx';
-import { Conversation } from './conversation.tsx';
-import { EarlierDecisions } from './earlier-decisions.tsx';
 import { Effect } from './effect.tsx';
 import { isPlainObject } from '../../../json/json-value.ts';
 import { Details } from './details.tsx';
 import { renderAnswerer } from '../../../content/request-text.ts';
 import { Escaped, Inert } from './inert.tsx';
-import { Field, Reading } from './reading.tsx';
+import { Field, Fold, Optional, Reading } from './reading.tsx';
 import { AskerFacts } from './asker-facts.tsx';
 import { Time } from './relative.tsx';
 import { pickApproval } from './request-words.ts';
 import type { DetailHandle, ShownState } from './shown-state.ts';
+import { LongText } from './long-text.tsx';
+import { inertLine } from '../../../content/inert-text.ts';
+import { stateWords } from '../../../view/state-words.ts';
 
 export type { DetailHandle } from './shown-state.ts';
 
@@ -106,5 +107,87 @@ function Edit({ entry }: { entry: InboxEntry }) {
         />
       </Field>
     </section>
+  );
+}
+
+const roles = { user: 'User', assistant: 'Agent', tool: 'Tool' };
+
+/** The conversation that led to the request. It need not be read. */
+function Conversation({ messages }: { messages: NonNullable<InboxRequest['conversation']> }) {
+  if (messages.length === 0) return null;
+  return (
+    <Optional>
+      <section>
+        <h3>
+          Conversation <span className="count">{messages.length}</span>
+        </h3>
+        <Fold summary="What was said" isOpen={false}>
+          {() => (
+            <ol className="conversation">
+              {messages.map(({ role, text }, index) => (
+                <li key={index}>
+                  <b>{roles[role]}</b>
+                  <LongText text={text} />
+                </li>
+              ))}
+            </ol>
+          )}
+        </Fold>
+      </section>
+    </Optional>
+  );
+}
+
+interface EarlierDecisionsProps {
+  entry: InboxEntry;
+  earlier: InboxRequest['earlier'];
+}
+
+/** Earlier decisions about calls of the same tool, each with its differences from this one. They need not be read. */
+function EarlierDecisions({ entry, earlier }: EarlierDecisionsProps) {
+  if (earlier.length === 0) return null;
+  const input = entry.lostCall?.input ?? entry.request?.toolCall?.input;
+  return (
+    <Optional>
+      <section>
+        <h3>
+          Earlier decisions <span className="count">{earlier.length}</span>
+        </h3>
+        <ul className="earlier">
+          {earlier.map(
+            ({ requestId, threadId, state, decidedBy, decidedAt, reason, input: before }) => (
+              <li key={`${threadId} ${requestId}`}>
+                <b>{stateWords[state]}</b>
+                {decidedBy !== null && ` by ${inertLine(decidedBy)}`}
+                {decidedAt !== undefined && (
+                  <>
+                    , <Time at={decidedAt} />
+                  </>
+                )}
+                {reason !== undefined && (
+                  <q>
+                    <Inert text={reason} />
+                  </q>
+                )}
+                {before === undefined ? (
+                  <> Its arguments are not shown here: they are long, or were erased.</>
+                ) : (
+                  <Fold summary="What differs from this one" isOpen={false}>
+                    {() => (
+                      <Changes
+                        name={`earlier ${requestId}`}
+                        before={before}
+                        after={input}
+                        declared={entry}
+                      />
+                    )}
+                  </Fold>
+                )}
+              </li>
+            ),
+          )}
+        </ul>
+      </section>
+    </Optional>
   );
 }

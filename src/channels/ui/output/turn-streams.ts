@@ -1,9 +1,10 @@
 import type { UIMessageChunk } from 'ai';
 import type {
+  Agent,
   AgentResponse,
   AgentStream,
   AgentStreamEvent,
-  Agent,
+  AnswerOptions,
   RunOptions,
 } from '../../../agent.ts';
 import { HeldStream } from '../../../view/held-stream.ts';
@@ -13,10 +14,10 @@ import { waitForTimer } from '../../../content/waiting.ts';
 import type { AgentThread } from '../../../thread/agent-thread.ts';
 import { turnAt } from '../../../view/turns.ts';
 import type { ThreadViewOptions, UiHandlerOptions } from '../ui-handler-options.ts';
-import { makeChunkStream, drain, withFirst } from './chunk-stream.ts';
-import { type StreamViewer, withRights } from './rights-chunks.ts';
+import { drain, makeChunkStream, withFirst } from './chunk-stream.ts';
 import { type PagePosition, type StreamedPage, ThreadChunks } from './thread-chunks.ts';
 import type { Provisional } from './turn-chunks.ts';
+import { findViewerRights } from '../../../view/viewer-rights.ts';
 
 /** A run that has begun, and the page that it is streamed to. */
 interface StartedRun<RUNTIME_CONTEXT> extends StreamedPage {
@@ -324,5 +325,34 @@ async function pushAfter(waiting: Promise<unknown>, signals: EventBuffer<Signal>
     signals.push({ type: 'poll' });
   } catch (error) {
     signals.push({ type: 'failed', error });
+  }
+}
+
+/** The person to whom a stream is sent. */
+interface StreamViewer {
+  agent: Pick<Agent, 'rights'>;
+  by: AnswerOptions;
+  /** Aborted when their page has disconnected. */
+  disconnected: AbortSignal;
+}
+
+/**
+ * Adds the viewer's rights to the open requests to their stream, before each chunk that shows another state of them: the transient part
+ * `data-request-rights`. They are read for this stream alone, because other pages that follow the same run have other viewers.
+ */
+async function* withRights(
+  stream: AsyncIterable<UIMessageChunk>,
+  chunks: ThreadChunks,
+  { agent, by, disconnected }: StreamViewer,
+): AsyncGenerator<UIMessageChunk, void> {
+  let sentAt = 0;
+  for await (const chunk of stream) {
+    if (chunks.askedAt > sentAt && !disconnected.aborted) {
+      const { thread } = chunks;
+      const data = await findViewerRights(agent, thread, by);
+      sentAt = thread.revision;
+      if (data !== undefined) yield { type: 'data-request-rights', transient: true, data };
+    }
+    yield chunk;
   }
 }
