@@ -27,11 +27,11 @@ const rooms: Record<string, RegExp> = {
   basics: new RegExp(
     `/src/(errors|agent/agent-door|json/(${json})|content/(${content})|thread/(${thread}))\\.ts$`,
   ),
-  content: /\/src\/(content\/|view\/group-|json\/(bounded-|field-|format-|mcp-|quick-))/,
+  content: /\/src\/(content\/|view\/group-|json\/(bounded-|field-|format-|mcp-))/,
   thread: /\/src\/(thread\/|json\/tagged-|view\/approval-ids)/,
   rows: /\/src\/stores\/rows\//,
   memory: /\/src\/stores\/(memory|sql\/notices)/,
-  policy: /\/src\/(policy\/|json\/(strict|input|declared)-|agent\/viewer)/,
+  policy: /\/src\/(policy\/|json\/(strict|declared)-|agent\/viewer)/,
   calls: /\/src\/(agent\/(calls\/|child-agent)|json\/)/,
   agent: /\/src\/(agent\/(?!custom)|view\/(held-|import-|viewer-))/,
   custom: /\/src\/agent\/custom/,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { makeQuickCheck } from '../../src/json/quick-check.ts';
+import { makeQuickCheck } from '../../src/thread/thread-event.ts';
 import { threadEventSchema } from '../../src/thread/thread-event.ts';
 import { countTrials } from '../support/sampling.ts';
 

@@ -2,7 +2,7 @@ import { asSchema, jsonSchema, type Tool, tool as functionTool, type ToolSet } f
 import type { UserInputRequest } from '../../content/user-input.ts';
 import { HoldpointError } from '../../errors.ts';
 import { digestDefinition } from '../../policy/digest.ts';
-import { pickInputNames } from '../../json/input-names.ts';
+import { pickInputNames } from '../../json/declared-fields.ts';
 import { callAt, listDueCalls, isResumable } from '../../thread/thread-head.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
 import { type AnswerReceiver, findAnswerReceiver } from './answer-receiver.ts';
