@@ -24,9 +24,8 @@ import {
   listRequestChanges,
 } from './stored-requests.ts';
 import type { RequestChange } from './thread-store-requests.ts';
-import type { GrantChange, LogEnd, LogEntry, ThreadStore } from './thread-store.ts';
-import { appendTraced } from './tracing/trace-append.ts';
-import { isTraced } from './tracing/trace-operations.ts';
+import type { GrantChange, LogEnd, LogEntry, StoredGrant, ThreadStore } from './thread-store.ts';
+import { appendTraced, isTraced } from './tracing/trace-operations.ts';
 
 /** The store of a log, and the functions that are notified. */
 export interface ThreadLogOptions {
@@ -311,7 +310,7 @@ function listGrantChanges(events: readonly ThreadEvent[]): GrantChange[] | undef
   return changes.length === 0 ? undefined : changes;
 }
 
-function toStoredGrant(grant: Grant): Extract<GrantChange, { type: 'create' }>['grant'] {
+function toStoredGrant(grant: Grant): StoredGrant {
   const { grantId, agent = null, toolName, person = null, createdAt, expiresAt, uses } = grant;
   return {
     grantId,

@@ -1,12 +1,17 @@
 import type { SettingFailure } from '../../content/check-settings.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { UserInputRequest } from '../../content/user-input.ts';
+import { HoldpointError } from '../../errors.ts';
 import { freezeDeep } from '../../json/json-value.ts';
+import { traceparentSchema } from '../events/fields.ts';
+import { findOpenRequest } from '../open-requests.ts';
+import type { Proposal } from '../proposal.ts';
 import { findEventRequestId } from '../request-events.ts';
 import type { ThreadEvent, ThreadEventOf } from '../thread-event.ts';
-import type { UnsentAnswer } from '../thread-head.ts';
+import { callAt, isSamePlace, type ThreadHead, type UnsentAnswer } from '../thread-head.ts';
 import type { ThreadState, EventSearch } from '../thread-state.ts';
 import type {
+  AppendedMessage,
   InvokedMessage,
   ModelAnswer,
   ModelName,
@@ -44,14 +49,13 @@ function findConversation(threadId: string): string | undefined {
   return log?.threadId === threadId ? log.conversationId : undefined;
 }
 
-/** The part of a run's result that is traced. */
-type RunResult = Pick<InvokedMessage, 'finishReason' | 'usage'> & { status: string };
-
 /* The append is many calls deeper, and knows no run. */
 const currentRun = hooks && new hooks.AsyncLocalStorage<InvokedMessage>();
 
 /** Traces a run, except that of a guarded call, whose agent serves only to record the call. Called only if `isTraced`. */
-export function traceRun<RESULT extends RunResult>(
+export function traceRun<
+  RESULT extends Pick<InvokedMessage, 'finishReason' | 'usage'> & { status: string },
+>(
   facts: Pick<InvokedMessage, 'threadId' | 'agentName'> & Partial<ModelName>,
   run: () => Promise<RESULT>,
 ): Promise<RESULT> {
@@ -68,11 +72,86 @@ export function traceRun<RESULT extends RunResult>(
 }
 
 /** Notes what the log says of the run that holds a thread, in the run's message. */
-export function noteRun(threadId: string, event: ThreadEventOf<'run-started'>): void {
+function noteRun(threadId: string, event: ThreadEventOf<'run-started'>): void {
   const message = currentRun?.getStore();
   if (message?.threadId !== threadId) return;
   const { runId, principal, channel } = event;
   Object.assign(message, { runId, principal: freezeDeep(principal), channel });
+}
+
+/**
+ * Appends the events of a proposal, and publishes each of them as an operation. `append` returns the events as they are stored; `undefined`
+ * after a concurrent append.
+ */
+export async function appendTraced(
+  proposal: Proposal,
+  append: (events: readonly ThreadEvent[]) => Promise<readonly ThreadEvent[] | undefined>,
+): Promise<readonly ThreadEvent[] | undefined> {
+  const { events, messages } = publishStarts(proposal);
+  try {
+    const stored = await append(events);
+    const conflict = new HoldpointError('revision-conflict', 'Concurrent append; retrying.');
+    publishEnds(messages, stored === undefined ? { error: conflict } : {});
+    return stored;
+  } catch (error) {
+    publishEnds(messages, { error });
+    throw error;
+  }
+}
+
+/** Publishes the start of each append. The events returned are those of the proposal, with the spans that subscribers set. */
+function publishStarts({ state, head, events: proposed }: Proposal): {
+  events: ThreadEvent[];
+  messages: AppendedMessage[];
+} {
+  const events: ThreadEvent[] = [];
+  const messages: AppendedMessage[] = [];
+  for (const event of proposed) {
+    /* Its span is in no log yet: a search would read the whole thread. */
+    const log = event.type === 'request-opened' ? [] : [events, state.events];
+    const subject = describeTraceSubject(state.threadId, findSubject(event, head), log);
+    const wasAnswered = event.type === 'request-closed' && isAnswered(head, event.requestId);
+    const message: AppendedMessage = {
+      type: 'appended',
+      ...subject,
+      event: freezeDeep(event),
+      wasAnswered,
+    };
+    publishAtOnce(message);
+    messages.push(message);
+    events.push(withTraceparent(event, message));
+  }
+  return { events, messages };
+}
+
+function publishEnds(messages: readonly AppendedMessage[], failure: { error?: unknown }): void {
+  for (const message of messages) {
+    const { threadId, event } = Object.assign(message, failure);
+    if ('error' in failure) tracingChannel?.error.publish(message);
+    else if (event.type === 'run-started') noteRun(threadId, event);
+    tracingChannel?.asyncStart.publish(message);
+    tracingChannel?.asyncEnd.publish(message);
+  }
+}
+
+/* A subscriber may set any value; one that would make the log unreadable must not reach it. */
+function withTraceparent(event: ThreadEvent, message: AppendedMessage): ThreadEvent {
+  const { success, data: traceparent } = traceparentSchema.safeParse(message.traceparent);
+  return success && isTraceable(event) ? { ...event, traceparent } : event;
+}
+
+/** Finds the call or the request that an event is about. `head` is the one after its append, which may also end both, and the call's step. */
+function findSubject(event: ThreadEvent, head: ThreadHead): Subject {
+  const { calls, requests } = head.newlyPast;
+  if ('index' in event)
+    return { call: callAt(head, event) ?? calls.findLast((call) => isSamePlace(event, call)) };
+  const requestId = findEventRequestId(event) ?? '';
+  return { request: (requests.get(requestId) ?? findOpenRequest(head, requestId))?.request };
+}
+
+/* For a request that has been closed. */
+function isAnswered({ newlyPast }: ThreadHead, requestId: string): boolean {
+  return newlyPast.requests.get(requestId)?.response !== undefined;
 }
 
 /** Traces one request to a model, except that of a guarded call, whose model only repeats the call. */
@@ -162,13 +241,13 @@ function beginWithin<RESULT>(
 }
 
 /** The call, or the request, that a message is about. */
-export interface Subject {
+interface Subject {
   call?: ToolCallRecord | undefined;
   request?: UserInputRequest | undefined;
 }
 
 /** Describes the subject of a message. `log` has the events before it, the newest list first. */
-export function describeTraceSubject(
+function describeTraceSubject(
   threadId: string,
   { call, request }: Subject,
   log: readonly EventSearch[],
@@ -205,6 +284,6 @@ function findTraceparent(requestId: string, log: readonly EventSearch[]): string
 type TraceableEvent = ThreadEventOf<'request-opened' | 'request-answered'>;
 
 /** Checks whether an event can store the `traceparent` of its span. */
-export function isTraceable(event: ThreadEvent): event is TraceableEvent {
+function isTraceable(event: ThreadEvent): event is TraceableEvent {
   return event.type === 'request-opened' || event.type === 'request-answered';
 }
