@@ -8,28 +8,6 @@ export type LoggedType = Exclude<LoggedDecision['type'], 'refused' | 'question'>
 /** The numbers of calls, by the candidate's decision and by the log's. */
 export type DecisionCounts = Record<CandidateDecision, Record<LoggedType, number>>;
 
-/** The calls of one tool. */
-interface ToolCounts {
-  toolName: string;
-  calls: number;
-  counts: DecisionCounts;
-}
-
-/** A reason that the candidate gave, and its frequency. */
-interface ReasonCount {
-  toolName: string;
-  decision: CandidateDecision;
-  reason: string;
-  calls: number;
-}
-
-/** A thread that could not be read. */
-export interface UnreadableThread {
-  /** Its id, or its position among the given threads. */
-  thread: string;
-  error: string;
-}
-
 /** The numbers of disagreements up to which a backtest passes. */
 export interface BacktestLimits {
   /** Calls that would have run although people rejected them. Default 0. */
@@ -44,8 +22,8 @@ export interface BacktestLimits {
 export interface BacktestResult {
   /** The number of replayed threads. */
   threads: number;
-  /** The threads that could not be read, with the reasons. */
-  unreadable: UnreadableThread[];
+  /** The threads that could not be read, by their ids or their positions among the given threads, with the reasons. */
+  unreadable: { thread: string; error: string }[];
   /** The number of calls that the candidate decided. */
   calls: number;
   /** The numbers of calls that no rule decides: they asked a question, or were refused before a rule was applied. */
@@ -53,12 +31,12 @@ export interface BacktestResult {
   /** The numbers of calls by decision, of the recorded rules and of these. */
   counts: DecisionCounts;
   /** The counts by tool, the most calls first. */
-  tools: ToolCounts[];
+  tools: { toolName: string; calls: number; counts: DecisionCounts }[];
   /**
    * The reasons for which the candidate asks and denies, the most frequent first; at most 20. A rule that throws asks for the reason that
    * it failed.
    */
-  reasons: ReasonCount[];
+  reasons: { toolName: string; decision: CandidateDecision; reason: string; calls: number }[];
   /** The calls that people decided differently from these rules. */
   disagreements: Disagreement[];
   /** The narrowest standing approval that would have saved the most questions. Absent if none would have saved one. */
@@ -69,15 +47,6 @@ export interface BacktestResult {
   toString(): string;
 }
 
-/** The findings of a backtest, before they are counted. */
-export interface BacktestFindings {
-  threads: number;
-  unreadable: UnreadableThread[];
-  calls: readonly ReplayedCall[];
-  standingApproval: StandingApproval | undefined;
-  limits: BacktestLimits;
-}
-
 /** Counts the findings of a backtest. */
 export function makeBacktestResult({
   threads,
@@ -85,7 +54,10 @@ export function makeBacktestResult({
   calls: all,
   standingApproval,
   limits,
-}: BacktestFindings): Omit<BacktestResult, 'toString'> {
+}: Pick<BacktestResult, 'threads' | 'unreadable' | 'standingApproval'> & {
+  calls: readonly ReplayedCall[];
+  limits: BacktestLimits;
+}): Omit<BacktestResult, 'toString'> {
   const calls = all.filter(isDecided);
   const disagreements = calls.flatMap((call) => findDisagreement(call) ?? []);
   const byTool = Map.groupBy(calls, ({ toolName }) => toolName);
@@ -142,7 +114,7 @@ function makeZeroCounts(): Record<LoggedType, number> {
   };
 }
 
-function countReasons(calls: readonly DecidedCall[]): ReasonCount[] {
+function countReasons(calls: readonly DecidedCall[]): BacktestResult['reasons'] {
   const given = calls.flatMap(({ toolName, decision, reason }) =>
     reason === undefined ? [] : [{ toolName, decision, reason }],
   );

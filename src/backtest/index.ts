@@ -3,12 +3,7 @@ import { checkLimit } from '../content/check-settings.ts';
 import { readErrorText } from '../content/app-errors.ts';
 import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import {
-  type BacktestLimits,
-  type BacktestResult,
-  makeBacktestResult,
-  type UnreadableThread,
-} from './backtest-result.ts';
+import { type BacktestLimits, type BacktestResult, makeBacktestResult } from './backtest-result.ts';
 import { renderBacktest } from './backtest-text.ts';
 import { type GivenThreads, readGivenThreads, readStoredThreads } from './recorded-threads.ts';
 import {
@@ -82,7 +77,7 @@ export async function backtest<TOOLS extends ToolSet, RUNTIME_CONTEXT = Record<s
     principalId,
   });
   const calls: ReplayedCall[] = [];
-  const unreadable: UnreadableThread[] = [];
+  const unreadable: BacktestResult['unreadable'] = [];
   let threads = 0;
   const recorded =
     'store' in options

@@ -76,18 +76,14 @@ export async function prepareCandidate({
   return { tools, definitions, toolApproval, toolsContext, runtimeContext, principalId };
 }
 
-/** A thread whose calls the candidate has decided about. */
-export interface ReplayedThread {
-  /** The name of the agent that the thread belongs to. */
-  agent: string | undefined;
-  calls: ReplayedCall[];
-}
-
-/** Decides about each call of a thread with the thread as it was when the call was proposed. Runs no tool and calls no model. */
+/**
+ * Decides about each call of a thread with the thread as it was when the call was proposed; returns it with the name of the thread's agent.
+ * Runs no tool and calls no model.
+ */
 export async function replayThread(
   candidate: Candidate,
   { threadId, entries }: RecordedThread,
-): Promise<ReplayedThread> {
+): Promise<{ agent: string | undefined; calls: ReplayedCall[] }> {
   const all = entries.flatMap(({ events }) => events);
   const logged = readLoggedDecisions(all);
   let cause: RunCause = { by: {} };
@@ -109,17 +105,19 @@ export async function replayThread(
   return { agent: state.head.agent, calls };
 }
 
-interface StepToReplay {
-  event: ThreadEventOf<'step-finished'>;
-  logged: ReadonlyMap<string, LoggedDecision>;
-  /** The cause of the step's run. */
-  cause: RunCause;
-}
-
 async function replayStep(
   candidate: Candidate,
   state: ThreadState,
-  { event, logged, cause }: StepToReplay,
+  {
+    event,
+    logged,
+    cause,
+  }: {
+    event: ThreadEventOf<'step-finished'>;
+    logged: ReadonlyMap<string, LoggedDecision>;
+    /** The cause of the step's run. */
+    cause: RunCause;
+  },
 ): Promise<ReplayedCall[]> {
   const { step, at } = event;
   const { threadId, head } = state;

@@ -90,13 +90,11 @@ function groupKey(
   }
 }
 
-type Savings = Pick<StandingApproval, 'saved' | 'unanswered' | 'threads'>;
-
 /** Tries a standing approval for each group, and counts what it would have saved; `undefined` if it contradicts an answer. */
 function tryScope(
   matching: readonly AskedCall[],
   keyOf: (call: AskedCall) => string | undefined,
-): Savings | undefined {
+): Pick<StandingApproval, 'saved' | 'unanswered' | 'threads'> | undefined {
   const threads = new Map<string, number>();
   let unanswered = 0;
   for (const [key, group] of Map.groupBy(matching, keyOf)) {
@@ -235,17 +233,14 @@ interface CandidateMatch {
   most: number;
 }
 
-/** The matches to try for a tool, and whether there are more. */
-interface CandidateMatches {
-  matches: CandidateMatch[];
-  capped: boolean;
-}
-
 /**
- * The matches to try for a tool. Each begins with calls that people approved: all, those with one input, or those that share the values of
+ * The matches to try for a tool, and whether there are more. Each begins with calls that people approved: all, those with one input, or those that share the values of
  * up to three fields. It becomes the narrowest match of these calls: every field in which they are equal.
  */
-function listCandidateMatches(inputs: ToolInputs): CandidateMatches {
+function listCandidateMatches(inputs: ToolInputs): {
+  matches: CandidateMatch[];
+  capped: boolean;
+} {
   const approved = inputs.all.filter(isApproved);
   const { combinations, capped } = findSharedCombinations(approved);
   const equal = [...Map.groupBy(approved, ({ whole }) => whole).values()]
@@ -264,13 +259,11 @@ function isApproved({ call }: RecordedInput): boolean {
   return call.logged.type === 'approved';
 }
 
-interface Combinations {
+/** The combinations of pairs that approved inputs have and share with others, the smallest first: they save the most. */
+function findSharedCombinations(approved: readonly RecordedInput[]): {
   combinations: string[][];
   capped: boolean;
-}
-
-/** The combinations of pairs that approved inputs have and share with others, the smallest first: they save the most. */
-function findSharedCombinations(approved: readonly RecordedInput[]): Combinations {
+} {
   const counts = new Map<string, number>();
   for (const pair of approved.flatMap(({ pairs }) => [...pairs.keys()])) {
     counts.set(pair, (counts.get(pair) ?? 0) + 1);
@@ -283,7 +276,7 @@ function findSharedCombinations(approved: readonly RecordedInput[]): Combination
     [...pairs.keys()].filter((pair) => countOf(pair) > 1).toSorted(byCount),
   );
   const found = new Map<string, string[]>();
-  const end = (capped: boolean): Combinations => ({ combinations: [...found.values()], capped });
+  const end = (capped: boolean) => ({ combinations: [...found.values()], capped });
   for (let size = 1; size <= limits.combined; size += 1) {
     for (const each of shared) {
       if (found.size >= limits.matches) return end(true);

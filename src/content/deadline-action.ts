@@ -7,30 +7,27 @@ import { inertNames } from './inert-text.ts';
  */
 
 /** The action when a request expires without a decision. */
-export type DeadlineAction = Reject | AskAgain | Escalate;
-
-interface Reject {
-  /** The call is denied. */
-  type: 'reject';
-  /** The reason; the model receives it. Absent: that the request expired. */
-  reason?: string | undefined;
-}
-
-interface AskAgain {
-  /** A new request is opened. */
-  type: 'ask-again';
-}
-
-interface Escalate {
-  /** A new request is opened, for other people. */
-  type: 'escalate';
-  /** The people who must answer it. */
-  approvers: string[];
-  /** The number of different people who must approve it. Absent: as many as for the request that expired. */
-  quorum?: number | undefined;
-  /** The time in which it can be approved, in milliseconds. Absent: as long as for the request that expired. */
-  expiresAfterMs?: number | undefined;
-}
+export type DeadlineAction =
+  | {
+      /** The call is denied. */
+      type: 'reject';
+      /** The reason; the model receives it. Absent: that the request expired. */
+      reason?: string | undefined;
+    }
+  | {
+      /** A new request is opened. */
+      type: 'ask-again';
+    }
+  | {
+      /** A new request is opened, for other people. */
+      type: 'escalate';
+      /** The people who must answer it. */
+      approvers: string[];
+      /** The number of different people who must approve it. Absent: as many as for the request that expired. */
+      quorum?: number | undefined;
+      /** The time in which it can be approved, in milliseconds. Absent: as long as for the request that expired. */
+      expiresAfterMs?: number | undefined;
+    };
 
 /** The demand of a rule for a request that is not decided in time; `wait`: it has no deadline, and stays open. */
 export type DeadlineDemand = DeadlineAction | { type: 'wait' };
@@ -78,22 +75,10 @@ type AsGiven<ACTION> = ACTION extends unknown
   ? { [NAME in keyof ACTION]: ACTION[NAME] extends string[] ? readonly string[] : ACTION[NAME] }
   : never;
 
-/** The names of an action's fields. */
-export type DeadlineActionName = DeadlineAction extends infer ACTION
-  ? ACTION extends unknown
-    ? keyof ACTION
-    : never
-  : never;
-
 /** Reads the demand of a setting. */
 export function readDeadlineDemand(setting: ShortDemand | DeadlineAction): DeadlineDemand {
   return typeof setting === 'string' ? { type: setting } : setting;
 }
-
-/** The end of a request that has expired. */
-type DeadlineEnd =
-  /** Its call is denied. */
-  { type: 'denial' } | NextRequest;
 
 /** Another request follows. */
 export interface NextRequest {
@@ -112,8 +97,8 @@ interface DeadlineEffect {
   text: string;
   /** The reason why the request was closed. People read it, and the model if the call is denied. */
   reason: string;
-  /** The end of the request. */
-  end: DeadlineEnd;
+  /** The end of the request: its call is denied, or another request follows. */
+  end: { type: 'denial' } | NextRequest;
 }
 
 const reason = 'The request for approval expired unanswered.';
@@ -132,7 +117,7 @@ export function describeDeadlineAction(
       const names = inertNames(approvers);
       const terms = { approvers, ...(quorum === undefined ? {} : { quorum }) };
       return {
-        text: `it goes to ${names}${renderQuorum(action)}`,
+        text: `it goes to ${names}${renderQuorum(quorum)}`,
         reason,
         end: { type: 'request', terms, expiresAfterMs, isLast: true },
       };
@@ -147,7 +132,7 @@ export function findNextRequest(demand: DeadlineDemand): NextRequest | undefined
   return end.type === 'request' ? end : undefined;
 }
 
-function renderQuorum({ quorum }: Pick<Escalate, 'quorum'>): string {
+function renderQuorum(quorum: number | undefined): string {
   if (quorum === undefined) return '';
   return ` (${quorum} ${quorum === 1 ? 'approval' : 'approvals'})`;
 }

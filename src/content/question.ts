@@ -104,33 +104,29 @@ export interface QuestionRequestContent {
 }
 
 /** A person's answers to a question, or that it was dismissed. It never approves a call. */
-export type QuestionResponseContent = AnsweredQuestion | DismissedQuestion;
-
-/** A person's answers to a question. */
-interface AnsweredQuestion {
-  /** Distinguishes the answer to a question from the answer to an approval. */
-  type: 'question-response';
-  /** The question that it answers. */
-  requestId: string;
-  /** The person has answered. */
-  status: 'answered';
-  /** The answers, one for each field. */
-  answers: QuestionAnswer[];
-  /** JSON of the channel's own. */
-  metadata?: unknown;
-}
-
-/** The dismissal of a question by a person. */
-interface DismissedQuestion {
-  /** Distinguishes the answer to a question from the answer to an approval. */
-  type: 'question-response';
-  /** The question that was dismissed. */
-  requestId: string;
-  /** The person has not answered, and doesn't want to. */
-  status: 'dismissed';
-  /** JSON of the channel's own. */
-  metadata?: unknown;
-}
+export type QuestionResponseContent =
+  | {
+      /** Distinguishes the answer to a question from the answer to an approval. */
+      type: 'question-response';
+      /** The question that it answers. */
+      requestId: string;
+      /** The person has answered. */
+      status: 'answered';
+      /** The answers, one for each field. */
+      answers: QuestionAnswer[];
+      /** JSON of the channel's own. */
+      metadata?: unknown;
+    }
+  | {
+      /** Distinguishes the answer to a question from the answer to an approval. */
+      type: 'question-response';
+      /** The question that was dismissed. */
+      requestId: string;
+      /** The person has not answered, and doesn't want to. */
+      status: 'dismissed';
+      /** JSON of the channel's own. */
+      metadata?: unknown;
+    };
 
 /** A question as an agent returns it: the plain data, and methods that make its answers. `JSON.stringify` writes only the plain data. */
 export interface AnswerableQuestion extends QuestionRequestContent {
@@ -219,15 +215,16 @@ export const questionResponseSchema = z.discriminatedUnion('status', [
   }),
 ]);
 
-type Choice = Pick<QuestionRequestContent, 'kind' | 'text'> &
-  Pick<QuestionField, 'key' | 'options' | 'preselected' | 'freeText'>;
-
 /** A question that asks one thing, with one field that repeats its text. People pick one option, type if they may, or dismiss it. */
 export function makeChoice({
   kind,
   text,
   ...field
-}: Choice): Pick<QuestionRequestContent, 'kind' | 'text' | 'fields' | 'allowDismiss'> {
+}: Pick<QuestionRequestContent, 'kind' | 'text'> &
+  Pick<QuestionField, 'key' | 'options' | 'preselected' | 'freeText'>): Pick<
+  QuestionRequestContent,
+  'kind' | 'text' | 'fields' | 'allowDismiss'
+> {
   return { kind, text, fields: [{ label: text, min: 1, max: 1, ...field }], allowDismiss: true };
 }
 

@@ -2,39 +2,30 @@ import type { HoldpointErrorCode } from '../errors.ts';
 
 /* The reasons why an answer is refused, and all texts about them: for the person, on every channel, and in errors. */
 
-/** The reason why a person may not answer a request now. */
-export type AnswerRefusal =
+/** The reasons why a person may not answer a request now. */
+export const answerRefusals = [
   /** The request excludes the people who asked for it (`notRequester`), and this is one of them. */
-  | 'requester'
+  'requester',
   /** The request excludes the people who asked for it, and not all of them are known. */
-  | 'unknown-requesters'
+  'unknown-requesters',
   /** `mayAnswer` refuses this person, or threw; or the request names approvers, and the agent has no `mayAnswer` to identify them. */
-  | 'not-approver'
+  'not-approver',
   /** Nobody is signed in, or `principalId` gives no text for the principal, and the request depends on who answers. */
-  | 'unidentified'
+  'unidentified',
   /** The person has approved it already, and it waits for others. They may still reject it. */
-  | 'already-voted'
+  'already-voted',
   /** It has expired, is decided or cancelled, or is not in its thread. */
-  | 'closed'
+  'closed',
   /** It is a sub-agent's own request: it is answered in the outermost agent's thread. */
-  | 'child-thread'
+  'child-thread',
   /** This agent lacks the tool that takes the answer. */
-  | 'missing-tool'
+  'missing-tool',
   /** The row is not about a request but a lost call or a stuck thread, or its text was erased or is damaged. */
-  | 'no-request';
+  'no-request',
+] as const;
 
-/** Every refusal, for the schema. */
-export const answerRefusals = {
-  requester: 'requester',
-  'unknown-requesters': 'unknown-requesters',
-  'not-approver': 'not-approver',
-  unidentified: 'unidentified',
-  'already-voted': 'already-voted',
-  closed: 'closed',
-  'child-thread': 'child-thread',
-  'missing-tool': 'missing-tool',
-  'no-request': 'no-request',
-} as const satisfies { readonly [REFUSAL in AnswerRefusal]: REFUSAL };
+/** The reason why a person may not answer a request now. */
+export type AnswerRefusal = (typeof answerRefusals)[number];
 
 const tooLate = 'It is too late to answer this.';
 

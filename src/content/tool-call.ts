@@ -56,44 +56,41 @@ type NamedCall<TOOLS extends ToolSet> = string extends keyof TOOLS
   ? unknown
   : { [NAME in keyof TOOLS]: { toolName: NAME; input: InputOf<TOOLS[NAME]> } }[keyof TOOLS];
 
-type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
+/** The input of a tool. */
+export type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
 
 /** The outcome of a call. Every call has one. */
-export type ToolCallOutcome = Succeeded | Failed | Denied | Forwarded;
-
-interface Succeeded {
-  /** The tool returned. */
-  status: 'succeeded';
-  /** The output, as JSON. */
-  output: JSONValue;
-  /** The result of its `toModelOutput` for the model. Absent: the model receives `output`. */
-  modelOutput?: ToolResultPart['output'] | undefined;
-}
-
-interface Failed {
-  /** The tool threw, the call could not run, or an MCP server reported that it failed. */
-  status: 'failed';
-  /** The reason. The model receives it, unless there is a `modelOutput`. */
-  error: string;
-  /** The output of an MCP server. */
-  output?: JSONValue | undefined;
-  /** The output that the model receives instead of `error`. */
-  modelOutput?: ToolResultPart['output'] | undefined;
-  /** Set if the model receives it only after the next message. */
-  endsTurn?: true | undefined;
-}
-
-interface Denied {
-  /** A person or a rule denied the call, or its request was closed without an answer. */
-  status: 'denied';
-  /** The reason. The model receives it. */
-  reason?: string | undefined;
-}
-
-interface Forwarded {
-  /** The provider was allowed to run its own call. The model's next message shows the result. */
-  status: 'forwarded';
-}
+export type ToolCallOutcome =
+  | {
+      /** The tool returned. */
+      status: 'succeeded';
+      /** The output, as JSON. */
+      output: JSONValue;
+      /** The result of its `toModelOutput` for the model. Absent: the model receives `output`. */
+      modelOutput?: ToolResultPart['output'] | undefined;
+    }
+  | {
+      /** The tool threw, the call could not run, or an MCP server reported that it failed. */
+      status: 'failed';
+      /** The reason. The model receives it, unless there is a `modelOutput`. */
+      error: string;
+      /** The output of an MCP server. */
+      output?: JSONValue | undefined;
+      /** The output that the model receives instead of `error`. */
+      modelOutput?: ToolResultPart['output'] | undefined;
+      /** Set if the model receives it only after the next message. */
+      endsTurn?: true | undefined;
+    }
+  | {
+      /** A person or a rule denied the call, or its request was closed without an answer. */
+      status: 'denied';
+      /** The reason. The model receives it. */
+      reason?: string | undefined;
+    }
+  | {
+      /** The provider was allowed to run its own call. The model's next message shows the result. */
+      status: 'forwarded';
+    };
 
 const outputSchema = z.custom<JSONValue>((value) => value !== undefined);
 const modelOutputSchema = z.custom<ToolResultPart['output']>(
@@ -132,20 +129,22 @@ export interface WorkingAgent {
   name: string;
   /** The thread in which it works. */
   threadId: string;
-  /** The calls of unknown outcome for which it waits, its own and those of agents that work for it. */
-  lostCalls?: LostCall[] | undefined;
-}
-
-/** A call of unknown outcome, in the thread of a sub-agent: its `agent` settles it there. */
-interface LostCall {
-  /** The name of the agent whose call it is. */
-  agent: string;
-  /** The thread that has the call. */
-  threadId: string;
-  /** The model's id of the call. */
-  toolCallId: string;
-  /** The name of the tool. */
-  toolName: string;
+  /**
+   * The calls of unknown outcome for which it waits, its own and those of agents that work for it. The `agent` of each settles it in its
+   * thread.
+   */
+  lostCalls?:
+    | {
+        /** The name of the agent whose call it is. */
+        agent: string;
+        /** The thread that has the call. */
+        threadId: string;
+        /** The model's id of the call. */
+        toolCallId: string;
+        /** The name of the tool. */
+        toolName: string;
+      }[]
+    | undefined;
 }
 
 /** The schema of `WorkingAgent`. */
@@ -175,11 +174,7 @@ export const openCallStatuses = [
 ] as const;
 
 /** The facts of a call in the log, beside its status. */
-interface CallFacts {
-  /** The number of the step that proposed it, from 0. */
-  step: number;
-  /** Its position among the calls of the step, from 0. */
-  index: number;
+interface CallFacts extends CallPlace {
   /** The provider's id of its request for approval, for a call that the provider runs. Such a call never runs here. */
   providerApprovalId?: string | undefined;
   /** The id of its latest approval request, if it had one. */
@@ -214,23 +209,22 @@ interface CallFacts {
   /**
    * Set if people edited the input: the model's input, the changes in order, and the person who edited last. `input` is the one that runs.
    */
-  edit?: CallEdit | undefined;
+  edit?:
+    | {
+        /** The input that the model asked for. */
+        original: unknown;
+        /** The changes in it, in order. */
+        patches: Patch[];
+        /** The person who edited last, as text. */
+        person?: string | undefined;
+        /** The person who edited last, as authenticated by the app. */
+        principal?: unknown;
+      }
+    | undefined;
   /** The id of the standing approval that decided it, if one did. */
   grantId?: string | undefined;
   /** Set while a stop holds the approved call: it does not start or restart until a person who may reject it releases it. */
   held?: true | undefined;
-}
-
-/** The changes that people have made in the input of a call. */
-interface CallEdit {
-  /** The input that the model asked for. */
-  original: unknown;
-  /** The changes in it, in order. */
-  patches: Patch[];
-  /** The person who edited last, as text. */
-  person?: string | undefined;
-  /** The person who edited last, as authenticated by the app. */
-  principal?: unknown;
 }
 
 /** The schema of `JsonTypes`. */
@@ -323,18 +317,15 @@ interface EndedCall<STATUS extends ToolCallOutcome['status']> {
   outcome: Extract<ToolCallOutcome, { status: STATUS }>;
 }
 
-/** A delegated call on the way to the agent that asks. */
-interface PathCall {
+/** The delegated calls that lead from a thread's agent to the agent that asks, outermost first. */
+export type RequestPath = {
   /** The name of the sub-agent that works on the call. */
   agent: string;
   /** The model's id of the call. */
   toolCallId: string;
   /** The name of the tool that is an agent. */
   toolName: string;
-}
-
-/** The calls that lead from a thread's agent to the agent that asks, outermost first. */
-export type RequestPath = PathCall[];
+}[];
 
 /** The schema of `RequestPath`. */
 export const requestPathSchema = z

@@ -35,7 +35,14 @@ export interface RequestReassignment extends By {
 /** A person's change of a call's input. The request shows the call as it will run; this shows the changes. */
 export interface RequestEdit extends By {
   /** The request before anybody edited it. */
-  original: OriginalRequest;
+  original: {
+    /** The input that the model asked for. */
+    input: unknown;
+    /** The question about it. */
+    text: string;
+    /** The digest of the request about it. */
+    digest: string;
+  };
   /** The changes in the original input. */
   patches: Patch[];
   /** The person who edited, as text. */
@@ -44,16 +51,6 @@ export interface RequestEdit extends By {
   onBehalfOf?: string | undefined;
   /** The time, in milliseconds since 1970. */
   at: number;
-}
-
-/** The parts of a request before anybody edited it. */
-interface OriginalRequest {
-  /** The input that the model asked for. */
-  input: unknown;
-  /** The question about it. */
-  text: string;
-  /** The digest of the request about it. */
-  digest: string;
 }
 
 const by = { principal: z.unknown().optional(), channel: z.string().optional() };

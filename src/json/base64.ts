@@ -2,10 +2,6 @@
  * The platform's base64 is two orders of magnitude faster than a loop over characters, and a message may contain 20 MB. Newer runtimes have
  * it on `Uint8Array`, which TypeScript's library does not declare yet; Node also has `Buffer`.
  */
-interface NativeBase64 {
-  toBase64: (this: Uint8Array) => string;
-}
-
 const nodeBuffer = globalThis.process?.getBuiltinModule?.('node:buffer')?.Buffer;
 const chunkLength = 0x8000;
 
@@ -22,7 +18,9 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-function hasNativeBase64(bytes: Uint8Array): bytes is Uint8Array & NativeBase64 {
+function hasNativeBase64(
+  bytes: Uint8Array,
+): bytes is Uint8Array & { toBase64: (this: Uint8Array) => string } {
   return 'toBase64' in bytes && typeof bytes.toBase64 === 'function';
 }
 

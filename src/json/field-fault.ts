@@ -13,12 +13,6 @@ export function renderFieldFault({ field, reason }: FieldFault): string {
   return field === undefined ? reason : `field ${JSON.stringify(field.join('.'))} ${reason}`;
 }
 
-/** An issue that a schema found, as Zod and other standard schemas report it. */
-export interface SchemaIssue {
-  path: readonly string[];
-  message: string;
-}
-
 const longestReason = 300;
 
 /*

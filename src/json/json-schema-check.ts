@@ -6,7 +6,6 @@ import {
   type SchemaDraft,
 } from '@cfworker/json-schema';
 import { z } from 'zod';
-import type { SchemaIssue } from './field-fault.ts';
 
 /** A JSON Schema, or a part of one. */
 type SchemaPart = Schema | boolean;
@@ -24,7 +23,7 @@ interface ReadableSchema {
  */
 export interface SchemaFault {
   text: string;
-  issue?: SchemaIssue;
+  issue?: { path: readonly string[]; message: string };
 }
 
 /** Finds the reason why a value does not fit a JSON Schema; `undefined` if it fits. The value must be strict JSON; it is not changed. */
@@ -111,7 +110,7 @@ function renderError({ keyword, error }: OutputUnit): string {
 }
 
 /* A missing value is named by its own path; for a number, the validator begins with the number itself. */
-function toIssue(unit: OutputUnit): SchemaIssue {
+function toIssue(unit: OutputUnit): SchemaFault['issue'] {
   const path = parsePointer(unit.instanceLocation);
   const missing = /^Instance does not have required property "(.*)"\.$/s.exec(unit.error)?.[1];
   if (unit.keyword === 'required' && missing !== undefined) {

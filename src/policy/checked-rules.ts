@@ -1,6 +1,8 @@
-import type { InferToolInput, Tool, ToolSet } from 'ai';
-import type { DeadlineActionName } from '../content/deadline-action.ts';
+import type { ToolSet } from 'ai';
+import type { InputOf } from '../content/tool-call.ts';
+import type { DeadlineAction } from '../content/deadline-action.ts';
 import type { FieldOf, UserApproval } from './user-approval.ts';
+import type { NamesOf } from './watched-reads.ts';
 
 /* TypeScript checks an object literal for unknown names, but not the result of a function. */
 
@@ -45,8 +47,6 @@ type MistakesOfRule<TOOLS extends ToolSet, RULES, NAME extends keyof RULES> = st
 /** The status that a rule returns, or is; of each member of a union. */
 type StatusOf<RULE> = RULE extends (...input: never) => infer STATUS ? Awaited<STATUS> : RULE;
 
-type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
-
 /** The mistakes in a rule, or in its result; nothing is known of `any`. A function that only throws returns `never`. */
 type MistakesOf<STATUS, FIELD> = 0 extends 1 & STATUS
   ? never
@@ -71,7 +71,7 @@ type MistakesOfStatus<STATUS, FIELD> = string extends STATUS
             | Exclude<GivenName<STATUS>, keyof UserApproval>
             | WrongValues<STATUS>
             | UnknownNames<STATUS, 'remember', 'scope' | 'match' | 'expiresAfterMs' | 'uses'>
-            | UnknownNames<STATUS, 'onExpiry', DeadlineActionName>
+            | UnknownNames<STATUS, 'onExpiry', NamesOf<DeadlineAction>>
             | UnknownFields<STATUS, 'editable', FIELD>
             | (STATUS extends { remember: infer REMEMBER }
                 ? UnknownFields<REMEMBER, 'match', FIELD>

@@ -1,13 +1,11 @@
 import type {
-  InferToolInput,
-  Tool,
   ToolApprovalConfiguration,
   ToolApprovalStatus as AiToolApprovalStatus,
   ToolSet,
 } from 'ai';
 import { z } from 'zod';
 import { adviseNearest, describeKind, type SettingFault } from '../content/check-settings.ts';
-import type { ToolCallRecord } from '../content/tool-call.ts';
+import type { InputOf, ToolCallRecord } from '../content/tool-call.ts';
 import { type InputReads, describeLacked, describeUndeclared } from './input-reads.ts';
 import {
   type Asked,
@@ -83,8 +81,6 @@ export type ToolApproval<TOOLS extends ToolSet, RUNTIME_CONTEXT> =
         | WithOurStatus<Extract<RulesOf<TOOLS, RUNTIME_CONTEXT>[NAME], Rule>, InputOf<TOOLS[NAME]>>;
     };
 
-type InputOf<TOOL> = TOOL extends Tool ? InferToolInput<TOOL> : never;
-
 /** The AI SDK's rules by tool. */
 type RulesOf<TOOLS extends ToolSet, RUNTIME_CONTEXT> = Exclude<
   ToolApprovalConfiguration<TOOLS, RUNTIME_CONTEXT>,
@@ -109,20 +105,14 @@ export type Setting = {
   | { ask: () => unknown; reads: InputReads; parameters: ParameterReads; toolName: string }
 );
 
-/** The settings that a decision is based on: the app's rule, and the tool's `needsApproval`. */
-interface Settings {
-  rule: Setting;
-  mark: Setting;
-}
-
 /**
- * Decides about a call, and asks a person when in doubt. A rule that returns `denied` denies the call. With one that returns an invalid
+ * Decides about a call by the app's `rule` and the tool's `needsApproval`, its `mark`, and asks a person when in doubt. A rule that returns `denied` denies the call. With one that returns an invalid
  * `user-approval` object, which may have meant to ask only some people, the call fails. One that returns `user-approval` or another invalid
  * status, or that throws, asks a person. One that returns `approved` runs the call, even if the tool's `needsApproval` would ask. In all
  * other cases `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, a name that it doesn't get, or a
  * field of the `runtimeContext` in a run without it, a call that would run is asked about, and no standing approval decides.
  */
-export async function decide({ rule, mark }: Settings): Promise<Decision> {
+export async function decide({ rule, mark }: { rule: Setting; mark: Setting }): Promise<Decision> {
   const status = await readStatus(rule);
   const doubtOfRule = rule.ask && findDoubt(rule);
   switch (status.type) {

@@ -29,7 +29,6 @@ export interface ScriptedStep {
 type Model = Extract<LanguageModel, { specificationVersion: 'v4' }>;
 type Generated = Awaited<ReturnType<Model['doGenerate']>>;
 type Streamed = Awaited<ReturnType<Model['doStream']>>;
-type Content = Generated['content'][number];
 type StreamPart = Streamed['stream'] extends ReadableStream<infer PART> ? PART : never;
 type Prompt = Parameters<Model['doGenerate']>[0]['prompt'];
 
@@ -48,13 +47,10 @@ const usage: Generated['usage'] = {
   outputTokens: { total: 10, text: 10, reasoning: undefined },
 };
 
-/** Makes the response to one request: it gets the prompt, oldest message first, and may be async. */
-type ScriptedReply = (messages: Prompt) => ScriptedStep | PromiseLike<ScriptedStep>;
-
 /**
  * A model for tests that responds with the steps of a script, one per request, with or without streaming (word by word). After the last
  * step, requests fail; with `repeat` they get the last step again. The steps are shared by all threads, so for several threads, servers
- * and demos, pass a function that makes each step from the messages of its request.
+ * and demos, pass a function that makes each step from the messages of its request, oldest first; it may be async.
  *
  * @example
  * const { model } = scriptedModel([
@@ -64,7 +60,9 @@ type ScriptedReply = (messages: Prompt) => ScriptedStep | PromiseLike<ScriptedSt
  * const { model: echo } = scriptedModel((messages) => ({ text: `You wrote ${messages.length} messages.` }));
  */
 export function scriptedModel(
-  script: readonly ScriptedStep[] | ScriptedReply,
+  script:
+    | readonly ScriptedStep[]
+    | ((messages: Prompt) => ScriptedStep | PromiseLike<ScriptedStep>),
   { repeat = false } = {},
 ): ScriptedModel {
   const prompts: Prompt[] = [];
@@ -123,7 +121,7 @@ function makeCallParts({
   name: toolName,
   input,
   atProvider,
-}: ScriptedCall): Content[] {
+}: ScriptedCall): Generated['content'] {
   const text = typeof input === 'string' ? input : JSON.stringify(input);
   const call = { type: 'tool-call', toolCallId, toolName, input: text } as const;
   if (atProvider === undefined) return [call];

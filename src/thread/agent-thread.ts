@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
-import { type ApprovalRequestContent, withAnswers } from '../content/approval.ts';
+import { makeAnswerable } from '../content/answerable.ts';
+import type { ApprovalRequestContent } from '../content/approval.ts';
 import type { ThreadCaller } from '../content/caller.ts';
-import { withQuestionAnswers } from '../content/answerable.ts';
 import type { Grant } from '../content/grant.ts';
 import type { ToolCall, ToolCallRecord } from '../content/tool-call.ts';
 import { type UserInputRequestContent, type RequestDecision } from '../content/user-input.ts';
@@ -91,11 +91,7 @@ export class AgentThread<CALL extends ToolCall = ToolCall> {
 
   /** The requests that have no answer, oldest first. */
   get activeRequests(): readonly UserInputRequestContent<CALL>[] {
-    return this.#log.state.head.openRequests.map(({ request }) =>
-      request.type === 'approval-request'
-        ? withAnswers<CALL>(request)
-        : withQuestionAnswers(structuredClone(request)),
-    );
+    return this.#log.state.head.openRequests.map(({ request }) => makeAnswerable<CALL>(request));
   }
 
   /** The approval requests among `activeRequests`. */

@@ -83,19 +83,16 @@ export function findRetractedMessages(events: readonly ThreadEvent[]): ReadonlyS
   return retracted;
 }
 
-/** The turn of a message: what happened from it to the next message of the app. */
-interface MessageTurn {
-  message: ModelMessage;
-  events: readonly ThreadEvent[];
-  /** The next message of the app. */
-  next: ModelMessage | undefined;
-}
-
-/** The turn of the message with an id; `undefined` if the thread does not have the message. */
+/**
+ * The turn of the message with an id: what happened from it to the `next` message of the app. `undefined` if the thread does not have the
+ * message.
+ */
 export function turnOfMessage(
   events: readonly ThreadEvent[],
   messageId: string,
-): MessageTurn | undefined {
+):
+  | { message: ModelMessage; events: readonly ThreadEvent[]; next: ModelMessage | undefined }
+  | undefined {
   const retracted = findRetractedMessages(events);
   const isKept = (event: ThreadEvent): boolean => isAppMessage(event) && !retracted.has(event);
   const begin = events.findIndex(

@@ -1,33 +1,14 @@
 import { HoldpointError } from '../errors.ts';
-import type { RequestChange } from './thread-store-requests.ts';
 import type {
   AppendedBeside,
-  GrantChange,
   LogEnd,
   LogEntry,
   ThreadStore,
   ThreadSummary,
 } from './thread-store.ts';
 
-/** The writes of an append beside the log; most appends have none. */
-interface Beside {
-  /** The changes of the store's standing approvals. */
-  grants?: GrantChange[] | undefined;
-  /** The text of the snapshot that the entry names. */
-  snapshot?: string | undefined;
-  /** The changes of the rows of requests. */
-  requests?: RequestChange[] | undefined;
-}
-
-/** An entry, the log end that it follows, and the summary to store with it. */
-interface Append extends Beside {
-  end: LogEnd;
-  entry: LogEntry;
-  summary: ThreadSummary;
-}
-
-/** Makes the last argument of a store's `append`. A store gets none that it does not need. */
-export function listBeside({ grants, snapshot, requests }: Beside): AppendedBeside[] {
+/** Makes the last argument of a store's `append`; none for most appends. A store gets no part that it does not need. */
+export function listBeside({ grants, snapshot, requests }: AppendedBeside): AppendedBeside[] {
   if (grants === undefined && snapshot === undefined && requests === undefined) return [];
   return [
     {
@@ -39,17 +20,21 @@ export function listBeside({ grants, snapshot, requests }: Beside): AppendedBesi
 }
 
 /**
- * Appends an entry, even if the store's reply is lost. Returns false if another process appended first, in which case nothing was written.
+ * Appends an entry to a log that ends at `end`, even if the store's reply is lost. Returns false if another process appended first, in which case nothing was written.
  * Throws the store's error if nothing was written, or if that can't be determined.
  */
 export async function appendOnce(
   store: ThreadStore,
   threadId: string,
-  append: Append,
+  {
+    end,
+    entry,
+    summary,
+    ...beside
+  }: AppendedBeside & { end: LogEnd; entry: LogEntry; summary: ThreadSummary },
 ): Promise<boolean> {
-  const { end, entry, summary } = append;
-  const beside = listBeside(append);
-  const write = (): Promise<void> => store.append(threadId, end, [entry], summary, ...beside);
+  const write = (): Promise<void> =>
+    store.append(threadId, end, [entry], summary, ...listBeside(beside));
   try {
     await write();
     return true;

@@ -25,9 +25,7 @@ const entrySchema = z.strictObject({
 });
 
 /** The end of an entry of the log, its hash, and the digest of the snapshot of the thread before it. */
-export interface EntryMark {
-  revision: number;
-  hash: string;
+export interface EntryMark extends LogEnd {
   snapshot?: string | undefined;
 }
 

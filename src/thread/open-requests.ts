@@ -2,20 +2,12 @@ import type { CallPlace } from '../content/tool-call.ts';
 import { makePlaceKey } from './calls-by-place.ts';
 import type { OpenRequest, ThreadHead } from './thread-head.ts';
 
-type WithRequests = Pick<ThreadHead, 'openRequests'>;
-
-/** The open requests of a head, by the keys under which they are looked up. */
-interface RequestIndex {
-  byId: ReadonlyMap<string, OpenRequest>;
-  during: ReadonlyMap<string | undefined, readonly OpenRequest[]>;
-}
-
 /* A turn may have thousands of them, each of which is looked up. A head replaces its list, and never changes it. */
-const indexes = new WeakMap<readonly OpenRequest[], RequestIndex>();
+const indexes = new WeakMap<readonly OpenRequest[], ReturnType<typeof makeIndex>>();
 
 /** The open request with this id. */
 export function findOpenRequest(
-  { openRequests }: WithRequests,
+  { openRequests }: Pick<ThreadHead, 'openRequests'>,
   requestId: string,
 ): OpenRequest | undefined {
   return readIndex(openRequests).byId.get(requestId);
@@ -23,20 +15,22 @@ export function findOpenRequest(
 
 /** The open requests that were made during a call, by its tool or its sub-agent. */
 export function listAskedDuring(
-  { openRequests }: WithRequests,
+  { openRequests }: Pick<ThreadHead, 'openRequests'>,
   place: CallPlace,
 ): readonly OpenRequest[] {
   if (openRequests.length === 0) return [];
   return readIndex(openRequests).during.get(makePlaceKey(place)) ?? [];
 }
 
-function readIndex(openRequests: readonly OpenRequest[]): RequestIndex {
-  const known = indexes.get(openRequests);
-  if (known !== undefined) return known;
-  const index = {
+function readIndex(openRequests: readonly OpenRequest[]) {
+  const index = indexes.get(openRequests) ?? makeIndex(openRequests);
+  indexes.set(openRequests, index);
+  return index;
+}
+
+function makeIndex(openRequests: readonly OpenRequest[]) {
+  return {
     byId: new Map(openRequests.map((open) => [open.request.requestId, open])),
     during: Map.groupBy(openRequests, ({ beside }) => beside && makePlaceKey(beside)),
   };
-  indexes.set(openRequests, index);
-  return index;
 }

@@ -8,24 +8,20 @@ export type AssistantPart = Exclude<AssistantModelMessage['content'], string>[nu
 /** A provider's request for the approval of a call that it runs itself. */
 export type ProviderRequest = Extract<AssistantPart, { type: 'tool-approval-request' }>;
 
-/** The fields of a call that show whether the provider runs it. */
-interface CallMarks {
-  toolCallId: string;
-  providerExecuted?: boolean | undefined;
-}
-
-/** A reply of the model, and the original inputs of the calls whose schemas changed them. */
-interface FinishedStep {
-  step: number;
-  message?: ModelMessage | undefined;
-  inputs?: readonly { index: number; given?: unknown; types?: JsonTypes | undefined }[] | undefined;
-}
-
 /**
  * The calls of a step that end here, in order: those that run here, and those that the provider requests approval for. Calls that the
  * provider ran without asking are only part of the message.
  */
-export function listProposedCalls({ step, message, inputs = [] }: FinishedStep): ToolCallRecord[] {
+export function listProposedCalls({
+  step,
+  message,
+  inputs = [],
+}: {
+  step: number;
+  message?: ModelMessage | undefined;
+  /** The original inputs of the calls whose schemas changed them. */
+  inputs?: readonly { index: number; given?: unknown; types?: JsonTypes | undefined }[] | undefined;
+}): ToolCallRecord[] {
   const calls = listCallsOf(message, step);
   for (const { index, given, types } of inputs) {
     const call = calls[index];
@@ -73,7 +69,7 @@ export function requestsByCall(
 
 /** Checks whether a call ends here: because it runs here, or because the provider requests approval for it. */
 export function endsHere(
-  { toolCallId, providerExecuted }: CallMarks,
+  { toolCallId, providerExecuted }: { toolCallId: string; providerExecuted?: boolean | undefined },
   requests: ReadonlyMap<string, ProviderRequest>,
 ): boolean {
   return providerExecuted !== true || requests.has(toolCallId);

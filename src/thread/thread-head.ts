@@ -35,13 +35,6 @@ export interface OpenRequest {
   isReminded?: true;
 }
 
-/** A standing approval of the thread that has not ended. */
-interface ThreadGrant {
-  grant: Grant;
-  /** The number of further calls that it decides. Absent: no limit, as a snapshot can't express `Infinity`. */
-  usesLeft?: number | undefined;
-}
-
 /** A request that was answered or closed. */
 export interface EndedRequest extends OpenRequest, Omit<RequestDecision, 'status' | 'request'> {
   response?: UserInputResponseContent;
@@ -62,21 +55,6 @@ export interface UnsentAnswer {
   replyTo?: unknown;
   principal?: unknown;
   channel?: string | undefined;
-}
-
-/** The fields of a head to restore if a message without a reply is retracted. */
-type BeforeMessage = Pick<ThreadHead, 'modelIsNext' | 'isStopped' | WhoAsked>;
-type WhoAsked = 'requestedBy' | 'requesters' | 'isAnswered';
-
-/** The messages, calls and requests that one append made past, and that can't change any more. */
-interface NewlyPast {
-  messages: ModelMessage[];
-  /** The number of the thread's earlier messages that were retracted. */
-  retracted: number;
-  calls: ToolCallRecord[];
-  /** The requests, by id. One that was answered and then closed is there as it was closed. */
-  requests: Map<string, EndedRequest>;
-  toolCallIds: string[];
 }
 
 /** The part of a thread that can change. Its size doesn't grow with the length of the log. */
@@ -108,25 +86,40 @@ export interface ThreadHead {
   calls: ToolCallRecord[];
   openRequests: OpenRequest[];
   /** The standing approvals of this thread, oldest first: neither revoked nor used up. They may have expired. */
-  grants: readonly ThreadGrant[];
+  grants: readonly {
+    grant: Grant;
+    /** The number of further calls that it decides. Absent: no limit, as a snapshot can't express `Infinity`. */
+    usesLeft?: number | undefined;
+  }[];
   /** Answers that tools have not received, oldest first. */
   unsentAnswers: UnsentAnswer[];
   /** Messages that arrived while calls were open. */
   queuedMessages: ModelMessage[];
   /** The states to restore if messages are retracted: one for each message from the app that has no reply. */
-  unanswered: readonly BeforeMessage[];
+  unanswered: readonly Pick<
+    ThreadHead,
+    'modelIsNext' | 'isStopped' | 'requestedBy' | 'requesters' | 'isAnswered'
+  >[];
   /** True if the model is called next. */
   modelIsNext: boolean;
   /** True if a person stopped the turn: later results don't make the model next. */
   isStopped: boolean;
   /** True if the latest run reached its step limit; the app decides whether the turn resumes. */
   isOutOfSteps: boolean;
-  /** The requests and calls that ended in events which are proposed and not yet appended; empty afterwards. */
-  newlyPast: NewlyPast;
+  /** The messages, calls and requests that events which are proposed and not yet appended made past; empty afterwards. */
+  newlyPast: {
+    messages: ModelMessage[];
+    /** The number of the thread's earlier messages that were retracted. */
+    retracted: number;
+    calls: ToolCallRecord[];
+    /** The requests, by id. One that was answered and then closed is there as it was closed. */
+    requests: Map<string, EndedRequest>;
+    toolCallIds: string[];
+  };
 }
 
-/** An empty `NewlyPast`. */
-export function makeNewlyPast(): NewlyPast {
+/** An empty `newlyPast`. */
+export function makeNewlyPast(): ThreadHead['newlyPast'] {
   return { messages: [], retracted: 0, calls: [], requests: new Map(), toolCallIds: [] };
 }
 

@@ -88,14 +88,13 @@ interface SnapshotContent {
   toolCallIds: string[];
 }
 
-/** A snapshot as it is stored, and its digest for the entry after it. */
-interface Snapshot {
-  text: string;
-  digest: string;
-}
-
-/** The snapshot of a thread; `undefined` if a value in it is nested too deep to be read again. */
-export async function takeSnapshot(state: Readonly<ThreadState>): Promise<Snapshot | undefined> {
+/**
+ * The snapshot of a thread as it is stored, and its digest for the entry after it; `undefined` if a value in it is nested too deep to be
+ * read again.
+ */
+export async function takeSnapshot(
+  state: Readonly<ThreadState>,
+): Promise<{ text: string; digest: string } | undefined> {
   let json: unknown;
   try {
     json = toJson(makeSnapshotContent(state));

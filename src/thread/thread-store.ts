@@ -242,30 +242,27 @@ export interface ThreadStoreSnapshots {
 }
 
 /** A change of the store's standing approvals, written together with the entries of an append. */
-export type GrantChange = GrantCreation | GrantUse | GrantRevocation;
-
-interface GrantCreation {
-  /** Adds a standing approval. */
-  type: 'create';
-  /** The standing approval. */
-  grant: StoredGrant;
-}
-
-interface GrantUse {
-  /** Takes one of its uses; the last one deletes it. One append may use it several times. */
-  type: 'use';
-  /** The id of the standing approval. */
-  grantId: string;
-  /** The time, in milliseconds since 1970. */
-  at: number;
-}
-
-interface GrantRevocation {
-  /** Deletes it, with any uses that are left. No append revokes one that it creates or uses. */
-  type: 'revoke';
-  /** The id of the standing approval. */
-  grantId: string;
-}
+export type GrantChange =
+  | {
+      /** Adds a standing approval. */
+      type: 'create';
+      /** The standing approval. */
+      grant: StoredGrant;
+    }
+  | {
+      /** Takes one of its uses; the last one deletes it. One append may use it several times. */
+      type: 'use';
+      /** The id of the standing approval. */
+      grantId: string;
+      /** The time, in milliseconds since 1970. */
+      at: number;
+    }
+  | {
+      /** Deletes it, with any uses that are left. No append revokes one that it creates or uses. */
+      type: 'revoke';
+      /** The id of the standing approval. */
+      grantId: string;
+    };
 
 /** A standing approval that is wider than one thread, as a store keeps it. */
 export interface StoredGrant {

@@ -52,12 +52,13 @@ function matchesFilter(
   );
 }
 
-type Order = NonNullable<ThreadQuery['order']>;
-
 const byId = (one: ThreadSummary, other: ThreadSummary): number =>
   one.threadId < other.threadId ? -1 : 1;
 
-const sorted: Record<Order, (summaries: ThreadSummary[]) => ThreadSummary[]> = {
+const sorted: Record<
+  NonNullable<ThreadQuery['order']>,
+  (summaries: ThreadSummary[]) => ThreadSummary[]
+> = {
   id: (summaries) => summaries.toSorted(byId),
   oldest: (summaries) =>
     summaries.toSorted((one, other) => one.updatedAt - other.updatedAt || byId(one, other)),

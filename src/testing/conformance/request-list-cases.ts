@@ -113,10 +113,8 @@ function matches(row: StoredRequest, filter: RequestFilter): boolean {
   return row.approvers.some((name) => approver.includes(name));
 }
 
-type Order = NonNullable<RequestQuery['order']>;
-
 /** The numbers by which rows are ordered, the lowest first, before their id. */
-const ranks: Record<Order, (row: StoredRequest) => number[]> = {
+const ranks: Record<NonNullable<RequestQuery['order']>, (row: StoredRequest) => number[]> = {
   oldest: ({ createdAt }) => [createdAt],
   newest: ({ createdAt }) => [-createdAt],
   expires: ({ expiresAt }) => [expiresAt ?? 1e9],
@@ -124,7 +122,7 @@ const ranks: Record<Order, (row: StoredRequest) => number[]> = {
   decided: ({ decidedAt }) => [decidedAt === undefined ? 1 : -decidedAt],
 };
 
-function sort(rows: readonly StoredRequest[], order: Order): StoredRequest[] {
+function sort(rows: readonly StoredRequest[], order: keyof typeof ranks): StoredRequest[] {
   return rows.toSorted((one, other) => {
     const [first, second] = [ranks[order](one), ranks[order](other)];
     const place = first.findIndex((rank, index) => rank !== second[index]);

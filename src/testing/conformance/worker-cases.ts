@@ -21,13 +21,8 @@ const claim: ThreadClaim = { agent: null, dueBefore: 101, until: 150, limit: 10 
 
 type Received = ThreadNotice | 'anything';
 
-interface Subscription {
-  received: Received[];
-  stop: () => Promise<void>;
-}
-
 /** Subscribes; `undefined` for a store without `subscribe`. */
-function subscribe(store: ThreadStore): Subscription | undefined {
+function subscribe(store: ThreadStore) {
   const received: Received[] = [];
   const stop = store.subscribe?.((notice) => {
     if (notice?.type !== 'claim') received.push(notice ?? 'anything');
@@ -38,10 +33,10 @@ function subscribe(store: ThreadStore): Subscription | undefined {
 /* A subscription may need time to start, so appends are repeated until a notice arrives. */
 async function appendUntilNoticed(
   writer: ThreadStore,
-  subscription: Subscription,
+  received: Received[],
   id: string,
 ): Promise<void> {
-  subscription.received.length = 0;
+  received.length = 0;
   for (let revision = 1; revision <= 300; revision += 1) {
     await appendInCase(writer, id, {
       revision,
@@ -50,7 +45,7 @@ async function appendUntilNoticed(
       agent: 'booking',
     });
     await pause(100);
-    if (subscription.received.some((each) => isAbout(each, id))) return;
+    if (received.some((each) => isAbout(each, id))) return;
   }
   throw new Error('The subscriber received no notice of 300 appends.');
 }
@@ -156,8 +151,8 @@ export const workerCases: readonly StoreConformanceCase[] = [
       if (first === undefined || second === undefined) return;
       try {
         for (const each of both) {
-          await appendUntilNoticed(store, each, `here ${both.indexOf(each)}`);
-          await appendUntilNoticed(reopen(), each, `elsewhere ${both.indexOf(each)}`);
+          await appendUntilNoticed(store, each.received, `here ${both.indexOf(each)}`);
+          await appendUntilNoticed(reopen(), each.received, `elsewhere ${both.indexOf(each)}`);
         }
         const expected = { type: 'thread', agent: 'booking', nextDeadline: 7 } as const;
         for (const each of first.received.filter((notice) => notice !== 'anything')) {
@@ -165,7 +160,7 @@ export const workerCases: readonly StoreConformanceCase[] = [
         }
         await first.stop();
         const before = first.received.length;
-        await appendUntilNoticed(store, second, 'after');
+        await appendUntilNoticed(store, second.received, 'after');
         deepStrictEqual(first.received.length, before);
       } finally {
         for (const { stop } of both) await stop();
@@ -178,10 +173,10 @@ export const workerCases: readonly StoreConformanceCase[] = [
       const subscription = subscribe(store);
       if (subscription === undefined) return;
       try {
-        await appendUntilNoticed(store, subscription, 'begun');
+        await appendUntilNoticed(store, subscription.received, 'begun');
         await appendInCase(store, 'running', { status: 'running', nextDeadline: 1 });
         await appendInCase(store, 'idle');
-        await appendUntilNoticed(store, subscription, 'after');
+        await appendUntilNoticed(store, subscription.received, 'after');
         const named = subscription.received.filter((notice) => notice !== 'anything');
         deepStrictEqual(
           named.filter(({ threadId }) => threadId === 'running' || threadId === 'idle'),

@@ -251,10 +251,8 @@ const lateResult = z.strictObject({
   outcome: toolCallOutcomeSchema,
 });
 
-type ToolPart = ToolModelMessage['content'][number];
-
 /** The parts of the tool message for a call that has ended, for the model or its provider. Throws for an open call. */
-function makeToolParts(call: ToolCallRecord): ToolPart[] {
+function makeToolParts(call: ToolCallRecord): ToolModelMessage['content'] {
   const { toolCallId, toolName, outcome, providerApprovalId } = call;
   if (outcome === undefined) throw new TypeError(`Call ${toolCallId} has not ended.`);
   if (providerApprovalId !== undefined) return answerParts(call, outcome, providerApprovalId);
@@ -267,7 +265,7 @@ function answerParts(
   { toolCallId, toolName }: ToolCallRecord,
   outcome: ToolCallOutcome,
   approvalId: string,
-): ToolPart[] {
+): ToolModelMessage['content'] {
   const answer = { type: 'tool-approval-response', approvalId, providerExecuted: true } as const;
   if (outcome.status === 'forwarded') return [{ ...answer, approved: true }];
   const reason = pickReason(outcome);

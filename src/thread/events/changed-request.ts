@@ -4,41 +4,14 @@ import {
   type ApprovalResponseContent,
   undoEdit,
 } from '../../content/approval.ts';
-import { votesOfOthers } from '../../content/vote.ts';
+import { type RequestEdit, votesOfOthers } from '../../content/vote.ts';
 import type { editSchema } from './fields.ts';
 
 /* Applies votes, edits and reassignments to a request, for the fold and for the channels that show it. It loads no schema. */
 
-/** The person who acted, and the time. */
-interface Doer {
-  person?: string | undefined;
-  onBehalfOf?: string | undefined;
-  principal?: unknown;
-  channel?: string | undefined;
-  at: number;
-}
-
-/** An approval that may have changed the input, and who gave it. */
-interface Editing extends Doer {
+/** An act that may have changed the input, and who did it when. */
+interface Editing extends Omit<RequestEdit, 'original' | 'patches'> {
   edit?: z.infer<typeof editSchema> | undefined;
-}
-
-interface Voted extends Editing {
-  type: 'request-voted';
-  person: string;
-  response: ApprovalResponseContent;
-}
-
-interface Withdrawn extends Doer {
-  type: 'vote-withdrawn';
-  person: string;
-  endsEdit?: true | undefined;
-}
-
-interface Reassigned extends Doer {
-  type: 'request-reassigned';
-  from: string;
-  to: string;
 }
 
 /** The request with the edit of an approval; without an edit, as it is. */
@@ -59,7 +32,12 @@ export function withEdit(
 /** Applies a vote, a withdrawal or a reassignment to the open request. */
 export function applyToRequest(
   request: ApprovalRequest,
-  event: Voted | Withdrawn | Reassigned,
+  event: Editing &
+    (
+      | { type: 'request-voted'; person: string; response: ApprovalResponseContent }
+      | { type: 'vote-withdrawn'; person: string; endsEdit?: true | undefined }
+      | { type: 'request-reassigned'; from: string; to: string }
+    ),
 ): ApprovalRequest {
   const { principal, channel, at } = event;
   switch (event.type) {
