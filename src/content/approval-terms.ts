@@ -7,17 +7,15 @@ export const risks = ['low', 'medium', 'high', 'critical'] as const;
 /** The scopes of a standing approval, in ascending order: the calls of one thread, those for one person, or all of the agent's. */
 export const grantScopes = ['thread', 'principal', 'everyone'] as const;
 
-type GrantScope = (typeof grantScopes)[number];
-
 /** The keeper of the standing approvals of each scope: the log of their thread, or the store, for all threads of the agent. */
-const keeperOf: Record<GrantScope, 'thread' | 'store'> = {
+const keeperOf: Record<Remember['scope'], 'thread' | 'store'> = {
   thread: 'thread',
   principal: 'store',
   everyone: 'store',
 };
 
 /** Checks whether the store keeps the standing approvals of this scope. */
-export function isKeptByStore(scope: GrantScope): boolean {
+export function isKeptByStore(scope: Remember['scope']): boolean {
   return keeperOf[scope] === 'store';
 }
 
@@ -38,7 +36,7 @@ const sentMatchSchema = z.union([
 /** A standing approval that an answer asks for, or the widest that a request allows. */
 export interface Remember {
   /** Its scope: the calls of the same `thread`, those for the same `principal`, or those of `everyone`. */
-  scope: GrantScope;
+  scope: (typeof grantScopes)[number];
   /** The inputs that it covers: the same input (`exact`), the same values in the named fields, or `any`. */
   match: 'exact' | 'any' | string[];
   /** Its lifetime, in milliseconds. Absent: no limit. */

@@ -1,4 +1,11 @@
-import type { ProviderMetadata, Instructions, ModelMessage, ToolChoice, ToolSet } from 'ai';
+import type {
+  ProviderMetadata,
+  Instructions,
+  ModelMessage,
+  StepResult,
+  ToolChoice,
+  ToolSet,
+} from 'ai';
 import { z } from 'zod';
 import { jsonTypesSchema } from '../../content/tool-call.ts';
 import { listProposedCalls } from '../proposed-calls.ts';
@@ -42,24 +49,7 @@ export interface StepMetadata {
 }
 
 /** A source that a model cited, as in the AI SDK. */
-export type Source =
-  | {
-      type: 'source';
-      sourceType: 'url';
-      id: string;
-      url: string;
-      title?: string;
-      providerMetadata?: ProviderMetadata;
-    }
-  | {
-      type: 'source';
-      sourceType: 'document';
-      id: string;
-      mediaType: string;
-      title: string;
-      filename?: string;
-      providerMetadata?: ProviderMetadata;
-    };
+export type Source = StepResult<ToolSet>['sources'][number];
 
 const stepMetadataSchema: z.ZodType<StepMetadata> = z.strictObject({
   response: z

@@ -67,7 +67,7 @@ export interface InvokedMessage extends Partial<ModelName>, Enterable {
   /** The finish reason of the run's last step. */
   finishReason?: string | undefined;
   /** Token usage, summed over the run's steps. */
-  usage?: TokenUsage | undefined;
+  usage?: ModelAnswer['usage'] | undefined;
   /** The `AgentResponse`, or the error of the run, at `asyncEnd`. */
   result?: unknown;
   /** The error, if it failed. */
@@ -127,7 +127,7 @@ interface DeliveredMessage extends TraceSubject, Enterable {
 }
 
 /** A mistake in a setting of the app: see `SettingFailure`. It is published immediately, as it is not in the log. */
-interface SettingFailedMessage extends Conversation {
+interface SettingFailedMessage extends Pick<TraceSubject, 'conversationId'> {
   /** The kind of the message. */
   type: 'setting-failed';
   /** The thread that it is about. */
@@ -158,23 +158,18 @@ export interface ModelName {
   modelId: string;
 }
 
-/** The tokens that were used. */
-interface TokenUsage {
-  inputTokens: number | undefined;
-  outputTokens: number | undefined;
-}
-
 /** The facts that a provider reports with its response. */
 export interface ModelAnswer {
   id: string | undefined;
   /** The model that responded, which may be a version of the requested one. */
   modelId: string | undefined;
   finishReason: string;
-  usage: TokenUsage;
+  /** The tokens that were used. */
+  usage: { inputTokens: number | undefined; outputTokens: number | undefined };
 }
 
 /** The call and the request that a message is about. */
-export interface TraceSubject extends Conversation {
+export interface TraceSubject {
   /** The thread that it is about. */
   threadId: string;
   /** The model's id of the call. */
@@ -191,9 +186,6 @@ export interface TraceSubject extends Conversation {
   request?: UserInputRequest | undefined;
   /** The `traceparent` that is stored with the request's answer, or else with the request. */
   follows?: string | undefined;
-}
-
-interface Conversation {
   /** The `threadId` that a call of `guardTools` was given. `threadId` is then the thread that records the call. */
   conversationId?: string | undefined;
 }
