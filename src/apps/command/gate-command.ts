@@ -193,7 +193,7 @@ function makeBrowserOpener(
   /* Callers over HTTP may be other users of the machine, who could read the link among the arguments of the program that opens it. */
   let isDue =
     options.open ?? (options.http === undefined && hasDesktop(process.platform, world.env));
-  const open = async (): Promise<void> => {
+  const openPage = async (): Promise<void> => {
     const link = await findPage()?.makeLink();
     if (link === undefined || link.isWatched) return;
     openInBrowser(link.url, (error) => report(`No browser could be opened: ${error.message}`));
@@ -201,7 +201,7 @@ function makeBrowserOpener(
   return () => {
     if (!isDue) return;
     isDue = false;
-    open().catch((error: unknown) => report(`The page could not be opened: ${String(error)}`));
+    openPage().catch((error: unknown) => report(`The page could not be opened: ${String(error)}`));
   };
 }
 

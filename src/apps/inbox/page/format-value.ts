@@ -166,13 +166,13 @@ function formatDay(value: unknown, { locale }: ValueReader): FormattedValue | { 
 }
 
 const unitLengths = { seconds: 1_000, milliseconds: 1, minutes: 60_000 };
-const second = { unit: 'second', length: 1_000 } as const;
+const secondSpan = { unit: 'second', length: 1_000 } as const;
 const longSpans = [
   { unit: 'day', length: 86_400_000 },
   { unit: 'hour', length: 3_600_000 },
   { unit: 'minute', length: 60_000 },
 ] as const;
-const spans = [...longSpans, second, { unit: 'millisecond', length: 1 }] as const;
+const spans = [...longSpans, secondSpan, { unit: 'millisecond', length: 1 }] as const;
 
 function formatDuration(
   value: unknown,
@@ -218,7 +218,7 @@ export function describeRelative(time: number, now: number, { locale }: ValueRea
     longSpans.find((span) => {
       const least = span.unit === 'day' ? 2 * span.length : span.length;
       return Math.abs(distance) >= least;
-    }) ?? second;
+    }) ?? secondSpan;
   return format.format(Math.trunc(distance / length), unit);
 }
 
