@@ -73,21 +73,9 @@ export { createAgent } from './agent/create-agent.ts';
 export { type PollingOptions, checkPolling, followThread } from './agent/follow-thread.ts';
 export { readInputSchemas } from './agent/input-schemas.ts';
 export { type ImportedHistory, makeImportError } from './agent/input/import-history.ts';
-export type {
-  AnswerOptions,
-  InputItem,
-  MayAnswer,
-  RespondOptions,
-  RunInput,
-} from './agent/input/parse-input.ts';
+export type { AnswerOptions, InputItem, MayAnswer, RunInput } from './agent/input/parse-input.ts';
 export { refuseUnknownRecovery } from './agent/known-settings.ts';
-export {
-  type ListedRequest,
-  type RequestList,
-  type RequestListQuery,
-  type SeenRequest,
-  pickPlace,
-} from './agent/list-requests.ts';
+export { type SeenRequest, pickPlace } from './agent/list-requests.ts';
 export { carriesApproval } from './agent/model/provider-requests.ts';
 export {
   CollectedResponse,
@@ -98,7 +86,6 @@ export {
 } from './agent/model/streaming-model.ts';
 export { findNamedTools, nameTools } from './agent/named-tools.ts';
 export { type ResumedThread, resumeThread, runRecorded, soonestMs } from './agent/resume-thread.ts';
-export type { AgentEvent } from './agent/run/agent-events.ts';
 export type { RunOptions } from './agent/run/run-options.ts';
 export { type ToolRecovery, checkRecovery } from './agent/run/tool-recovery.ts';
 export { digestViewer, isSignedIn } from './agent/viewer.ts';

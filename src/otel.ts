@@ -25,7 +25,7 @@ import {
 import { type AppendedMessage, type TraceMessage, tracingChannel } from './thread/tracing.ts';
 
 /** Options of `traceHoldpoint`. */
-export interface TraceOptions {
+interface TraceOptions {
   /** Default: the tracer `holdpoint` of the global tracer provider. */
   tracer?: Tracer;
   /** Default: the meter `holdpoint` of the global meter provider. */

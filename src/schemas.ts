@@ -5,11 +5,7 @@
 export { approvalRequestSchema, approvalResponseSchema } from './content/approval.ts';
 export { questionRequestSchema, questionResponseSchema } from './content/question.ts';
 export { requestRightsSchema } from './content/request-rights.ts';
-export {
-  toolCallOutcomeSchema,
-  toolCallRecordSchema,
-  toolCallSchema,
-} from './content/tool-call.ts';
+export { toolCallRecordSchema } from './content/tool-call.ts';
 export { eventsOf } from './thread/log-entry.ts';
 export { sentMessages } from './thread/finished-steps.ts';
 export { threadEventSchema } from './thread/thread-event.ts';

@@ -9,14 +9,14 @@ import type { RunFailure } from './thread/thread-head.ts';
 import type { StoreNotice, ThreadStore, ThreadSummary } from './thread/thread-store.ts';
 import { type Lost, LostCalls } from './worker/lost-calls.ts';
 
-export { type ResumedThread, resumeThread } from './agent.ts';
-export { type DeletedThreads, deleteThreads } from './worker/delete-threads.ts';
+export { resumeThread } from './agent.ts';
+export { deleteThreads } from './worker/delete-threads.ts';
 
 /** The part of a store that a worker uses. */
 type WorkedStore = Pick<ThreadStore, 'claim' | 'list' | 'subscribe' | 'send' | 'now'>;
 
 /** Options of `runWorker`. */
-export interface WorkerOptions {
+interface WorkerOptions {
   /** The agent whose threads are run. Threads of agents with other names are not claimed. */
   agent: Pick<Agent, 'name' | 'now' | 'thread' | 'run'>;
   /** The agent's store. Needed only for an object of your own around an agent. */

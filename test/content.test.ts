@@ -17,12 +17,12 @@ import {
   questionRequestSchema,
   questionResponseSchema,
   toolCallRecordSchema,
-  toolCallSchema,
 } from 'holdpoint/schemas';
 import { scriptedModel } from 'holdpoint/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { grantSchema } from '../src/content/grant.ts';
+import { toolCallSchema } from '../src/content/tool-call.ts';
 
 test('a question is a request like an approval: several fields, options, free text by policy, dismissal apart', () => {
   const question = {

@@ -42,7 +42,7 @@ export interface RequestListQuery
 }
 
 /** A request as it is listed for one person. */
-export interface ListedRequest<CALL extends ToolCall = ToolCall> {
+interface ListedRequest<CALL extends ToolCall = ToolCall> {
   /** The row as the store keeps it. It may be older than the thread by a moment, and decides nothing. */
   row: StoredRequest;
   /** The request of the row; absent for a lost call, a stuck thread, and a text that was erased or is damaged. */

@@ -1,4 +1,2 @@
 export { createGate, type Gate } from './gate/create-gate.ts';
-export type { AuthorizeCaller, GateCaller, GateOptions, WaitingCall } from './gate/gate-options.ts';
-export type { GateProblem } from './gate/gate-problem.ts';
-export type { UpstreamOptions } from './gate/upstream-options.ts';
+export type { GateOptions } from './gate/gate-options.ts';

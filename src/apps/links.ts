@@ -1,2 +1,2 @@
-export { createLinks, type Links, type LinksOptions } from './links/create-links.ts';
+export { createLinks, type Links } from './links/create-links.ts';
 export type { LinkKey } from './links/link-keys.ts';

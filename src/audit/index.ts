@@ -14,7 +14,7 @@ import type { ThreadEnd } from '../thread/thread-store.ts';
 import { describeEvent, type EventText, type FindCall } from './describe-event.ts';
 
 /** The events of a thread in words, and the end of its log at that time. */
-export interface AuditTrail {
+interface AuditTrail {
   /** The thread that the trail is about. */
   threadId: string;
   /** The rows, oldest first. */

@@ -1,37 +1,17 @@
 import type { ToolSet } from 'ai';
 import { checkLimit } from '../content/check-settings.ts';
 import { readErrorText } from '../content/app-errors.ts';
-import type { ToolApproval } from '../policy/tool-approval.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
 import { type BacktestLimits, type BacktestResult, makeBacktestResult } from './backtest-result.ts';
 import { renderBacktest } from './backtest-text.ts';
 import { type GivenThreads, readGivenThreads, readStoredThreads } from './recorded-threads.ts';
 import {
+  type BacktestRules,
   prepareCandidate,
   type ReplayedCall,
-  type ReplayedStep,
   replayThread,
 } from './replay-thread.ts';
 import { findBestStandingApproval } from './standing-approval.ts';
-
-export type { BacktestResult, Disagreement } from './backtest-result.ts';
-
-/** The rules to try, as an agent would have them. */
-export interface BacktestRules<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
-  /** The tools of the agent. Their `needsApproval` counts; their `execute` is never called, and may be absent. */
-  tools: TOOLS;
-  /** The rules to try: the agent's option of this name. */
-  toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
-  /** The context of each tool that has a `contextSchema`: the agent's option of this name. */
-  toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
-  /**
-   * Makes the runtime context that the rules get, which no log has, for each step from its thread and requesters. It is not called for a
-   * step of a run that another person or a worker caused: that has no context in production either. Default: none.
-   */
-  runtimeContext?: (step: ReplayedStep) => RUNTIME_CONTEXT;
-  /** Returns the name of a principal, as text: the agent's option of this name. */
-  principalId?: (principal: unknown) => string;
-}
 
 /** The options of `backtest`: the rules, and the threads to replay. */
 type BacktestOptions<TOOLS extends ToolSet, RUNTIME_CONTEXT> = BacktestRules<

@@ -15,6 +15,7 @@ import type { CallPlace, ToolCallOutcome } from '../content/tool-call.ts';
 import { toCanonicalText } from '../policy/digest.ts';
 import type { PrincipalId } from '../policy/same-person.ts';
 import { isCausedByRequesters, type RunCause } from '../policy/run-context.ts';
+import type { ToolApproval } from '../policy/tool-approval.ts';
 import { makePlaceKey } from '../thread/calls-by-place.ts';
 import { applyEntry } from '../thread/apply-events.ts';
 import { listProposedCalls } from '../thread/proposed-calls.ts';
@@ -31,7 +32,7 @@ import type { AskedCall } from './standing-approval.ts';
 export type CandidateDecision = 'run' | 'ask' | 'deny' | 'fail';
 
 /** A recorded step of a run that was caused by the only person for whom it works, as `runtimeContext` receives it. */
-export interface ReplayedStep {
+interface ReplayedStep {
   threadId: string;
   /** The principal of the latest message. */
   requestedBy?: unknown;
@@ -50,6 +51,23 @@ export interface ReplayedCall extends AskedCall, CallPlace {
 
 /* The rules may be of any agent here. */
 const agentName = 'backtest';
+
+/** The rules to try, as an agent would have them. */
+export interface BacktestRules<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
+  /** The tools of the agent. Their `needsApproval` counts; their `execute` is never called, and may be absent. */
+  tools: TOOLS;
+  /** The rules to try: the agent's option of this name. */
+  toolApproval?: ToolApproval<TOOLS, RUNTIME_CONTEXT>;
+  /** The context of each tool that has a `contextSchema`: the agent's option of this name. */
+  toolsContext?: { readonly [NAME in keyof TOOLS]?: unknown };
+  /**
+   * Makes the runtime context that the rules get, which no log has, for each step from its thread and requesters. It is not called for a
+   * step of a run that another person or a worker caused: that has no context in production either. Default: none.
+   */
+  runtimeContext?: (step: ReplayedStep) => RUNTIME_CONTEXT;
+  /** Returns the name of a principal, as text: the agent's option of this name. */
+  principalId?: (principal: unknown) => string;
+}
 
 /** The rules to try, and the settings with which they are applied. */
 export interface Candidate {

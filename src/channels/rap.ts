@@ -1,14 +1,4 @@
-export { checkRemoteCalls } from './rap/remote-tool.ts';
-export {
-  type CallbackHandlerOptions,
-  createCallbackHandler,
-  type DiscardedCallback,
-} from './rap/create-callback-handler.ts';
-export { remoteTool, type RemoteToolOptions } from './rap/remote-tool.ts';
+export { createCallbackHandler } from './rap/create-callback-handler.ts';
+export { checkRemoteCalls, remoteTool } from './rap/remote-tool.ts';
 export { createToolServer, type ToolServer } from './rap/tool-server/create-tool-server.ts';
-export type {
-  GrantStore,
-  ServedCall,
-  ServedTool,
-  ToolServerOptions,
-} from './rap/tool-server/tool-server-options.ts';
+export type { GrantStore, ServedTool } from './rap/tool-server/tool-server-options.ts';

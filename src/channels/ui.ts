@@ -5,15 +5,9 @@ export {
   prepareSendMessagesRequest,
   stopChat,
 } from './ui/browser/for-use-chat.ts';
-export type { ThreadChatState } from './ui/browser/page-state.ts';
-export { type Refusal, readRefusal } from './ui/browser/read-refusal.ts';
+export { readRefusal } from './ui/browser/read-refusal.ts';
 export type { ShownGroup } from './ui/browser/page-requests.ts';
-export type {
-  ShownAction,
-  ShownField,
-  ShownOption,
-  ShownRequest,
-} from './ui/browser/request-form.ts';
+export type { ShownRequest } from './ui/browser/request-form.ts';
 export type { ShownPart } from './ui/browser/shown-part.ts';
 export { ThreadChat } from './ui/browser/thread-chat.ts';
 export { toUIMessages } from './ui/output/to-ui-messages.ts';

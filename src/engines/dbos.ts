@@ -14,7 +14,7 @@ import type { OnWake } from '../stores/postgres.ts';
 import type { ThreadStore, ThreadSummary } from '../thread/thread-store.ts';
 
 /** Options of `agentWorkflow`. */
-export interface AgentWorkflowOptions {
+interface AgentWorkflowOptions {
   /** The agent; its store has `wakeWorkflow` as its `onWake`, in every process that appends. */
   agent: Pick<Agent, 'name' | 'now' | 'thread' | 'run'>;
   /** The agent's store, in which `sweep` finds the threads that are overdue. */
@@ -42,7 +42,7 @@ interface AgentWorkflowInput {
 }
 
 /** The end of an agent's workflow. */
-export interface AgentWorkflowResult {
+interface AgentWorkflowResult {
   /** The thread that was run. */
   threadId: string;
   /** The end of its turn. */

@@ -15,7 +15,7 @@ interface ResumeJobOptions {
 }
 
 /** Options of `resumeTasks`. */
-export interface ResumeTasksOptions {
+interface ResumeTasksOptions {
   /** The agent whose threads are run. Give each agent on a store a name: it is part of the names of its tasks. */
   agent: Pick<Agent, 'name' | 'now' | 'thread' | 'run'>;
   /** The agent's store. */

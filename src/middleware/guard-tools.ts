@@ -5,7 +5,7 @@ import { HoldpointError } from '../errors.ts';
 import { type Guard, GuardedCall, type GuardedTool, StepCalls } from './guarded-call.ts';
 
 /** Options of `guardTools`. Those that `createAgent` has too mean the same. */
-export interface GuardOptions<TOOLS extends ToolSet = ToolSet>
+interface GuardOptions<TOOLS extends ToolSet = ToolSet>
   extends Omit<Guard, 'wait'>, Pick<AgentOptions<TOOLS>, 'toolRecovery'> {
   /** The id of the conversation. It identifies a call together with its tool call id. Any non-empty string. */
   threadId: string;

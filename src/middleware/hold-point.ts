@@ -38,7 +38,7 @@ import { RunParts } from './run-parts.ts';
 import { ProviderRunStream } from './run-stream.ts';
 
 /** The options of `holdPoint`: those of `createAgent`, except for those that each model call sets. */
-export type HoldPointOptions<
+type HoldPointOptions<
   TOOLS extends ToolSet = ToolSet,
   RUNTIME_CONTEXT = Record<string, unknown>,
 > = Omit<

@@ -1,6 +1,6 @@
-export { type GuardOptions, guardTools } from './guard-tools.ts';
+export { guardTools } from './guard-tools.ts';
 export { heldCall } from './held-call.ts';
-export { holdPoint, type HoldPointOptions } from './hold-point.ts';
+export { holdPoint } from './hold-point.ts';
 export { inertTools } from './inert-tools.ts';
 export { plainMessages } from './plain-messages.ts';
 export { listOpenRequests } from './list-open-requests.ts';

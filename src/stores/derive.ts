@@ -4,12 +4,8 @@ import type {
   ThreadClaim,
   ThreadEnd,
   ThreadStore,
-  ThreadStoreDeletion,
-  ThreadStoreGrants,
-  ThreadStoreSnapshots,
   ThreadSummary,
 } from '../thread/thread-store.ts';
-import type { ThreadStoreRequests } from '../thread/thread-store-requests.ts';
 import { countRows } from './derive/count-rows.ts';
 import { changeGrants, deriveGrants } from './derive/derive-grants.ts';
 import { changeRequests, deleteRequestsOf, deriveRequests } from './derive/derive-requests.ts';
@@ -22,22 +18,12 @@ import { makeNotice } from './sql/notices.ts';
 import { makeConflictError } from './sql/thread-rows.ts';
 
 export { selectRows } from './derive/select-rows.ts';
-export type { RowChange, StorePort, StoreRow, StoreWrite } from './derive/store-port.ts';
-export type {
-  ColumnValue,
-  RowCondition,
-  RowOrder,
-  RowQuery,
-  StoreTable,
-} from './rows/row-query.ts';
+export type { StorePort, StoreRow } from './derive/store-port.ts';
+export type { RowQuery, StoreTable } from './rows/row-query.ts';
 
 /** A store with all of its parts. */
-export interface DerivedStore extends ThreadStore {
-  grants: ThreadStoreGrants;
-  snapshots: ThreadStoreSnapshots;
-  requests: ThreadStoreRequests;
-  deletion: ThreadStoreDeletion;
-}
+type DerivedStore = ThreadStore &
+  Required<Pick<ThreadStore, 'grants' | 'snapshots' | 'requests' | 'deletion'>>;
 
 /**
  * Makes a whole store from a few functions over a database: its log, threads, claims, standing approvals, requests, feed and snapshots.

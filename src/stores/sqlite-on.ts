@@ -1,7 +1,6 @@
 import type {
   ThreadQuery,
   ThreadStore,
-  ThreadStoreDeletion,
   ThreadStoreGrants,
   ThreadStoreSnapshots,
   ThreadSummary,
@@ -38,7 +37,6 @@ export {
   type SqliteRow,
   type SqliteStatement,
 } from './sqlite-on/sqlite-driver.ts';
-export type { SqliteHooks, SqliteTransaction } from './sqlite-on/hooks.ts';
 export { sqliteSchema } from './sqlite-on/statements.ts';
 
 /** Options of `sqliteStoreOn`. */
@@ -55,11 +53,7 @@ interface SqliteStoreOnOptions extends SqliteHooks {
 }
 
 /** A store on a SQLite database that a driver reaches. */
-export interface SqliteStoreOn extends ThreadStore {
-  grants: ThreadStoreGrants;
-  /** The deletion of many threads at once. */
-  deletion: ThreadStoreDeletion;
-}
+type SqliteStoreOn = ThreadStore & Required<Pick<ThreadStore, 'grants' | 'deletion'>>;
 
 const readEntries =
   'select revision, entry from holdpoint_entries where thread_id = ? and revision > ? order by revision';

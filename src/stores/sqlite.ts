@@ -1,5 +1,5 @@
 import type { LogEnd, StoreNotice, ThreadStore } from '../thread/thread-store.ts';
-import { type SqliteHooks, sqliteSchema, sqliteStoreOn } from './sqlite-on.ts';
+import { sqliteSchema, sqliteStoreOn } from './sqlite-on.ts';
 import { SqliteFile } from './sqlite/sqlite-file.ts';
 import { makeNotice, Notices } from './sql/notices.ts';
 
@@ -21,12 +21,12 @@ export interface SqliteStore extends ThreadStore, Disposable {
   close(): void;
 }
 
+type SqliteStoreOnOptions = NonNullable<Parameters<typeof sqliteStoreOn>[1]>;
+
 /** Options for opening a SQLite file. */
-interface SqliteStoreOptions extends SqliteHooks {
+interface SqliteStoreOptions extends Omit<SqliteStoreOnOptions, 'createSchema' | 'snapshots'> {
   /** The time to wait while another process writes, in milliseconds. Default 10,000. */
   busyTimeoutMs?: number;
-  /** True if open and decided requests are kept as rows, with a feed of their changes. Default true. */
-  requests?: boolean;
 }
 
 /**

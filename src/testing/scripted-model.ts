@@ -1,7 +1,7 @@
 import type { JSONValue, LanguageModel } from 'ai';
 
 /** A tool call of a scripted model. */
-export interface ScriptedCall {
+interface ScriptedCall {
   /** The model's id of the call. Models choose it, and may repeat it in another thread. */
   id: string;
   /** The name of the tool. */
@@ -33,7 +33,7 @@ type StreamPart = Streamed['stream'] extends ReadableStream<infer PART> ? PART :
 type Prompt = Parameters<Model['doGenerate']>[0]['prompt'];
 
 /** A scripted model and the requests that it received. */
-export interface ScriptedModel {
+interface ScriptedModel {
   /** A language model of the AI SDK's current specification, for `createAgent`, `generateText` and `wrapLanguageModel`. */
   model: Model;
   /** The prompts that it received, oldest first. */

@@ -8,8 +8,6 @@ import { requestCases } from './conformance/request-cases.ts';
 import { requestFeedCases } from './conformance/request-feed-cases.ts';
 import { requestListCases } from './conformance/request-list-cases.ts';
 
-export type { StoreConformanceCase } from './conformance/conformance-case.ts';
-
 /**
  * The cases that every store must pass, for any test runner. Call `check` of each case with an empty store.
  *

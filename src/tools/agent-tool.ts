@@ -62,10 +62,10 @@ export interface AgentToolOptions<INPUT> {
 }
 
 /** The input of an agent tool that has no `inputSchema`. */
-export interface AgentPrompt {
+type AgentPrompt = {
   /** The task of the sub-agent. */
   prompt: string;
-}
+};
 
 /**
  * Makes an agent a tool of other agents. Each call has a separate child thread in the sub-agent's store, whose id derives from the call.

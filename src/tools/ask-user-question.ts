@@ -70,7 +70,7 @@ const inputSchema = z.object({
 type UserQuestion = z.infer<typeof questionSchema>;
 
 /** The payload of `ask-user-question` for a front end. */
-export interface AskUserQuestionRequest {
+interface AskUserQuestionRequest {
   /** The request that the questions are from. */
   requestId: string;
   /** The questions, one for each field. */

@@ -3,13 +3,10 @@ import { askUserQuestion } from './ask-user-question.ts';
 import { askQuestion } from './interaction-tools.ts';
 import { userChoice } from './user-choice.ts';
 
-export { type AnswerReceiver, receiveAnswers } from '../agent.ts';
-export { type AgentPrompt, agentTool, type AgentToolOptions } from './agent-tool.ts';
-export type { AgentCall } from './agent-work.ts';
+export { receiveAnswers } from '../agent.ts';
+export { agentTool } from './agent-tool.ts';
 export { answerElicitations } from './answer-elicitations.ts';
-export type { ElicitationResult } from './elicitation.ts';
 export {
-  type AskUserQuestionRequest,
   askUserQuestion,
   fromUserQuestionResponse,
   toAskUserQuestionRequest,
@@ -23,19 +20,10 @@ export {
   toInteractionRequest,
   toInteractionResponse,
 } from './interaction.ts';
-export {
-  askConfirmation,
-  askQuestion,
-  type InteractionOptions,
-  interactionTools,
-} from './interaction-tools.ts';
-export {
-  type McpRuleInput,
-  mcpToolApproval,
-  type McpToolApprovalOptions,
-} from './mcp-tool-approval.ts';
+export { askConfirmation, askQuestion, interactionTools } from './interaction-tools.ts';
+export { mcpToolApproval } from './mcp-tool-approval.ts';
 export { questionTool } from './question-tool.ts';
-export { choiceText, type UserChoice, userChoice, type UserChoiceOptions } from './user-choice.ts';
+export { userChoice } from './user-choice.ts';
 
 /**
  * The question tools under their usual names, for an agent that uses approvals. `ask_confirmation` is not included: it makes the model

@@ -4,7 +4,7 @@ import { mcpMetadataSchema } from '../json/mcp-tool.ts';
 import type { ToolApprovalStatus } from '../policy/tool-approval.ts';
 
 /** The parts of a call that a rule for all tools reads. */
-export interface McpRuleInput {
+type McpRuleInput = {
   /** The call to decide on. */
   toolCall: { toolCallId: string; toolName: string; input: unknown };
   /** The agent's tools. */
@@ -13,12 +13,12 @@ export interface McpRuleInput {
   runtimeContext: unknown;
   /** Everybody for whom the agent works; `null` stands for an unknown person. */
   requesters?: readonly unknown[];
-}
+};
 
 type Verdict = ToolApprovalStatus | PromiseLike<ToolApprovalStatus>;
 
 /** Options of `mcpToolApproval`. */
-export interface McpToolApprovalOptions {
+interface McpToolApprovalOptions {
   /**
    * The MCP servers whose annotations count, by the `clientName` that your app gave to `createMCPClient`. Give each client its own name.
    * All calls to other servers are treated as destructive. Default: none.

@@ -19,7 +19,7 @@ const inputSchema = z.object({
 });
 
 /** The result of a choice. Unlike a string, it distinguishes a cancellation from an option labelled `cancelled`. */
-export type UserChoice =
+type UserChoice =
   | {
       /** The user picked an option. */
       status: 'selected';
@@ -68,7 +68,7 @@ export function userChoice({ output = 'text' }: UserChoiceOptions = {}): Tool {
 }
 
 /** Converts a choice to text: the option, the typed text, or `cancelled`. */
-export function choiceText(choice: UserChoice): string {
+function choiceText(choice: UserChoice): string {
   if (choice.status === 'cancelled') return 'cancelled';
   return choice.status === 'selected' ? choice.option : choice.text;
 }

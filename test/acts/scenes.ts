@@ -5,7 +5,6 @@ import {
   type AgentThread,
   approve,
   type ApprovalRequest,
-  type ApproveOptions,
   createAgent,
   memoryStore,
   type QuestionRequestContent,
@@ -13,9 +12,12 @@ import {
   type UserApproval,
 } from 'holdpoint';
 import { agentTool, questionTools } from 'holdpoint/tools';
-import { scriptedModel, type ScriptedCall } from 'holdpoint/testing';
+import { scriptedModel } from 'holdpoint/testing';
 import { z } from 'zod';
 import { deciders, type SceneName } from './acts.ts';
+import type { ScriptedCall } from '../support/script.ts';
+
+type ApproveOptions = NonNullable<Parameters<typeof approve>[1]>;
 
 /** An agent in a scene, and the thread that the scene is about. */
 export interface World {

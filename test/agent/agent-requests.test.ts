@@ -4,7 +4,6 @@ import {
   type AgentOptions,
   createAgent,
   memoryStore,
-  type RequestListQuery,
   type ThreadStore,
 } from 'holdpoint';
 import { agentTool } from 'holdpoint/tools';
@@ -13,6 +12,8 @@ import { answeredBy } from '../policy/office.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, cityInput, memoryWorld, travelTools } from '../support/travel-world.ts';
 import { watchRows } from '../support/watched-rows.ts';
+
+type RequestListQuery = Parameters<Agent['requests']>[0];
 
 /** An agent with `count` open requests, each in a thread of its own, for the approvers that `approversOf` gives. */
 async function inbox(count: number, approversOf: (index: number) => string[] | undefined) {

@@ -1,18 +1,14 @@
 import { tool } from 'ai';
 import { memoryStore, type ThreadStore } from 'holdpoint';
-import {
-  createCustomAgent,
-  type CustomAgentOptions,
-  type CustomRequest,
-  type CustomStep,
-  type CustomStepInput,
-} from 'holdpoint/custom-agent';
+import { createCustomAgent, type CustomStep, type CustomStepInput } from 'holdpoint/custom-agent';
 import { questionTool } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorCode } from '../support/error-code.ts';
 
-const ask = (text = 'Go on?', rest: object = {}): CustomRequest => ({
+type CustomAgentOptions = Parameters<typeof createCustomAgent<unknown>>[0];
+
+const ask = (text = 'Go on?', rest: object = {}): NonNullable<CustomStep['requests']>[string] => ({
   type: 'approval-request',
   text,
   ...rest,

@@ -1,5 +1,5 @@
 import { tool } from 'ai';
-import type { Agent, RequestDecision, ToolCall, ToolCallRecord } from 'holdpoint';
+import type { Agent, ToolCall, ToolCallRecord } from 'holdpoint';
 import {
   answersOf,
   choice,
@@ -10,6 +10,7 @@ import {
 } from 'holdpoint/custom-agent';
 import { expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
+import type { RequestDecision } from '../../src/content/user-input.ts';
 
 const tools = {
   book: tool({ inputSchema: z.object({ city: z.string() }), execute: ({ city }) => city }),

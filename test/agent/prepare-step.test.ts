@@ -1,9 +1,10 @@
 import { isStepCount, type ModelMessage, pruneMessages } from 'ai';
-import type { AgentOptions, ThreadEventOf } from 'holdpoint';
+import type { AgentOptions } from 'holdpoint';
 import { sentMessages } from 'holdpoint/schemas';
 import { scriptedModel } from 'holdpoint/testing';
 import { expect, test } from 'vitest';
 import { book, look, memoryWorld } from '../support/travel-world.ts';
+import type { ThreadEventOf } from '../../src/thread/thread-event.ts';
 
 type PrepareStep = NonNullable<AgentOptions['prepareStep']>;
 

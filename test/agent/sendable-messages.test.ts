@@ -9,9 +9,9 @@ import {
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ScriptedStep } from '../support/script.ts';
-import { type ScriptedModel, scriptedModel } from 'holdpoint/testing';
+import { scriptedModel } from 'holdpoint/testing';
 
-type Prompt = ScriptedModel['prompts'][number];
+type Prompt = ReturnType<typeof scriptedModel>['prompts'][number];
 
 /* A text that was cut in the middle of an emoji. */
 const half = 'a fox 🦊'.slice(0, 7);

@@ -1,7 +1,6 @@
 import { tool } from 'ai';
 import { type Agent, type AgentThread, later } from 'holdpoint';
 import { createCustomAgent } from 'holdpoint/custom-agent';
-import { type AgentCall } from 'holdpoint/tools';
 import { runWorker } from 'holdpoint/worker';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -9,6 +8,7 @@ import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { waitFor } from '../support/waiting.ts';
+import type { AgentCall } from '../../src/tools/agent-work.ts';
 
 type OfficeTool = Parameters<AgentOffice['tool']>[1];
 const script = [{ calls: [ask('b1', 'buy', 'Buy.')] }, { text: 'Done.' }];

@@ -1,11 +1,12 @@
 import { tool } from 'ai';
 import { type AgentThread, memoryStore, type ThreadStore } from 'holdpoint';
-import { type AgentCall, agentTool, askQuestion } from 'holdpoint/tools';
+import { agentTool, askQuestion } from 'holdpoint/tools';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { rechainedJson } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
+import type { AgentCall } from '../../src/tools/agent-work.ts';
 
 function buyerOf(office: AgentOffice) {
   return office.payer('buyer', [{ calls: [pay('p1', 'Ann')] }, { text: 'Paid.' }]);

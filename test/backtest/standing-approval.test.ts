@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { createAgent } from 'holdpoint';
-import { backtest, type BacktestResult } from 'holdpoint/backtest';
+import { backtest } from 'holdpoint/backtest';
 import { scriptedModel } from 'holdpoint/testing';
 import { expect, test } from 'vitest';
 import { coversInput } from '../../src/policy/match-grant.ts';
@@ -13,7 +13,7 @@ import {
 } from './recorded-payments.ts';
 import { countTrials } from '../support/sampling.ts';
 
-type StandingApproval = NonNullable<BacktestResult['standingApproval']>;
+type StandingApproval = NonNullable<Awaited<ReturnType<typeof backtest>>['standingApproval']>;
 
 const toolApproval = { pay: 'user-approval' } as const;
 

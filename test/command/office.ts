@@ -3,10 +3,10 @@ import { tool } from 'ai';
 import { createAgent, type ThreadStore } from 'holdpoint';
 import { choice, createCustomAgent } from 'holdpoint/custom-agent';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
-import type { ScriptedCall } from 'holdpoint/testing';
 import { z } from 'zod';
 import { leaseMs, lostCalls } from '../support/lost-call.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import type { ScriptedCall } from '../support/script.ts';
 
 /** The tools and rules of the agent `office`. */
 const paying = {

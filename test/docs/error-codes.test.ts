@@ -7,7 +7,6 @@ import {
   type Grant,
   HoldpointError,
   type HoldpointErrorCode,
-  type LogEnd,
   memoryStore,
   type ThreadSummary,
 } from 'holdpoint';
@@ -15,6 +14,7 @@ import { holdPoint, resumeMessage } from 'holdpoint/middleware';
 import { expect, test } from 'vitest';
 import { lostCalls } from '../support/lost-call.ts';
 import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
+import type { LogEnd } from '../../src/thread/thread-store.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const page = readFileSync(join(root, 'docs/errors.md'), 'utf8');

@@ -1,6 +1,6 @@
 import type { generateText, streamText, ToolLoopAgent, ToolSet } from 'ai';
 import type { AgentOptions, RunOptions } from 'holdpoint';
-import type { HoldPointOptions } from 'holdpoint/middleware';
+import type { holdPoint } from 'holdpoint/middleware';
 import { expect, test } from 'vitest';
 import { readSettingRows } from './settings-rows.ts';
 
@@ -142,7 +142,7 @@ const ofRun: Record<Extract<keyof RunOptions, Settings>, true> = {
   onStepEnd: true,
 };
 
-const ofHoldPoint: Record<Extract<keyof HoldPointOptions, Settings>, true> = {
+const ofHoldPoint: Record<Extract<keyof Parameters<typeof holdPoint>[0], Settings>, true> = {
   tools: true,
   toolsContext: true,
   allowSystemInMessages: true,

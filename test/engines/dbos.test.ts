@@ -1,7 +1,7 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { tool } from 'ai';
 import { type Agent, type AgentOptions, later, type ToolRunOptions } from 'holdpoint';
-import { agentWorkflow, type AgentWorkflowOptions, wakeWorkflow } from 'holdpoint/dbos';
+import { agentWorkflow, wakeWorkflow } from 'holdpoint/dbos';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ function workflowWorld(
   name: string,
   script: ScriptedStep[],
   options: Partial<AgentOptions> = {},
-  wrapped: (agent: Agent) => AgentWorkflowOptions['agent'] = (agent) => agent,
+  wrapped: (agent: Agent) => Parameters<typeof agentWorkflow>[0]['agent'] = (agent) => agent,
 ) {
   const played = scriptedModel(script);
   const world = travelWorld(played, openStore);

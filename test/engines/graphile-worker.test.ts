@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Logger, run, runMigrations, type Runner } from 'graphile-worker';
 import type { AgentOptions } from 'holdpoint';
-import { addResumeJob, resumeTasks, type ResumeTasksOptions } from 'holdpoint/graphile-worker';
+import { addResumeJob, resumeTasks } from 'holdpoint/graphile-worker';
 import { postgresStore } from 'holdpoint/stores/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScriptedStep } from '../support/script.ts';
@@ -14,6 +14,8 @@ import { errorCode } from '../support/error-code.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 import { approvalIn, peopleIn } from './watched-threads.ts';
 import { waitFor, waitUntil } from '../support/waiting.ts';
+
+type ResumeTasksOptions = Parameters<typeof resumeTasks>[0];
 
 const server = sharedPostgres();
 const database = await server.createDatabase();

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApprovalRequest, Grant, ThreadEvent, ThreadEventOf } from 'holdpoint';
+import type { ApprovalRequest, Grant, ThreadEvent } from 'holdpoint';
 import type { CallHistory } from './call-histories.ts';
 import type { Evidence } from './evidence.ts';
+import type { ThreadEventOf } from '../../src/thread/thread-event.ts';
 
 /** A standing approval, and what it was made from. */
 interface Made {

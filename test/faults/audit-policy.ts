@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApprovalRequest, ThreadEvent, ThreadEventOf } from 'holdpoint';
+import type { ApprovalRequest, ThreadEvent } from 'holdpoint';
 import { grantFaults } from './audit-grants.ts';
 import type { CallHistory } from './call-histories.ts';
 import type { Evidence } from './evidence.ts';
+import type { ThreadEventOf } from '../../src/thread/thread-event.ts';
 
 /** An approval that counts so far. */
 interface Approval {

@@ -1,5 +1,6 @@
-import type { ThreadEvent, ThreadEventOf } from 'holdpoint';
+import type { ThreadEvent } from 'holdpoint';
 import type { Payment, SubAgentScenario } from './paying-staff.ts';
+import type { ThreadEventOf } from '../../src/thread/thread-event.ts';
 
 /** What was paid, and what may be paid. */
 interface Books {

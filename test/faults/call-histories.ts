@@ -1,6 +1,7 @@
-import type { ThreadEvent, ThreadEventOf, ToolCallOutcome } from 'holdpoint';
+import type { ThreadEvent, ToolCallRecord } from 'holdpoint';
 import { z } from 'zod';
 import type { Effect } from './evidence.ts';
+import type { ThreadEventOf } from '../../src/thread/thread-event.ts';
 
 const assistantSchema = z.object({ role: z.literal('assistant'), content: z.array(z.unknown()) });
 const callSchema = z.object({
@@ -44,7 +45,7 @@ export interface CallHistory {
   ended: number[];
   /** Results that changed nothing any more. */
   late: { at: number; attempt: number }[];
-  outcome?: ToolCallOutcome;
+  outcome?: NonNullable<ToolCallRecord['outcome']>;
   /** Who knows the outcome, where the run that started the call does not. */
   source?: ThreadEventOf<'call-ended'>['source'];
 }

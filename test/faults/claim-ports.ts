@@ -1,4 +1,4 @@
-import type { Agent, ThreadClaim, ThreadStore } from 'holdpoint';
+import type { Agent, ThreadStore } from 'holdpoint';
 import { vi } from 'vitest';
 import { pause } from './claim-agents.ts';
 import { type ClaimDraws, worldTime } from './claim-draws.ts';
@@ -6,6 +6,7 @@ import type { ClaimGround } from './claim-grounds.ts';
 import type { ClaimWaits } from './claim-waits.ts';
 import type { MortalProcess } from './mortal-process.ts';
 import type { WorkerRoom } from './worker-room.ts';
+import type { ThreadClaim } from '../../src/thread/thread-store.ts';
 
 /** What those know who look on. */
 interface Onlookers {

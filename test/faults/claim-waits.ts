@@ -1,5 +1,5 @@
-import type { ThreadNotice } from 'holdpoint';
 import { pollMs } from './claim-schedules.ts';
+import type { ThreadNotice } from '../../src/thread/thread-store.ts';
 
 /* More than a worker takes for all the claims that it may make before the one that finds what is due. */
 const slackMs = 250;

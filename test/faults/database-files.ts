@@ -2,11 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createAgent, type LogEnd, type LogEntry, memoryStore, type ThreadEvent } from 'holdpoint';
+import { createAgent, type LogEntry, memoryStore, type ThreadEvent } from 'holdpoint';
 import { eventsOf } from 'holdpoint/schemas';
 import { type SqliteStore, sqliteStore } from 'holdpoint/stores/sqlite';
 import { chainedEach, endOf } from '../support/chained.ts';
 import { statelessModel } from './stateless-model.ts';
+import type { LogEnd } from '../../src/thread/thread-store.ts';
 
 /** The bytes of a SQLite database, as a disk has them. */
 export interface DatabaseFiles {

@@ -1,10 +1,12 @@
 import { tool, type ToolSet } from 'ai';
-import { later, type ToolRecovery } from 'holdpoint';
+import { type AgentOptions, later } from 'holdpoint';
 import { z } from 'zod';
 import { cityInput } from '../support/travel-world.ts';
 import type { Effect } from './evidence.ts';
 import type { MortalProcess } from './mortal-process.ts';
 import type { MortalWorld } from './mortal-world.ts';
+
+type ToolRecovery = NonNullable<AgentOptions['toolRecovery']>[string] & {};
 
 /** The output of a tool that was called with this input, whoever knows it. */
 export function outputOf({ toolName, input }: Pick<Effect, 'toolName' | 'input'>) {

@@ -7,7 +7,7 @@ import {
   type ThreadStore,
   type ThreadSummary,
 } from 'holdpoint';
-import { createCustomAgent, type CustomAgentOptions } from 'holdpoint/custom-agent';
+import { createCustomAgent } from 'holdpoint/custom-agent';
 import { eventsOf } from 'holdpoint/schemas';
 import type { AskedModel, Effect, Evidence } from './evidence.ts';
 import { FaultPlan, MortalProcess } from './mortal-process.ts';
@@ -20,7 +20,10 @@ import { type PlannedCall, statelessModel } from './stateless-model.ts';
 import { ToolServer } from './tool-server.ts';
 
 /** What agents are made with, whatever takes their steps. */
-type SharedOptions = Omit<CustomAgentOptions, 'step' | 'progressSchema'>;
+type SharedOptions = Omit<
+  Parameters<typeof createCustomAgent<unknown>>[0],
+  'step' | 'progressSchema'
+>;
 
 /** The id of the one thread of a mortal world. */
 export const threadId = 'mortal';

@@ -1,8 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
-import { memoryStore, type RequestChange, type ThreadStore } from 'holdpoint';
-import { type SqliteHooks, sqliteSchema, sqliteStoreOn } from 'holdpoint/stores/sqlite-on';
+import { memoryStore, type ThreadStore } from 'holdpoint';
+import { sqliteSchema, sqliteStoreOn } from 'holdpoint/stores/sqlite-on';
 import { listHookCalls } from '../../src/stores/sql/hooks.ts';
 import { nodeDriver } from '../support/node-driver.ts';
+import type { RequestChange } from '../../src/thread/thread-store-requests.ts';
+import type { SqliteHooks } from '../../src/stores/sqlite-on/hooks.ts';
 
 /** A change of a request, as a hook has written it. */
 export interface WrittenChange {

@@ -1,10 +1,11 @@
-import type { LogEntry, RequestChange, StoredRequest, ThreadStore } from 'holdpoint';
+import type { LogEntry, StoredRequest, ThreadStore } from 'holdpoint';
 import { eventsOf } from 'holdpoint/schemas';
 import { readEntryMark } from '../../src/thread/log-entry.ts';
 import { replayChanges } from '../../src/thread/stored-requests.ts';
 import { stringifySorted } from '../../src/json/json-value.ts';
 import { EventList } from '../../src/thread/thread-state.ts';
 import type { WrittenChange } from './outbox.ts';
+import type { RequestChange } from '../../src/thread/thread-store-requests.ts';
 
 type Entries = readonly LogEntry[];
 

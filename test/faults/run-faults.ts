@@ -1,6 +1,7 @@
-import type { ThreadEvent, ThreadEventOf } from 'holdpoint';
+import type { ThreadEvent } from 'holdpoint';
 import { z } from 'zod';
 import type { ScheduledProcess } from './scheduled-world.ts';
+import type { ThreadEventOf } from '../../src/thread/thread-event.ts';
 
 /** The output of a tool in a scheduled world. */
 const outputSchema = z.object({ by: z.string() });

@@ -7,10 +7,12 @@ import {
   Server,
   type Transport,
 } from '@modelcontextprotocol/server';
-import { createGate, type Gate, type GateCaller, type GateOptions } from 'holdpoint/mcp';
+import { createGate, type Gate, type GateOptions } from 'holdpoint/mcp';
 import { expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { virtualClock } from '../support/virtual-clock.ts';
+
+type GateCaller = Parameters<Gate['makeServer']>[0];
 
 /** What a call of the bank's server gets. */
 interface BankCall {

@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { tool } from 'ai';
 import { type AgentOptions, createAgent, memoryStore, type ThreadStore } from 'holdpoint';
 import { createInboxHandler } from 'holdpoint/inbox';
-import { type ScriptedCall, scriptedModel } from 'holdpoint/testing';
+import { scriptedModel } from 'holdpoint/testing';
 import { z } from 'zod';
 import { serveFetch } from '../../examples/serve-fetch.ts';
+import type { ScriptedCall } from '../support/script.ts';
 
 /* What no JSON Schema says, only the server finds out. */
 const mail = z.object({

@@ -7,11 +7,13 @@ import {
   type UserApproval,
   type UserInputRequestContent,
 } from 'holdpoint';
-import { createLinks, type LinkKey, type LinksOptions } from 'holdpoint/links';
+import { createLinks, type LinkKey } from 'holdpoint/links';
 import { questionTools } from 'holdpoint/tools';
 import { z } from 'zod';
 import type { ScriptedCall } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+
+type LinksOptions = Parameters<typeof createLinks>[0];
 
 /** A secret of links; each name gives another one. */
 export function secretKey(kid: string): LinkKey {

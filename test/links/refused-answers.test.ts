@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { MayAnswer } from 'holdpoint';
-import { createLinks, type LinksOptions } from 'holdpoint/links';
+import { createLinks } from 'holdpoint/links';
 import { expect, test } from 'vitest';
 import { openDesk, secretKey, url, Visitor } from './link-desk.ts';
 
@@ -397,7 +397,7 @@ test('the token of a link is in nothing that is kept, reported or traced', async
 
 const as = (person: string): Headers => ({ cookie: `person=${person}` });
 
-type SignIn = NonNullable<LinksOptions['requireSignIn']>;
+type SignIn = NonNullable<Parameters<typeof createLinks>[0]['requireSignIn']>;
 
 const byCookie: SignIn = ({ request, threadId }) => {
   if (threadId !== 'invoice-7') throw new Error('It is another thread.');

@@ -8,13 +8,15 @@ import {
 } from 'ai';
 import { createAgent, later, memoryStore, type ThreadStore } from 'holdpoint';
 import { eventsOf } from 'holdpoint/schemas';
-import { type GuardOptions, guardTools } from 'holdpoint/middleware';
+import { guardTools } from 'holdpoint/middleware';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, cityInput, type Ran, travelTools } from '../support/travel-world.ts';
 import { requestsIn } from './held-world.ts';
+
+type GuardOptions = Parameters<typeof guardTools>[1];
 
 const toolApproval = { book: 'user-approval' } as const;
 const options = { toolCallId: 'c1', messages: [], context: {} };

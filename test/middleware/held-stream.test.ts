@@ -1,5 +1,5 @@
-import { streamText, tool } from 'ai';
-import { holdPoint, type HoldPointOptions } from 'holdpoint/middleware';
+import { streamText, tool, type ToolSet } from 'ai';
+import { holdPoint } from 'holdpoint/middleware';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { eventsIn } from '../support/events-in.ts';
@@ -153,7 +153,7 @@ test('cancelling the stream ends the run and aborts its tools, and the next call
 });
 
 /** A held model that has begun to say something long. */
-function talking(options: Partial<HoldPointOptions> = {}) {
+function talking(options: Partial<Parameters<typeof holdPoint<ToolSet>>[0]> = {}) {
   const words = Array.from({ length: 1_000 }, () => 'word ');
   const { model: inner } = streamedModel(
     [...textParts('0', ...words), finishPart()],

@@ -10,10 +10,12 @@ import {
   wrapLanguageModel,
 } from 'ai';
 import { createAgent, memoryStore } from 'holdpoint';
-import { holdPoint, type HoldPointOptions } from 'holdpoint/middleware';
+import { holdPoint } from 'holdpoint/middleware';
 import type { PlayedModel, ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { type Ran, travelTools } from '../support/travel-world.ts';
+
+type HoldPointOptions = Parameters<typeof holdPoint<ToolSet>>[0];
 
 type Wrappable = Parameters<typeof wrapLanguageModel>[0]['model'];
 /** A model behind `holdPoint`. */

@@ -1,10 +1,9 @@
-import { generateText, type ModelMessage, wrapLanguageModel } from 'ai';
+import { generateText, type ModelMessage, wrapLanguageModel, type ToolSet } from 'ai';
 import { createAgent, memoryStore } from 'holdpoint';
 import {
   answerMessage,
   approvalRequestsOf,
   holdPoint,
-  type HoldPointOptions,
   listOpenRequests,
   resumeMessage,
 } from 'holdpoint/middleware';
@@ -23,7 +22,7 @@ const asking: ScriptedStep[] = [
 ];
 
 /** A loop that asked in a process which died: what is left is the store. */
-async function askAndDie(options: Partial<HoldPointOptions> = {}) {
+async function askAndDie(options: Partial<Parameters<typeof holdPoint<ToolSet>>[0]> = {}) {
   const store = memoryStore();
   const world = scriptedWorld(asking, { ...options, store });
   const [way] = ways;

@@ -1,6 +1,6 @@
 import { assert, asyncProperty, dictionary, jsonValue, pre, string } from 'fast-check';
 import { tool } from 'ai';
-import { type ApproveOptions, createAgent, type ToolApprovalStatus } from 'holdpoint';
+import { createAgent, type ToolApprovalStatus, type approve } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorCode } from '../support/error-code.ts';
@@ -16,7 +16,7 @@ const parisTwice = [[book('c1', 'Paris')], [book('c2', 'Paris')]];
 async function remembering(
   status: ToolApprovalStatus | (() => ToolApprovalStatus),
   steps = parisTwice,
-  remember: ApproveOptions['remember'] & {} = true,
+  remember: NonNullable<Parameters<typeof approve>[1]>['remember'] & {} = true,
 ) {
   const at = await askedInOffice(status, steps);
   const next = await at.agent.run(at.request.approve({ remember }), at.thread, {

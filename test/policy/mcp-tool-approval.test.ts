@@ -1,11 +1,13 @@
 import { type ToolSet } from 'ai';
 import { type AgentOptions, createAgent, memoryStore } from 'holdpoint';
-import { mcpToolApproval, type McpToolApprovalOptions } from 'holdpoint/tools';
+import { mcpToolApproval } from 'holdpoint/tools';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { travelTools } from '../support/travel-world.ts';
 import { FileServer } from './mcp-server.ts';
+
+type McpToolApprovalOptions = Parameters<typeof mcpToolApproval>[0];
 
 type Annotations = ConstructorParameters<typeof FileServer>[0][string];
 

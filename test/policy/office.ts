@@ -1,6 +1,6 @@
 import { type AgentOptions, type MayAnswer, memoryStore, type ToolApprovalStatus } from 'holdpoint';
-import type { ScriptedCall } from 'holdpoint/testing';
 import { book, memoryWorld } from '../support/travel-world.ts';
+import type { ScriptedCall } from '../support/script.ts';
 
 /** Who is in which team. */
 export type Teams = Record<string, string[]>;

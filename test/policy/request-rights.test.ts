@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import {
   type Agent,
   type AgentThread,
-  type AnswerRefusal,
   type ApprovalRequestContent,
   createAgent,
   type MayAnswer,
@@ -15,6 +14,7 @@ import { scriptedModel } from '../support/scripted-model.ts';
 import { askedInOffice } from './office.ts';
 import { cases, findLies } from './rights-world.ts';
 import { countTrials } from '../support/sampling.ts';
+import type { AnswerRefusal } from '../../src/content/refusal-words.ts';
 
 const rule = { type: 'user-approval' } as const;
 

@@ -1,10 +1,4 @@
-import {
-  type Agent,
-  approve,
-  type ApproveOptions,
-  type MayAnswer,
-  type ToolApprovalStatus,
-} from 'holdpoint';
+import { type Agent, approve, type MayAnswer, type ToolApprovalStatus } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
@@ -138,7 +132,7 @@ async function askedFromAbove({ mayAnswer, between = [] }: Chain) {
     if (open?.type !== 'approval-request') throw new Error('Nothing is asked.');
     return open;
   };
-  const answer = async (principal: string, options?: ApproveOptions) =>
+  const answer = async (principal: string, options?: NonNullable<Parameters<typeof approve>[1]>) =>
     (await manager.run(approve(request(), options), thread, { principal })).status;
   return { office, manager, thread, request, answer };
 }

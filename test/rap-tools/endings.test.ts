@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { ServedCall } from 'holdpoint/rap';
+import type { ServedTool } from 'holdpoint/rap';
 import { type World, worldOf } from './world.ts';
 import { triesAll } from '../support/sampling.ts';
 
@@ -183,7 +183,7 @@ describe('S0-47 every call ends in exactly one result', () => {
     }
   });
 
-  test.each<[string, (call: ServedCall) => unknown]>([
+  test.each<[string, (call: Parameters<ServedTool<unknown>['execute']>[1]) => unknown]>([
     ['askUser', ({ askUser }) => askUser(choice)],
     ['askForSession', ({ askForSession }) => askForSession({ prompt: 'May I?', key: 'k' })],
   ])(

@@ -1,4 +1,4 @@
-import { createToolServer, type ToolServerOptions } from 'holdpoint/rap';
+import { createToolServer } from 'holdpoint/rap';
 import { describe, expect, test } from 'vitest';
 import { jsonSchema } from 'ai';
 import { z } from 'zod';
@@ -255,7 +255,7 @@ describe('Z0-8 with signatures', () => {
 });
 
 describe('what a tool server can not be made of is a TypeError', () => {
-  test.each<[string, Partial<ToolServerOptions>]>([
+  test.each<[string, Partial<Parameters<typeof createToolServer>[0]>]>([
     ['a base URL that is none', { baseUrl: 'tools' }],
     ['a base URL of a file', { baseUrl: 'file:///tools' }],
     ['an origin with a path', { allowedOrigins: ['https://agent.example.com/callback'] }],

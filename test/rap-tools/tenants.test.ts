@@ -1,4 +1,4 @@
-import { createToolServer, type GrantStore, type ToolServerOptions } from 'holdpoint/rap';
+import { createToolServer, type GrantStore } from 'holdpoint/rap';
 import { describe, expect, test } from 'vitest';
 import type { Callback } from './runtime.ts';
 import { signatureOf } from '../rap/standard-webhooks.ts';
@@ -265,7 +265,7 @@ describe('with a secret for each caller,', () => {
     }
   });
 
-  test.each<[string, NonNullable<ToolServerOptions['signing']>]>([
+  test.each<[string, NonNullable<Parameters<typeof createToolServer>[0]['signing']>]>([
     ['no caller', { callers: {} }],
     ['a caller without a secret', { callers: { acme: [] } }],
     ['a short secret', { callers: { acme: btoa('short') } }],

@@ -1,4 +1,4 @@
-import { createToolServer, type ServedCall, type ToolServerOptions } from 'holdpoint/rap';
+import { createToolServer, type ServedTool } from 'holdpoint/rap';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { CallbackSite } from '../rap/callback-site.ts';
@@ -95,7 +95,7 @@ interface World {
 /** A tool server on a port, whose one tool deletes everything when it may, and two companies that call it. */
 export async function twoTenants(
   mode: Mode,
-  options: Partial<ToolServerOptions> = {},
+  options: Partial<Parameters<typeof createToolServer>[0]> = {},
 ): Promise<World> {
   const deleted: (string | undefined)[] = [];
   const called: (string | undefined)[] = [];
@@ -109,7 +109,10 @@ export async function twoTenants(
       tools: { deleteAll: { inputSchema: z.unknown(), execute: deleteAll } },
     }).handler;
   };
-  async function deleteAll(_input: unknown, { askForSession, caller, userId }: ServedCall) {
+  async function deleteAll(
+    _input: unknown,
+    { askForSession, caller, userId }: Parameters<ServedTool<unknown>['execute']>[1],
+  ) {
     called.push(caller);
     if (!(await askForSession({ prompt: 'Delete everything?', key: 'delete' }))) return 'Kept.';
     deleted.push(userId);

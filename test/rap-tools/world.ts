@@ -1,16 +1,14 @@
-import {
-  createToolServer,
-  type ServedCall,
-  type ToolServer,
-  type ToolServerOptions,
-} from 'holdpoint/rap';
+import { createToolServer, type ToolServer, type ServedTool } from 'holdpoint/rap';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { Clock } from './clock.ts';
 import { type Callback, post, Runtime } from './runtime.ts';
 
 /** What a tool of a test does. */
-type Work = (call: ServedCall, input: Record<string, unknown>) => unknown;
+type Work = (
+  call: Parameters<ServedTool<unknown>['execute']>[1],
+  input: Record<string, unknown>,
+) => unknown;
 
 const endpoint = 'http://tools.internal:8080/tools';
 
@@ -34,7 +32,7 @@ export interface World {
 /** One tool, `work`, behind a tool server. */
 export async function worldOf(
   work: Work,
-  options: Partial<ToolServerOptions> = {},
+  options: Partial<Parameters<typeof createToolServer>[0]> = {},
 ): Promise<World> {
   const runtime = await Runtime.start();
   const clock = new Clock();

@@ -3,12 +3,11 @@ import {
   createCallbackHandler,
   createToolServer,
   remoteTool,
-  type RemoteToolOptions,
-  type ServedCall,
-  type ToolServerOptions,
+  type ServedTool,
 } from 'holdpoint/rap';
 import { scriptedModel } from 'holdpoint/testing';
 import { z } from 'zod';
+import type { RemoteToolOptions } from '../../src/channels/rap/remote-tool.ts';
 
 const inputSchema = z.object({ service: z.string() });
 type Input = z.infer<typeof inputSchema>;
@@ -16,10 +15,10 @@ type Input = z.infer<typeof inputSchema>;
 /** What differs from test to test. */
 interface Sides {
   /** What the tool does on its server. */
-  execute: (input: Input, call: ServedCall) => Promise<unknown>;
+  execute: (input: Input, call: Parameters<ServedTool<unknown>['execute']>[1]) => Promise<unknown>;
   /** The metadata of the tool there. */
   metadata?: unknown;
-  serverOptions?: Partial<ToolServerOptions>;
+  serverOptions?: Partial<Parameters<typeof createToolServer>[0]>;
   toolOptions?: Partial<RemoteToolOptions<Input>>;
 }
 

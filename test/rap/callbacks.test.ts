@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { createAgent, type ThreadStore } from 'holdpoint';
-import { createCallbackHandler, type DiscardedCallback, remoteTool } from 'holdpoint/rap';
+import { createCallbackHandler, remoteTool } from 'holdpoint/rap';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { pick, questionOf, RemoteWorld, secret } from './remote-world.ts';
 import { type Invocation, post } from './tool-server.ts';
+import type { DiscardedCallback } from '../../src/channels/rap/create-callback-handler.ts';
 
 const choice = {
   type: 'user_choice',

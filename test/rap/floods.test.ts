@@ -5,11 +5,12 @@ import {
   memoryStore,
   type ThreadStore,
 } from 'holdpoint';
-import { createCallbackHandler, type DiscardedCallback } from 'holdpoint/rap';
+import { createCallbackHandler } from 'holdpoint/rap';
 import { expect, test } from 'vitest';
 import { eventsIn } from '../support/events-in.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { RemoteWorld, script } from './remote-world.ts';
+import type { DiscardedCallback } from '../../src/channels/rap/create-callback-handler.ts';
 
 const turn = async () => new Promise(setImmediate);
 

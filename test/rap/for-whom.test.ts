@@ -4,7 +4,6 @@ import {
   createCallbackHandler,
   createToolServer,
   remoteTool,
-  type ToolServerOptions,
 } from 'holdpoint/rap';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -21,7 +20,7 @@ const overloaded: ScriptedStep = { fail: 'overloaded' };
 
 interface Options {
   principalId?: (principal: unknown) => string;
-  signing?: ToolServerOptions['signing'] & typeof signing;
+  signing?: Parameters<typeof createToolServer>[0]['signing'] & typeof signing;
   /** The steps of the model before each call. */
   before?: ScriptedStep[];
 }

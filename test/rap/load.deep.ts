@@ -5,7 +5,7 @@ import {
   memoryStore,
   type QuestionRequestContent,
 } from 'holdpoint';
-import { createCallbackHandler, type DiscardedCallback, remoteTool } from 'holdpoint/rap';
+import { createCallbackHandler, remoteTool } from 'holdpoint/rap';
 import { runWorker } from 'holdpoint/worker';
 import { expect, test } from 'vitest';
 import { statelessModel } from '../faults/stateless-model.ts';
@@ -13,6 +13,7 @@ import { cityInput } from '../support/travel-world.ts';
 import { CallbackSite } from './callback-site.ts';
 import { secret } from './remote-world.ts';
 import { type Invocation, post, status, ToolServer } from './tool-server.ts';
+import type { DiscardedCallback } from '../../src/channels/rap/create-callback-handler.ts';
 
 /* What a server does with a call. Each thread has one call of each kind. */
 const kinds = new Map<string, (server: LoadedServer, invocation: Invocation) => Promise<unknown>>([

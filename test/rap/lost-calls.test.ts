@@ -1,4 +1,4 @@
-import { checkRemoteCalls, type ServedCall, type ToolServerOptions } from 'holdpoint/rap';
+import { checkRemoteCalls, type ServedTool, type createToolServer } from 'holdpoint/rap';
 import { describe, expect, test } from 'vitest';
 import { bothSides } from './both-sides.ts';
 import { pick, RemoteWorld } from './remote-world.ts';
@@ -14,13 +14,16 @@ function askedOf({ server }: RemoteWorld): object {
 }
 
 /** What a tool does that only asks. */
-async function execute(_input: unknown, { askUser }: ServedCall): Promise<string> {
+async function execute(
+  _input: unknown,
+  { askUser }: Parameters<ServedTool<unknown>['execute']>[1],
+): Promise<string> {
   const choices = ['Staging', 'Nowhere'];
   return (await askUser({ prompt: 'Where to?', choices, default: 1 })).label;
 }
 
 describe('a call that the tool server drops ends, and the model reads why:', () => {
-  test.each<[string, Partial<ToolServerOptions>, string]>([
+  test.each<[string, Partial<Parameters<typeof createToolServer>[0]>, string]>([
     [
       'too long a body',
       { maximumBodyBytes: 100 },

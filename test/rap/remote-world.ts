@@ -7,18 +7,14 @@ import {
   type QuestionResponseContent,
   type ThreadStore,
 } from 'holdpoint';
-import {
-  createCallbackHandler,
-  type CallbackHandlerOptions,
-  type DiscardedCallback,
-  remoteTool,
-  type RemoteToolOptions,
-} from 'holdpoint/rap';
+import { createCallbackHandler, remoteTool } from 'holdpoint/rap';
 import { z } from 'zod';
 import { type ScriptedStep, scriptedModel } from 'holdpoint/testing';
 import { storeKits } from '../support/store-kits.ts';
 import { CallbackSite } from './callback-site.ts';
 import { ToolServer } from './tool-server.ts';
+import type { DiscardedCallback } from '../../src/channels/rap/create-callback-handler.ts';
+import type { RemoteToolOptions } from '../../src/channels/rap/remote-tool.ts';
 
 /** The secret of the app in these tests. */
 export const secret = 'a secret of the tests, 32 bytes or more';
@@ -31,7 +27,7 @@ export const script: ScriptedStep[] = [
 interface WorldOptions {
   tool?: Partial<RemoteToolOptions<{ path: string }>>;
   agent?: Partial<AgentOptions>;
-  handler?: Partial<CallbackHandlerOptions>;
+  handler?: Partial<Parameters<typeof createCallbackHandler>[0]>;
   /** The kind of store; the default outlives processes. */
   storeName?: 'memoryStore' | 'sqliteStore';
   script?: ScriptedStep[];

@@ -1,15 +1,9 @@
 import * as fc from 'fast-check';
-import {
-  memoryStore,
-  type ThreadClaim,
-  type ThreadFilter,
-  type ThreadQuery,
-  type ThreadStore,
-  type ThreadSummary,
-} from 'holdpoint';
+import { memoryStore, type ThreadStore, type ThreadSummary } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { mustHold } from '../faults/seeded-check.ts';
 import { countTrials } from '../support/sampling.ts';
+import type { ThreadClaim, ThreadFilter, ThreadQuery } from '../../src/thread/thread-store.ts';
 
 /* What the memory store answers from an index, or from a page that it cuts as it goes, is compared with what all its threads say. */
 

@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ClaimNotice } from 'holdpoint';
 import { type PostgresPool, postgresStore } from 'holdpoint/stores/postgres';
 import { runWorker } from 'holdpoint/worker';
 import { afterAll, describe, expect, test, vi } from 'vitest';
@@ -11,6 +10,7 @@ import { sharedPostgres } from '../support/shared-postgres.ts';
 import { travelWorld } from '../support/travel-world.ts';
 import { answeredThreads, counting } from '../support/worker-fleet.ts';
 import { waitUntil } from '../support/waiting.ts';
+import type { ClaimNotice } from '../../src/thread/thread-store.ts';
 
 const server = sharedPostgres();
 afterAll(async () => server[Symbol.asyncDispose]());

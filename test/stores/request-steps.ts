@@ -1,18 +1,15 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import * as fc from 'fast-check';
-import type {
-  FeedChange,
-  RequestChange,
-  RequestFilter,
-  RequestPlace,
-  RequestQuery,
-  StoredRequest,
-  ThreadStore,
-  ThreadStoreRequests,
-} from 'holdpoint';
+import type { RequestPlace, StoredRequest, ThreadStore, ThreadStoreRequests } from 'holdpoint';
 import { errorCode } from '../support/error-code.ts';
 import { plainEnd, plainEntry, plainSummary } from '../support/plain-entries.ts';
 import type { KeptThreads } from '../support/store-kits.ts';
+import type {
+  RequestChange,
+  RequestQuery,
+  RequestFilter,
+  FeedChange,
+} from '../../src/thread/thread-store-requests.ts';
 
 /* What a store finds with its indexes, tables and pages is compared with what a look at all rows and all changes says. */
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createAgent, type StoreNotice, type ThreadStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
-import { type SqliteHooks, sqliteStoreOn } from 'holdpoint/stores/sqlite-on';
+import { sqliteStoreOn } from 'holdpoint/stores/sqlite-on';
 import { describe, expect, test } from 'vitest';
 import { appendOnce } from '../../src/thread/append-once.ts';
 import { errorCode } from '../support/error-code.ts';
@@ -14,6 +14,7 @@ import { appendRows, closed, opened, plainRow } from '../support/row-requests.ts
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 import { withSqliteStore } from '../support/with-sqlite-store.ts';
+import type { SqliteHooks } from '../../src/stores/sqlite-on/hooks.ts';
 
 const insertJob = 'insert into jobs (name) values (?)';
 

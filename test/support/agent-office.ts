@@ -6,10 +6,11 @@ import {
   memoryStore,
   type ThreadStore,
 } from 'holdpoint';
-import { agentTool, type AgentToolOptions, type AgentPrompt } from 'holdpoint/tools';
+import { agentTool } from 'holdpoint/tools';
 import { z } from 'zod';
 import type { ScriptedStep } from './script.ts';
 import { scriptedModel } from './scripted-model.ts';
+import type { AgentToolOptions } from '../../src/tools/agent-tool.ts';
 
 /** A payment that a tool really made. */
 export interface Payment {
@@ -61,7 +62,7 @@ export class AgentOffice {
   }
 
   /** An agent as a tool of another. */
-  tool(agent: Agent, options: Partial<AgentToolOptions<AgentPrompt>> = {}) {
+  tool(agent: Agent, options: Partial<AgentToolOptions<{ prompt: string }>> = {}) {
     return agentTool(agent, { description: `Has ${agent.name} do it.`, ...options });
   }
 }

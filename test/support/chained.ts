@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { LogEnd, LogEntry, ThreadEvent } from 'holdpoint';
+import type { LogEntry, ThreadEvent } from 'holdpoint';
+import type { LogEnd } from '../../src/thread/thread-store.ts';
 
 /*
  * The chain of hashes as its documentation describes it, made without holdpoint's own code: for tests that write events by

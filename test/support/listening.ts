@@ -1,6 +1,6 @@
-import type { ThreadNotice } from 'holdpoint';
 import type { PostgresStore } from 'holdpoint/stores/postgres';
 import { waitUntil } from './waiting.ts';
+import type { ThreadNotice } from '../../src/thread/thread-store.ts';
 
 /** What a store notifies its subscriber of; `hears` resolves once there are so many notices. */
 export function listening(store: PostgresStore) {

@@ -1,5 +1,6 @@
-import type { ThreadFilter, ThreadQuery, ThreadStatus, ThreadStore } from 'holdpoint';
+import type { ThreadStatus, ThreadStore } from 'holdpoint';
 import { plainEnd, plainEntry, plainSummary } from './plain-entries.ts';
+import type { ThreadFilter, ThreadQuery } from '../../src/thread/thread-store.ts';
 
 /** How many threads there are. */
 const threadCount = 100_000;

@@ -1,12 +1,5 @@
-import {
-  HoldpointError,
-  type LogEnd,
-  type LogEntry,
-  type ThreadFilter,
-  type ThreadQuery,
-  type ThreadStore,
-  type ThreadSummary,
-} from 'holdpoint';
+import { HoldpointError, type LogEntry, type ThreadStore, type ThreadSummary } from 'holdpoint';
+import type { LogEnd, ThreadFilter, ThreadQuery } from '../../src/thread/thread-store.ts';
 
 /** A thread as the store keeps it: the texts of its log, and one row for lists. */
 interface StoredThread {

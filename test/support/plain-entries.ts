@@ -1,4 +1,5 @@
-import type { LogEnd, LogEntry, ThreadStore, ThreadSummary } from 'holdpoint';
+import type { LogEntry, ThreadStore, ThreadSummary } from 'holdpoint';
+import type { LogEnd } from '../../src/thread/thread-store.ts';
 
 /** An entry of one event for tests of stores, which never interpret it. */
 export function plainEntry(revision: number, text = 'x'): LogEntry {

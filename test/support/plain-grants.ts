@@ -1,5 +1,6 @@
-import type { GrantChange, StoredGrant, ThreadStore } from 'holdpoint';
+import type { ThreadStore } from 'holdpoint';
 import { plainEnd, plainEntry, plainSummary } from './plain-entries.ts';
+import type { StoredGrant, GrantChange } from '../../src/thread/thread-store.ts';
 
 /** A standing approval for tests of stores, which never interpret its text. */
 export function plainGrant(grantId: string, more: Partial<StoredGrant> = {}): StoredGrant {

@@ -1,10 +1,10 @@
 import {
   memoryStore,
-  type RequestChange,
   type StoredRequest,
   type ThreadStore,
   type ThreadStoreRequests,
 } from 'holdpoint';
+import type { RequestChange } from '../../src/thread/thread-store-requests.ts';
 
 /** A store whose rows of requests a test can see and change. */
 export interface RowStore extends ThreadStore {

@@ -1,7 +1,10 @@
 import type { LanguageModel } from 'ai';
 import type { ScriptedStep } from 'holdpoint/testing';
 
-export type { ScriptedCall, ScriptedStep } from 'holdpoint/testing';
+export type { ScriptedStep } from 'holdpoint/testing';
+
+/** A call of a step. */
+export type ScriptedCall = NonNullable<ScriptedStep['calls']>[number];
 
 /** A model that plays a script. */
 export interface PlayedModel extends AsyncDisposable {

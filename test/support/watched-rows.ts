@@ -1,4 +1,5 @@
-import { memoryStore, type RequestQuery, type StoredRequest, type ThreadStore } from 'holdpoint';
+import { memoryStore, type StoredRequest, type ThreadStore } from 'holdpoint';
+import type { RequestQuery } from '../../src/thread/thread-store-requests.ts';
 
 /** A store in memory, how it is asked for rows, and what somebody makes of the rows before they are read. */
 export function watchRows() {

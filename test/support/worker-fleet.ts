@@ -1,5 +1,5 @@
 import { type AgentOptions, approve, type ThreadStore } from 'holdpoint';
-import { runWorker, type WorkerOptions } from 'holdpoint/worker';
+import { runWorker } from 'holdpoint/worker';
 import { scriptedModel } from './scripted-model.ts';
 import { book, type Ran, travelTools, travelWorld } from './travel-world.ts';
 
@@ -45,7 +45,7 @@ export function counting(store: ThreadStore): Counted {
 export async function runFleet(
   open: () => ThreadStore,
   { workers, threads }: { workers: number; threads: number },
-  options: Partial<WorkerOptions> = {},
+  options: Partial<Parameters<typeof runWorker>[0]> = {},
 ): Promise<Ran[]> {
   const ran: Ran[] = [];
   const stopping = new AbortController();

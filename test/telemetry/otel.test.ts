@@ -14,7 +14,7 @@ import {
   type UserInputRequestContent,
   type UserInputResponseContent,
 } from 'holdpoint';
-import type { TraceOptions } from 'holdpoint/otel';
+import type { traceHoldpoint } from 'holdpoint/otel';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { askConfirmation } from 'holdpoint/tools';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -187,7 +187,7 @@ test('spans are within what the app traces, and a tool that returns at once leav
 describe('what people, models and tools wrote', () => {
   const secret = 'hunter2';
   /** Plants the secret wherever there is room for it, and gives all that was exported. */
-  async function leaky(options: TraceOptions) {
+  async function leaky(options: NonNullable<Parameters<typeof traceHoldpoint>[0]>) {
     const { raw } = traced(options);
     const calls = [
       { id: 'c1', name: 'pay', input: { city: secret } },

@@ -1,6 +1,6 @@
 import { context } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { traceHoldpoint, type TraceOptions } from 'holdpoint/otel';
+import { traceHoldpoint } from 'holdpoint/otel';
 import { afterEach, beforeAll } from 'vitest';
 import { exporting } from './exported.ts';
 
@@ -17,7 +17,10 @@ export function tracingTests(): void {
 }
 
 /** Traces until the end of the test, or until `stop`. */
-export function traced(options: TraceOptions = {}, exported = exporting()) {
+export function traced(
+  options: NonNullable<Parameters<typeof traceHoldpoint>[0]> = {},
+  exported = exporting(),
+) {
   const stop = traceHoldpoint({ tracer: exported.tracer, ...options });
   stops.push(stop);
   return { ...exported, stop };

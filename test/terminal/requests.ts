@@ -1,4 +1,6 @@
-import type { ApprovalRequest, QuestionField, QuestionRequestContent } from 'holdpoint';
+import type { ApprovalRequest, QuestionRequestContent } from 'holdpoint';
+
+type QuestionField = QuestionRequestContent['fields'][number];
 
 const options = (labels: readonly string[]): QuestionField['options'] =>
   labels.map((label, index) => ({ id: `option-${index}`, label }));

@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { askInTerminal, type TerminalOptions, terminalUserInterface } from 'holdpoint/terminal';
+import { askInTerminal, terminalUserInterface } from 'holdpoint/terminal';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { approval, field, question } from './requests.ts';
 import { approving, keys, rejecting, VirtualTerminal } from './virtual-terminal.ts';
 import { waitUntil } from '../support/waiting.ts';
+
+type TerminalOptions = NonNullable<Parameters<typeof terminalUserInterface>[0]>;
 
 const open = 'Reject with a reason';
 

@@ -5,7 +5,6 @@ import type {
   QuestionRequestContent,
   QuestionResponseContent,
   ThreadEvent,
-  ThreadEventOf,
   UserInputRequestContent,
 } from 'holdpoint';
 import { HoldpointError } from 'holdpoint';
@@ -14,6 +13,7 @@ import { expect } from 'vitest';
 import type { ScriptedCall, ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { memoryWorld, travelTools } from '../support/travel-world.ts';
+import type { ThreadEventOf } from '../../src/thread/thread-event.ts';
 
 /** What a model asks in a test, and its tools in addition to the world's own, whose `book` needs approval. */
 interface AskOptions extends Partial<AgentOptions> {

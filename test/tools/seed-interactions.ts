@@ -3,11 +3,12 @@ import {
   askConfirmation,
   askQuestion,
   interactionIdOf,
-  type InteractionOptions,
   type InteractionRequest,
 } from 'holdpoint/tools';
 import { z } from 'zod';
 import { askOne, overTheWire } from './asked.ts';
+
+type InteractionOptions = Parameters<typeof askQuestion>[0];
 
 /** The example call of ask_confirmation. */
 export const deploy = {

@@ -1,7 +1,6 @@
 import type { Agent, QuestionRequestContent, QuestionResponseContent } from 'holdpoint';
 import {
   askUserQuestion,
-  type AskUserQuestionRequest,
   fromUserQuestionResponse,
   questionTools,
   toAskUserQuestionRequest,
@@ -9,6 +8,8 @@ import {
 import { describe, expect, test } from 'vitest';
 import { ask, dismissed, overTheWire, resultOf, single } from './asked.ts';
 import { database, features, wire } from './seed-questions.ts';
+
+type AskUserQuestionRequest = ReturnType<typeof toAskUserQuestionRequest>;
 
 /** The back end of seed 001, for a UI that may be on any thread of the agent. */
 function tauriBridge(

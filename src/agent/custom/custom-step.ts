@@ -44,7 +44,7 @@ type NewCallOf<CALL extends ToolCall> = CALL extends unknown
   : never;
 
 /** A request of a custom agent: an approval or a question. */
-export type CustomRequest = ApprovalToAsk | QuestionToAsk;
+type CustomRequest = ApprovalToAsk | QuestionToAsk;
 
 interface ApprovalToAsk
   extends Omit<RequestedApproval, 'key'>, Pick<UserApproval, 'startWithinMs'> {

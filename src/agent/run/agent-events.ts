@@ -8,7 +8,7 @@ import { findAnyCall, type ThreadState } from '../../thread/thread-state.ts';
 import { traceFailure } from '../../thread/tracing.ts';
 
 /** An event of a thread, as listeners receive it. */
-export interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
+interface AgentEvent<TYPE extends ThreadEventType = ThreadEventType> {
   /** The thread that the event was appended to. */
   threadId: string;
   /** The event as stored in the log, which names a call by its `step` and `index`. */

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ToolSet } from 'ai';
 import { z } from 'zod';
-import { backtest, type BacktestRules } from '../../backtest/index.ts';
+import { backtest } from '../../backtest/index.ts';
+import type { BacktestRules } from '../../backtest/replay-thread.ts';
 import { addStoreOptions, storeFields, withStore } from './command-store.ts';
 import { readRulesFile } from './rules-file.ts';
 import { planCommand } from './run-command.ts';

@@ -1,5 +1,5 @@
 import { homedir, userInfo } from 'node:os';
-import type { Gate, GateOptions, GateProblem } from '../gate.ts';
+import type { Gate, GateOptions } from '../gate.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import { inertLine } from '../../content/inert-text.ts';
 import type { ThreadStore } from '../../thread/thread-store.ts';
@@ -159,6 +159,8 @@ async function openGate(run: GateRun, store: ThreadStore): Promise<{ gate: Gate;
 
 /* The length of an error, in characters. */
 const longestError = 500;
+
+type GateProblem = Parameters<NonNullable<GateOptions['onProblem']>>[0];
 
 function describeProblem({ upstream, problem, error }: GateProblem): string {
   const where = upstream === undefined ? '' : `${upstream}: `;

@@ -3,7 +3,7 @@ import { dirname, extname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { renderSchemaError } from '../../json/field-fault.ts';
 import type { MayAnswer } from '../../agent.ts';
-import type { GateOptions, UpstreamOptions } from '../gate.ts';
+import type { GateOptions } from '../gate.ts';
 import { hashText } from '../../content/crypto.ts';
 import { parseJson } from '../../json/json-value.ts';
 import { whyNotStrictJson } from '../../json/strict-json.ts';
@@ -90,7 +90,7 @@ function parseGateFile(path: string, content: string): GateFile {
 function fillServer(
   server: GateFile['servers'][string],
   { folder, env, place }: ConfigWorld & { folder: string; place: string },
-): UpstreamOptions {
+): GateOptions['upstreams'][string] {
   const fill = (field: string, values: Readonly<Record<string, string>> = {}) =>
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [

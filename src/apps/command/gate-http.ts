@@ -1,4 +1,4 @@
-import type { AuthorizeCaller, Gate } from '../gate.ts';
+import type { Gate, GateOptions } from '../gate.ts';
 import { hashText } from '../../content/crypto.ts';
 import type { LocalKey } from './local-key.ts';
 import { type LocalServer, serveLocally } from './local-server.ts';
@@ -28,7 +28,7 @@ export function makeAuthorize(
   token: string,
   { principal, header }: HttpCallers,
   env: CommandWorld['env'],
-): AuthorizeCaller {
+): NonNullable<GateOptions['authorize']> {
   const secret = header === undefined ? token : readProxySecret(env);
   return async ({ request: { headers } }) => {
     const [scheme = '', given = ''] = (headers.get('authorization') ?? '').split(' ');

@@ -28,7 +28,7 @@ export interface WaitingCall {
 }
 
 /** Identifies the sender of an HTTP request. Return `undefined` or a `Response` to refuse it. */
-export type AuthorizeCaller = (context: {
+type AuthorizeCaller = (context: {
   /** Its body has already been read. */
   request: Request;
 }) => SignIn | PromiseLike<SignIn>;

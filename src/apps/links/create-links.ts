@@ -15,7 +15,7 @@ import { makeBareResponse, makeNoticePage } from './page-response.ts';
 import { refuseLink } from './state-page.ts';
 
 /** The options of `createLinks`. */
-export interface LinksOptions {
+interface LinksOptions {
   /** The agents whose requests have links. An agent's threads are found by its name. */
   agents: readonly LinkAgent[];
   /**

@@ -21,7 +21,7 @@ import { readRemoteServer, type RemoteServer } from './remote-server.ts';
 import { parseAllowedUrl } from './url-checks.ts';
 
 /** Options of `createCallbackHandler`. */
-export interface CallbackHandlerOptions {
+interface CallbackHandlerOptions {
   /** The agent whose calls the servers answer. */
   agent: Pick<Agent, 'thread' | 'deliver' | 'requestAnswer'>;
   /** The agent's tools; callbacks are accepted for those that `remoteTool` created. */

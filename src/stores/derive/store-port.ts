@@ -26,7 +26,7 @@ export interface RowChange {
 }
 
 /** The changes that are written together, or not at all. */
-export interface StoreWrite {
+interface StoreWrite {
   /** The changed rows, each once. */
   readonly rows: readonly RowChange[];
   /** Entries that are added to the end of a thread's log. */

@@ -1,4 +1,5 @@
-import type { RequestQuery, ThreadStore } from 'holdpoint';
+import type { ThreadStore } from 'holdpoint';
+import type { RequestQuery } from '../../../src/thread/thread-store-requests.ts';
 
 const mine = ['ada', 'finance', 'legal'];
 

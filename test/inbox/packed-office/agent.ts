@@ -2,10 +2,11 @@
 import { tool } from 'ai';
 import { createAgent, type ThreadStore } from 'holdpoint';
 import { sqliteStore } from 'holdpoint/stores/sqlite';
-import { scriptedModel, type ScriptedCall } from 'holdpoint/testing';
+import { scriptedModel } from 'holdpoint/testing';
 import { appendFileSync, existsSync, rmSync } from 'node:fs';
 import { z } from 'zod';
 import { teamsOf } from './teams.ts';
+import type { ScriptedCall } from '../../support/script.ts';
 
 const payment = z.object({
   to: z.string(),

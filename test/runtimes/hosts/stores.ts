@@ -1,8 +1,8 @@
 import { HoldpointError, type ThreadStore } from 'holdpoint';
-import type { SqliteHooks } from 'holdpoint/stores/sqlite-on';
 import { storeConformance } from 'holdpoint/testing/store';
 import { type Check, equal, played } from './played.ts';
 import { cycle } from './plays.ts';
+import type { SqliteHooks } from '../../../src/stores/sqlite-on/hooks.ts';
 
 /** Gives an empty database, as a function that opens a store on it. */
 type Fresh = () => Promise<(hooks?: SqliteHooks) => ThreadStore>;

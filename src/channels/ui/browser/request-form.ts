@@ -39,7 +39,7 @@ interface TextProps {
 }
 
 /** An option to pick: a radio button or, where several may be picked, a checkbox. */
-export interface ShownOption {
+interface ShownOption {
   /** The option's id in the request. */
   id: string;
   /** The label, safe to show like `description`. */
