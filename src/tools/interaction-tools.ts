@@ -59,7 +59,9 @@ const confirmationOptions = [
 
 /** Both interaction tools under their usual names. */
 export function interactionTools(options: InteractionOptions = {}): {
+  /** The tool of `askConfirmation`. */
   ask_confirmation: Tool;
+  /** The tool of `askQuestion`. */
   ask_question: Tool;
 } {
   return { ask_confirmation: askConfirmation(options), ask_question: askQuestion(options) };

@@ -5,6 +5,7 @@ import {
   API,
   type Checker,
   type Project,
+  type Signature,
   SignatureKind,
   type Symbol,
   SymbolFlags,
@@ -76,9 +77,17 @@ function listTypes(checker: Checker, declared: Symbol): readonly Type[] {
   const type = checker.getTypeOfSymbol(declared);
   const signatures =
     type === undefined ? [] : checker.getSignaturesOfType(type, SignatureKind.Call);
-  return signatures
-    .flatMap((signature) => signature.getParameters())
-    .flatMap((parameter) => checker.getTypeOfSymbol(parameter) ?? []);
+  return signatures.flatMap((signature) => [
+    ...signature.getParameters().flatMap((parameter) => checker.getTypeOfSymbol(parameter) ?? []),
+    ...listResults(checker, signature),
+  ]);
+}
+
+/** The type of a function's result, and what a promise or a list of it holds. */
+function listResults(checker: Checker, signature: Signature): readonly Type[] {
+  const type = checker.getReturnTypeOfSignature(signature);
+  if (type === undefined) return [];
+  return type.isTypeReference() ? [type, ...checker.getTypeArguments(type)] : [type];
 }
 
 function listProperties(checker: Checker, type: Type): readonly Symbol[] {
