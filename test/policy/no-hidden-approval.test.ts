@@ -62,7 +62,7 @@ test('a gate reads the file that whoever starts it names, the key beside its sto
     'const value = process.env[name];',
     /* Named by --rules. */
     "const { people = {} } = parseGateFile(path, await readFile(path, 'utf8'));",
-    "import { homedir } from 'node:os';",
+    "import { homedir, userInfo } from 'node:os';",
     "import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';",
     "import { readFile } from 'node:fs/promises';",
   ]);
@@ -83,7 +83,7 @@ test.each([
 /** Row 11: every answer passes the same checks, whatever it comes through. */
 test('answers are recorded where input is accepted and weighed, and where a lost call is retried, and nowhere else', () => {
   const recording = globSync('**/*.ts', { cwd: source }).filter((file) =>
-    /\{ type: 'request-(?:answered|voted)'/.test(readFileSync(join(source, file), 'utf8')),
+    /\{ type: 'request-(?:answered|voted)'[ ,]/.test(readFileSync(join(source, file), 'utf8')),
   );
   expect(recording.toSorted()).toEqual([
     'agent/acts/settle-call.ts',
