@@ -44,7 +44,7 @@ export {
   type Reassignment,
   type Reporting,
   type ShownRequests,
-  type Undoing,
+  type Cancellation,
   type UnstartedApproval,
   type Withdrawal,
   delegating,

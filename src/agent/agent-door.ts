@@ -4,7 +4,8 @@ import type { PrincipalId } from '../policy/same-person.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import type { ParentCall } from '../thread/events.ts';
 import type { ThreadStore } from '../thread/thread-store.ts';
-import type { ChildThread, ParentCancellation } from './child-agent.ts';
+import type { Cancellation } from './calls/delegation.ts';
+import type { ChildThread } from './child-agent.ts';
 import type { ToolDefinitions } from './calls/tool-definitions.ts';
 import type { AnswerOptions } from './input/parse-input.ts';
 import type { RequestRow, SeenRequest } from './list-requests.ts';
@@ -23,7 +24,7 @@ export interface AgentDoor {
   /** Opens the child thread of a call. */
   openChild(threadId: string, parent: ParentCall): Promise<ChildThread>;
   /** Cancels the agent's work in a child thread. The agent of the parent thread has asked who may. */
-  cancelForParent(thread: AgentThread, cancellation: ParentCancellation): Promise<void>;
+  cancelForParent(thread: AgentThread, cancellation: Cancellation): Promise<void>;
   /** Finds what a person may do with rows, without a query. */
   seeRequests<ROW extends RequestRow>(
     rows: readonly ROW[],

@@ -5,7 +5,7 @@ import {
   type CheckedAnswers,
   type PassedOn,
   type Reassignment,
-  type Undoing,
+  type Cancellation,
   type UnstartedApproval,
   type Withdrawal,
 } from './calls/delegation.ts';
@@ -36,20 +36,13 @@ export interface ChildThread {
   /** Releases these approvals, which a stop holds. */
   release(requestIds: readonly string[], by: AnswerOptions): Promise<void>;
   /** Cancels the calls of these approvals that have not begun. */
-  takeBack(requestIds: readonly string[], undoing: Undoing): Promise<void>;
+  takeBack(requestIds: readonly string[], cancellation: Cancellation): Promise<void>;
   /** Cancels these open requests, and nothing else. */
   cancelRequests(cancelled: CancelledAbove): Promise<void>;
   /** Reassigns a request to another person. Rejects, as `agent.reassign` does, for a person who may not answer. */
   reassign(reassignment: Reassignment): Promise<void>;
   /** Takes back a person's approval. Rejects, as `agent.withdraw` does, if there is none. */
   withdraw(withdrawal: Withdrawal): Promise<void>;
-}
-
-/** That an agent's work is cancelled with the call that it was for. */
-export interface ParentCancellation {
-  reason: string;
-  /** The person who does it. */
-  by: AnswerOptions;
 }
 
 /** The requests of a child thread that were cancelled in the thread above, and who did it. */

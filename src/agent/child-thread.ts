@@ -50,9 +50,9 @@ export async function openChildThread(
       await threads.update(log);
       await releaseApprovals(context, log, { requestIds, by });
     },
-    takeBack: async (requestIds, undoing) => {
+    takeBack: async (requestIds, cancellation) => {
       await threads.update(log);
-      await takeBackApprovals(context, log, requestIds, undoing);
+      await takeBackApprovals(context, log, requestIds, cancellation);
     },
     cancelRequests: async (cancelled) => {
       await threads.update(log);

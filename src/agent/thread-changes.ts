@@ -16,7 +16,8 @@ import {
 } from './agent-response.ts';
 import type { FollowUps } from './calls/expire-requests.ts';
 import { cancelSomeEvents } from './calls/close-requests.ts';
-import type { CancelledAbove, ParentCancellation } from './child-agent.ts';
+import type { Cancellation } from './calls/delegation.ts';
+import type { CancelledAbove } from './child-agent.ts';
 import type { CheckedAnswers } from './calls/delegation.ts';
 import { decideInput } from './input/decide-input.ts';
 import { admitInput } from './input/admit-input.ts';
@@ -115,7 +116,7 @@ async function stopBelow(context: AgentContext, log: ThreadLog, by: AnswerOption
 export async function cancelUnasked(
   context: AgentContext,
   log: ThreadLog,
-  { reason, by }: ParentCancellation,
+  { reason, by }: Cancellation,
 ): Promise<void> {
   await context.commitCancelled(log, (proposal) => cancelWork(context, proposal, { reason, by }));
   await stopThread(context, log, by);

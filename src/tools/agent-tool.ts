@@ -15,7 +15,7 @@ import {
   type Reassignment,
   type Reporting,
   type ShownRequests,
-  type Undoing,
+  type Cancellation,
   type UnstartedApproval,
   type Withdrawal,
   type AgentDoor,
@@ -198,9 +198,9 @@ class AgentDelegation implements Delegation {
   async takeBack(
     call: DelegatedCall,
     requestIds: readonly string[],
-    undoing: Undoing,
+    cancellation: Cancellation,
   ): Promise<void> {
-    await (await this.#open(call)).takeBack(requestIds, undoing);
+    await (await this.#open(call)).takeBack(requestIds, cancellation);
   }
 
   async withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void> {

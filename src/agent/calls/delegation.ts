@@ -110,8 +110,8 @@ export interface UnstartedApproval {
   isHeld: boolean;
 }
 
-/** The reason and the person for taking back recorded approvals. */
-export interface Undoing {
+/** The cancellation of an agent's work, or of approvals that it has not used yet: why, and who does it. */
+export interface Cancellation {
   reason: string;
   by: Sender;
 }
@@ -193,7 +193,11 @@ export interface Delegation {
   /** Has the sub-agent release these approvals, which a stop holds. `by` was allowed to. */
   release(call: DelegatedCall, requestIds: readonly string[], by: Sender): Promise<void>;
   /** Has the sub-agent cancel the calls of these approvals that have not begun. `by` was allowed to. */
-  takeBack(call: DelegatedCall, requestIds: readonly string[], undoing: Undoing): Promise<void>;
+  takeBack(
+    call: DelegatedCall,
+    requestIds: readonly string[],
+    cancellation: Cancellation,
+  ): Promise<void>;
   /** Has the sub-agent record that a person takes back their approval. Rejects, as `agent.withdraw` does. */
   withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void>;
   /** Has the sub-agent reassign its request to another person. Rejects, as `agent.reassign` does. */

@@ -23,7 +23,7 @@ import {
   findDelegation,
   makeDelegatedCall,
   type MirroredCall,
-  type Undoing,
+  type Cancellation,
   type UnstartedApproval,
 } from '../calls/delegation.ts';
 import type { AnswerContext } from './right-to-answer.ts';
@@ -159,17 +159,17 @@ export async function takeBackApprovals(
   context: Pick<AnswerContext, 'tools' | 'now' | 'principalId'>,
   log: ThreadLog,
   requestIds: readonly string[],
-  undoing: Undoing,
+  cancellation: Cancellation,
 ): Promise<void> {
   const named = new Set(requestIds);
   const isNamed = ({ request }: EndedRequest): boolean => named.has(request.requestId);
   const below = await listApprovalsBelow(context, log.state);
   await takeBackBelow(
     below.filter(({ ended }) => isNamed(ended)),
-    undoing,
+    cancellation,
   );
   await log.commit((proposal) => {
-    const { reason, by } = undoing;
+    const { reason, by } = cancellation;
     const cancelling = { reason, at: context.now(), by: describeClosedBy(by, context.principalId) };
     const approvals = listUnstartedApprovals(proposal).filter(isNamed);
     proposal.add(...cancelApprovals(proposal.head, approvals, cancelling));
@@ -179,10 +179,10 @@ export async function takeBackApprovals(
 /** Has sub-agents take back their own approvals. */
 export async function takeBackBelow(
   approvals: readonly ApprovalBelow[],
-  undoing: Undoing,
+  cancellation: Cancellation,
 ): Promise<void> {
   for (const { ended, asking } of approvals)
-    await asking.delegation.takeBack(asking.call, [ended.request.requestId], undoing);
+    await asking.delegation.takeBack(asking.call, [ended.request.requestId], cancellation);
 }
 
 /** The recorded approvals that an answer which ends the turn takes back, instead of leaving them held: those that its sender may reject. */
