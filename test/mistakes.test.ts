@@ -9,6 +9,7 @@ import {
 import { scriptedModel } from 'holdpoint/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { pickCases } from './support/sampling.ts';
 
 const { model } = scriptedModel((messages) =>
   messages.at(-1)?.role === 'tool'
@@ -338,7 +339,7 @@ async function runIn(work: (agent: Made, thread: AgentThread) => Promise<unknown
   return work(agent, await agent.thread());
 }
 
-test.each(rows)('%s', async (_mistake, written, sees) => {
+test.each(pickCases(rows, 3))('%s', async (_mistake, written, sees) => {
   const warn = vi.spyOn(console, 'warn').mockReturnValue();
   const thrown = await Promise.resolve()
     .then(written)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { client, type Handler, ofType, poster, runInput, site, user } from './ag-ui-site.ts';
 import { olderClient } from './older-client.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const clients = [
   ["the protocol's own client", (handler: Handler) => client(handler)],
@@ -10,7 +11,7 @@ const clients = [
 const textsOf = ({ messages }: { messages: readonly { content?: unknown }[] }): unknown[] =>
   messages.map(({ content }) => content);
 
-describe.each(clients)('%s', (_name, open) => {
+describe.each(pickCases(clients))('%s', (_name, open) => {
   test('has what others have said meanwhile in its place', async () => {
     const at = site([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }]);
     const ann = open(at.handler);

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ScriptedStep } from '../support/script.ts';
 import { cityInput, look } from '../support/travel-world.ts';
 import { custom, endOf, runInput, site, user } from './ag-ui-site.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const labels = ['First', 'Second'];
 const options = labels.map((label) => ({ id: label.toLowerCase(), label }));
@@ -95,7 +96,7 @@ async function asked(call: Call) {
   return { ...at, interruptId, picked, conforms, answer };
 }
 
-describe.each(calls)('one answer fits a question of %s', (_tool, call) => {
+describe.each(pickCases(calls))('one answer fits a question of %s', (_tool, call) => {
   test.each(['selectedOptionId', 'selected'])('in resume, as { %s }', async (name) => {
     const at = await asked(call);
     const payload = { [name]: at.picked };

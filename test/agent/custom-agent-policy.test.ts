@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { answeredBy } from '../policy/office.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import { pickCases } from '../support/sampling.ts';
 
 type Asked = Parameters<Agent['requestApproval']>[1];
 
@@ -54,7 +55,7 @@ const ways = [
   },
 ];
 
-describe.each(ways)('$name', ({ ask }) => {
+describe.each(pickCases(ways))('$name', ({ ask }) => {
   /** The open request of a kind. */
   const open = async (asked: Omit<Asked, 'text'>) => {
     const at = await ask(asked);

@@ -11,6 +11,7 @@ import { scriptedModel } from 'holdpoint/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import * as z3 from 'zod/v3';
+import { pickCases } from '../support/sampling.ts';
 
 type Schema = FlexibleSchema<unknown>;
 
@@ -228,7 +229,7 @@ const shownValues: [what: string, schema: Schema, input: object, shown: unknown,
   ];
 
 describe('a call runs with what its schema makes:', () => {
-  test.each(shownValues)(
+  test.each(pickCases(shownValues, 3))(
     '%s, shown as JSON and approved in another process',
     async (_what, schema, input, shown, given) => {
       const world = payWorld({ schema, input });
@@ -242,17 +243,20 @@ describe('a call runs with what its schema makes:', () => {
     },
   );
 
-  test.each(shownValues)('%s, unasked', async (_what, schema, input, shown, given) => {
-    const world = payWorld({ schema, input, options: { toolApproval: {} } });
-    const agent = world.agent();
-    const thread = await agent.thread('t');
-    await agent.run('Pay.', thread);
-    expect(world.ran).toEqual([given]);
-    expect(thread.calls).toMatchObject([{ status: 'succeeded', input: shown }]);
-  });
+  test.each(pickCases(shownValues, 3))(
+    '%s, unasked',
+    async (_what, schema, input, shown, given) => {
+      const world = payWorld({ schema, input, options: { toolApproval: {} } });
+      const agent = world.agent();
+      const thread = await agent.thread('t');
+      await agent.run('Pay.', thread);
+      expect(world.ran).toEqual([given]);
+      expect(thread.calls).toMatchObject([{ status: 'succeeded', input: shown }]);
+    },
+  );
 });
 
-test.each(shownValues)(
+test.each(pickCases(shownValues, 3))(
   'toModelOutput gets %s of a call whose outcome another process delivers',
   async (_what, schema, input, _shown, given) => {
     const seen: unknown[] = [];
@@ -502,7 +506,7 @@ describe('before each start the schema makes the value again', () => {
     ],
   ];
 
-  test.each(changes)(
+  test.each(pickCases(changes, 3))(
     'after %s an approved call fails, and the model reads why',
     async (_what, now) => {
       const world = payWorld({ schema: plain, input: { to: 'ada' } });
@@ -518,7 +522,7 @@ describe('before each start the schema makes the value again', () => {
     },
   );
 
-  test.each(changes)(
+  test.each(pickCases(changes, 3))(
     'after %s a call that nobody was asked about, and that waited for its turn, fails too',
     async (_what, now) => {
       const world = payWorld({

@@ -16,6 +16,7 @@ import {
 import { chained, threadJsonOf } from '../support/chained.ts';
 import { errorCode } from '../support/error-code.ts';
 import { book } from '../support/travel-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const done = { text: 'Done.' };
 
@@ -71,7 +72,7 @@ describe('a request of the provider that can’t be answered for sure is refused
     { name: 'a call that it has run', content: [providerCall('p1'), asks('p1', 'a1'), result] },
   ];
 
-  test.each(cases)('$name', async ({ content }) => {
+  test.each(pickCases(cases, 3))('$name', async ({ content }) => {
     const agent = createAgent({ model: saying(content), tools: { 'mcp.open': open } });
     const thread = await agent.thread('t');
     expect(await errorCode(agent.run('Open', thread))).toBe('not-allowed');
@@ -134,32 +135,35 @@ function overloaded() {
   return { model: wrapLanguageModel({ model, middleware }), reached };
 }
 
-describe.each(modes)('$mode, the request that lets the provider run a call', ({ speak }) => {
-  test('is not tried again by itself: its reply may be lost after the call has run', async () => {
-    const { model, reached } = overloaded();
-    const agent = speak(createAgent({ model, maxRetries: 5 }));
-    const thread = await agent.thread('t');
-    const { approvalRequests } = await agent.run('Open', thread);
-    const answers = approvalRequests.map((request) => request.approve());
-    await expect(agent.run(answers, thread)).rejects.toThrow('Overloaded.');
-    expect(reached).toHaveLength(2);
-    expect(thread.calls).toMatchObject([{ status: 'forwarded' }]);
-    await expect(agent.run([], thread)).rejects.toThrow('Overloaded.');
-    expect(reached).toHaveLength(3);
-    expect(await agent.run([], thread)).toMatchObject({ status: 'completed', ...done });
-    expect(reached).toHaveLength(4);
-  });
+describe.each(pickCases(modes))(
+  '$mode, the request that lets the provider run a call',
+  ({ speak }) => {
+    test('is not tried again by itself: its reply may be lost after the call has run', async () => {
+      const { model, reached } = overloaded();
+      const agent = speak(createAgent({ model, maxRetries: 5 }));
+      const thread = await agent.thread('t');
+      const { approvalRequests } = await agent.run('Open', thread);
+      const answers = approvalRequests.map((request) => request.approve());
+      await expect(agent.run(answers, thread)).rejects.toThrow('Overloaded.');
+      expect(reached).toHaveLength(2);
+      expect(thread.calls).toMatchObject([{ status: 'forwarded' }]);
+      await expect(agent.run([], thread)).rejects.toThrow('Overloaded.');
+      expect(reached).toHaveLength(3);
+      expect(await agent.run([], thread)).toMatchObject({ status: 'completed', ...done });
+      expect(reached).toHaveLength(4);
+    });
 
-  test('is tried again where it says no alone', async () => {
-    const { model, reached } = overloaded();
-    const agent = speak(createAgent({ model, maxRetries: 5 }));
-    const thread = await agent.thread('t');
-    const { approvalRequests } = await agent.run('Open', thread);
-    const answers = approvalRequests.map((request) => request.reject());
-    expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', ...done });
-    expect(reached).toHaveLength(4);
-  });
-});
+    test('is tried again where it says no alone', async () => {
+      const { model, reached } = overloaded();
+      const agent = speak(createAgent({ model, maxRetries: 5 }));
+      const thread = await agent.thread('t');
+      const { approvalRequests } = await agent.run('Open', thread);
+      const answers = approvalRequests.map((request) => request.reject());
+      expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed', ...done });
+      expect(reached).toHaveLength(4);
+    });
+  },
+);
 
 test('a request of the provider that expired unanswered is answered with no', async () => {
   const reason = 'The request for approval expired unanswered.';

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { askingProvider, modes, opened, opens, requestAbout } from '../support/asking-provider.ts';
 import { errorCode } from '../support/error-code.ts';
 import { book, look } from '../support/travel-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const done = { text: 'Done.' };
 
@@ -31,7 +32,7 @@ const no = (id: string, reason?: string) => [
   },
 ];
 
-describe.each(modes)('$mode, a call that the provider asks about', ({ speak }) => {
+describe.each(pickCases(modes))('$mode, a call that the provider asks about', ({ speak }) => {
   test('is an approval request like any other, and waits (S3-03, S3-29)', async () => {
     const { agent, thread, prompts } = await askingProvider(
       [{ text: 'One moment.', calls: [opens('p1', 'Bug')] }],

@@ -2,6 +2,7 @@ import type { ApprovalRequestContent } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 interface Refusal {
   input: string;
@@ -112,7 +113,7 @@ const refusals: Refusal[] = [
 ];
 
 describe('refused with its code, and the thread is as it was:', () => {
-  test.each(refusals)('$input ($code)', async ({ given, code }) => {
+  test.each(pickCases(refusals, 3))('$input ($code)', async ({ given, code }) => {
     const world = memoryWorld([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
     const agent = world.agent();
     const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));

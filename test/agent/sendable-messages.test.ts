@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from 'holdpoint/testing';
+import { pickCases } from '../support/sampling.ts';
 
 type Prompt = ReturnType<typeof scriptedModel>['prompts'][number];
 
@@ -115,7 +116,7 @@ const places: [string, () => Promise<Told>][] = [
 ];
 
 describe('half of a surrogate pair', () => {
-  test.each(places)(
+  test.each(pickCases(places, 3))(
     'in %s does not reach the model, and the log keeps it',
     async (_where, play) => {
       const { prompts, thread } = await play();

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { pickCases } from '../support/sampling.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -10,7 +11,7 @@ const documented = [
   .map(([, name = '', code = '']) => ({ name, code }))
   .filter(({ name }) => ['App.tsx', 'Part.tsx'].includes(name));
 
-test.each(documented)(
+test.each(pickCases(documented, 3))(
   'the page of the example with two people is the documented one: $name',
   ({ name, code }) => {
     expect(read(`examples/two-people/page/${name}`)).toBe(code);

@@ -19,8 +19,9 @@ import {
 } from './asked-gate.ts';
 import { askingServers, looking, makeOldServer } from './asking-servers.ts';
 import { connect, readTexts } from './gate-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
-test.each(oldKinds)(
+test.each(pickCases(oldKinds, 3))(
   'from its first question on, a server (%s) gets one call at a time, and each question belongs to the call that asks',
   async (kind) => {
     const gate = openGate(kind);
@@ -41,7 +42,7 @@ test.each(oldKinds)(
   },
 );
 
-test.each(oldKinds)(
+test.each(pickCases(oldKinds, 3))(
   'a question of a server (%s) that runs several calls is asked when one of them is left',
   async (kind) => {
     const held = Promise.withResolvers<void>();
@@ -62,7 +63,7 @@ test.each(oldKinds)(
   },
 );
 
-test.each(newKinds)(
+test.each(pickCases(newKinds, 3))(
   'calls of a server (%s) that says which one asks ask at the same time',
   async (kind) => {
     const gate = openGate(kind);
@@ -89,7 +90,7 @@ test('a server that asks while none of its calls runs is refused', async () => {
   await gate.close();
 });
 
-test.each(kinds)(
+test.each(pickCases(kinds, 3))(
   'a gate that closes asks no longer: the server (%s) is told, and its result is recorded',
   async (kind) => {
     const gate = openGate(kind);
@@ -105,7 +106,7 @@ test.each(kinds)(
   },
 );
 
-test.each(kinds)(
+test.each(pickCases(kinds, 3))(
   'a server (%s) that dies while it asks leaves a call that is unknown, and its question is closed',
   async (kind) => {
     const transport = askingServers[kind]?.();
@@ -134,18 +135,21 @@ test.each(kinds)(
   },
 );
 
-test.each(kinds)('an answer after the call (%s) has ended is refused', async (kind) => {
-  const gate = openGate(kind);
-  const result = callBook(await connect(gate), seats).catch(() => undefined);
-  const question = await onlyQuestion(gate);
-  await gate.close();
-  await result;
-  expect(await errorCode(answer(gate, question, { reply: ['accept'], seats: '3' }))).toBe(
-    'request-closed',
-  );
-});
+test.each(pickCases(kinds, 3))(
+  'an answer after the call (%s) has ended is refused',
+  async (kind) => {
+    const gate = openGate(kind);
+    const result = callBook(await connect(gate), seats).catch(() => undefined);
+    const question = await onlyQuestion(gate);
+    await gate.close();
+    await result;
+    expect(await errorCode(answer(gate, question, { reply: ['accept'], seats: '3' }))).toBe(
+      'request-closed',
+    );
+  },
+);
 
-test.each(kinds)(
+test.each(pickCases(kinds, 3))(
   'after a gate (%s) has stalled while it asked, the next one says that the call is unknown, and its question is closed',
   async (kind) => {
     const store = memoryStore();
@@ -171,7 +175,7 @@ async function openTimed(kind: string) {
   return { clock, gate, client: await connect(gate) };
 }
 
-test.each(oldKinds)(
+test.each(pickCases(oldKinds, 3))(
   'when two calls of a server (%s) ask at once for the first time, one is refused, and then it is plain whose question the other is',
   async (kind) => {
     const { clock, gate, client } = await openTimed(kind);
@@ -191,7 +195,7 @@ test.each(oldKinds)(
   },
 );
 
-test.each(oldKinds)(
+test.each(pickCases(oldKinds, 3))(
   'a call that waits for its turn at a server (%s) is not made after half a minute, and says so',
   async (kind) => {
     const { clock, gate, client } = await openTimed(kind);
@@ -211,7 +215,7 @@ test.each(oldKinds)(
   },
 );
 
-test.each(kinds)(
+test.each(pickCases(kinds, 3))(
   'a person may take an hour to answer a server (%s): the client is told to call again, and nobody is asked twice',
   async (kind) => {
     const { clock, gate, client } = await openTimed(kind);
@@ -260,7 +264,7 @@ test('a client that can show a page is shown that of the question', async () => 
   await gate.close();
 });
 
-test.each(oldKinds)(
+test.each(pickCases(oldKinds, 3))(
   'after a call was given up, questions of its server (%s) are refused: it may be the one that asks',
   async (kind) => {
     const { clock, gate, client } = await openTimed(kind);

@@ -15,6 +15,7 @@ import {
   TestClient,
 } from './gate-world.ts';
 import { authorize, connectHttp, fetchAs } from './http-clients.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const eras = ['legacy', 'auto'] as const;
 type Gate = ReturnType<typeof makeWorld>['gate'];
@@ -48,7 +49,7 @@ function watchPages(action: 'accept' | 'decline' | 'cancel') {
   return { shown, watch };
 }
 
-test.each(eras)(
+test.each(pickCases(eras, 3))(
   'over stdio (%s), a call is held, and its client gone, the gate is done',
   async (mode) => {
     const { gate, bank, clock } = makeWorld();
@@ -100,18 +101,21 @@ test.each(
   },
 );
 
-test.each(eras)('over HTTP (%s), a client that can show a page is asked to', async (mode) => {
-  const { gate, clock } = makeWorld({ ...page, authorize });
-  const { shown, watch } = watchPages('accept');
-  const client = await connectHttp(fetchAs(gate, 'ada'), mode, showsPages);
-  watch(client);
-  const held = client.callTool(payment);
-  await clock.pass(5_000);
-  expect(shown).toHaveLength(1);
-  await answerOnly(gate, (request) => request.approve());
-  await clock.pass(2_000);
-  expect(readTexts(await held)).toEqual(['pay done']);
-});
+test.each(pickCases(eras, 3))(
+  'over HTTP (%s), a client that can show a page is asked to',
+  async (mode) => {
+    const { gate, clock } = makeWorld({ ...page, authorize });
+    const { shown, watch } = watchPages('accept');
+    const client = await connectHttp(fetchAs(gate, 'ada'), mode, showsPages);
+    watch(client);
+    const held = client.callTool(payment);
+    await clock.pass(5_000);
+    expect(shown).toHaveLength(1);
+    await answerOnly(gate, (request) => request.approve());
+    await clock.pass(2_000);
+    expect(readTexts(await held)).toEqual(['pay done']);
+  },
+);
 
 test('a client that can only show forms is asked nothing', async () => {
   const { gate, clock } = makeWorld(page);
@@ -139,21 +143,24 @@ test.each([
   expect(problems).toMatchObject([reported, reported]);
 });
 
-test.each(eras)('a client (%s) that asks for progress hears that its call waits', async (mode) => {
-  const { gate, clock } = makeWorld();
-  const { client } = await connectStdio(gate, mode);
-  const heard: unknown[] = [];
-  const held = client.callTool(payment, { onprogress: (progress) => void heard.push(progress) });
-  await clock.pass(17_000);
-  expect(heard).toEqual(
-    [1, 2, 3].map((progress) => ({ progress, message: expect.stringContaining('"pay"') })),
-  );
-  await answerOnly(gate, (request) => request.approve());
-  await clock.pass(2_000);
-  await held;
-  await clock.pass(20_000);
-  expect(heard).toHaveLength(3);
-});
+test.each(pickCases(eras, 3))(
+  'a client (%s) that asks for progress hears that its call waits',
+  async (mode) => {
+    const { gate, clock } = makeWorld();
+    const { client } = await connectStdio(gate, mode);
+    const heard: unknown[] = [];
+    const held = client.callTool(payment, { onprogress: (progress) => void heard.push(progress) });
+    await clock.pass(17_000);
+    expect(heard).toEqual(
+      [1, 2, 3].map((progress) => ({ progress, message: expect.stringContaining('"pay"') })),
+    );
+    await answerOnly(gate, (request) => request.approve());
+    await clock.pass(2_000);
+    await held;
+    await clock.pass(20_000);
+    expect(heard).toHaveLength(3);
+  },
+);
 
 test('a gate that closes tells its clients that their calls are pending, and takes no others', async () => {
   const { gate, clock, bank } = makeWorld();

@@ -20,8 +20,9 @@ import {
   visit,
 } from './asked-gate.ts';
 import { connect, readTexts, text } from './gate-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
-test.each(kinds)(
+test.each(pickCases(kinds, 3))(
   'what a server (%s) asks during its call is asked beside the running call, and the server gets the answer with its type',
   async (kind) => {
     const gate = openGate(kind);
@@ -57,19 +58,22 @@ const saidNo: [Answers, string][] = [
   ['dismissed', 'cancel'],
 ];
 
-test.each(kinds)('declining and dismissing are two answers to a server (%s)', async (kind) => {
-  const gate = openGate(kind);
-  const client = await connect(gate);
-  for (const [given, action] of saidNo) {
-    const result = callBook(client, seats);
-    await answer(gate, await onlyQuestion(gate), given);
-    const [told = ''] = readTexts(await result);
-    expect(JSON.parse(told)).toEqual([{ action }]);
-  }
-  await gate.close();
-});
+test.each(pickCases(kinds, 3))(
+  'declining and dismissing are two answers to a server (%s)',
+  async (kind) => {
+    const gate = openGate(kind);
+    const client = await connect(gate);
+    for (const [given, action] of saidNo) {
+      const result = callBook(client, seats);
+      await answer(gate, await onlyQuestion(gate), given);
+      const [told = ''] = readTexts(await result);
+      expect(JSON.parse(told)).toEqual([{ action }]);
+    }
+    await gate.close();
+  },
+);
 
-test.each(kinds)(
+test.each(pickCases(kinds, 3))(
   'an address that a server (%s) sends people to is shown and not opened',
   async (kind) => {
     const gate = openGate(kind);
@@ -104,7 +108,7 @@ const refusals = kinds.flatMap((kind) =>
   Object.entries(refused).map(([what, asked]) => [kind, what, asked] as const),
 );
 
-test.each(refusals)(
+test.each(pickCases(refusals, 3))(
   'a server (%s) that asks for %s is refused, and nobody is asked',
   async (kind, _what, asked) => {
     const gate = openGate(kind);
@@ -115,7 +119,7 @@ test.each(refusals)(
   },
 );
 
-test.each(newKinds)(
+test.each(pickCases(newKinds, 3))(
   'a server (%s) that asks too much at once is given up, and nobody is asked',
   async (kind) => {
     const gate = openGate(kind);
@@ -168,7 +172,7 @@ test('a call that an older server refuses until somebody has opened an address f
   await gate.close();
 });
 
-test.each(kinds)(
+test.each(pickCases(kinds, 3))(
   'a server (%s) asks in the name that it has here, and no line of its text passes for one of ours',
   async (kind) => {
     const gate = openGate(kind);

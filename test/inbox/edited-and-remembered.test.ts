@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { inboxOf, office, only, pay, yes } from './inbox-site.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const rule = {
   type: 'user-approval',
@@ -51,7 +52,7 @@ const ways: [string, (at: Awaited<ReturnType<typeof opened>>) => Promise<unknown
   ],
 ];
 
-test.each(ways)(
+test.each(pickCases(ways, 3))(
   'an answer through %s that edits and remembers decides later calls like the edited one, and not like the asked one',
   async (_, answer) => {
     const at = await opened();
@@ -68,7 +69,7 @@ test.each(ways)(
   },
 );
 
-test.each(ways)(
+test.each(pickCases(ways, 3))(
   'through %s, an edit is refused with its remembering where the rule allows only the one, and nothing is recorded',
   async (_, answer) => {
     for (const more of [{ editable: ['euros'] }, { remember: undefined }]) {
@@ -81,7 +82,7 @@ test.each(ways)(
   },
 );
 
-test.each(ways)(
+test.each(pickCases(ways, 3))(
   'through %s, an edit decides no later call where the rule lets nothing be remembered of what it edits to',
   async (_, answer) => {
     const at = await opened((input) =>

@@ -7,6 +7,7 @@ import { scriptedModel } from '../support/scripted-model.ts';
 import { storeKits } from '../support/store-kits.ts';
 import { watchRows } from '../support/watched-rows.ts';
 import { inboxOf, mayAnswer, no, office, only, pay, yes } from './inbox-site.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const acme = (id: string, euros = 500) => ({ calls: [pay(id, { to: 'ACME', euros })] });
 const done = { text: 'Done.' };
@@ -22,7 +23,7 @@ async function manyRequests(count: number, store?: ThreadStore) {
 const amounts = (entries: Awaited<ReturnType<ReturnType<typeof inboxOf>['list']>>['entries']) =>
   entries.map(({ request }) => Number(/\d+/.exec(request?.text ?? '')?.[0]));
 
-describe.each(storeKits)('with $name', ({ keep }) => {
+describe.each(pickCases(storeKits))('with $name', ({ keep }) => {
   test('lists what waits for a person, with what they may do, and records their answer', async () => {
     using kept = keep();
     const at = office([acme('c1'), done], { store: kept.open() });

@@ -3,6 +3,7 @@ import type { MayAnswer } from 'holdpoint';
 import { createLinks } from 'holdpoint/links';
 import { expect, test } from 'vitest';
 import { openDesk, secretKey, url, Visitor } from './link-desk.ts';
+import { pickCases } from '../support/sampling.ts';
 
 type Headers = Record<string, string>;
 type Fields = Record<string, string> | [string, string][];
@@ -105,7 +106,7 @@ const notOfThePage: [string, number, (code: string) => { fields: Fields; headers
   ],
 ];
 
-test.each(notOfThePage)(
+test.each(pickCases(notOfThePage, 3))(
   'a form %s is refused with %i, and nothing is recorded',
   async (_what, status, make) => {
     const { invite, answers, errors, thread, agent } = await openDesk();
@@ -213,7 +214,7 @@ const excluded: [string, { mayAnswer?: MayAnswer; notRequester?: true }, string,
   ['has asked for it', { notRequester: true }, 'zoe', 'You asked for this'],
 ];
 
-test.each(excluded)(
+test.each(pickCases(excluded, 3))(
   'somebody who %s sees nothing of the request, and answers nothing',
   async (_who, { mayAnswer, notRequester }, person, why) => {
     let isAsked = false;
@@ -236,7 +237,7 @@ test.each(excluded)(
   },
 );
 
-test.each(excluded)(
+test.each(pickCases(excluded, 3))(
   'somebody who %s learns nothing of how the request ended, and who answered does',
   async (_who, { mayAnswer, notRequester }, person) => {
     let isAsked = false;
@@ -500,7 +501,7 @@ const wrongOptions: [string, Record<string, unknown>, string][] = [
   ['an unknown time zone', { timeZone: 'Mars/Olympus' }, 'Mars/Olympus'],
 ];
 
-test.each(wrongOptions)(
+test.each(pickCases(wrongOptions, 3))(
   'createLinks refuses %s, and repeats no secret',
   async (_what, wrong, why) => {
     const { options } = await openDesk();

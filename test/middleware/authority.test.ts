@@ -5,6 +5,7 @@ import { errorCode } from '../support/error-code.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { book, type Ran, travelTools } from '../support/travel-world.ts';
 import { answering, ofThread, requestsIn, scriptedWorld, type Way, ways } from './held-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const paris: ScriptedStep = { calls: [book('c1', 'Paris')] };
 const done: ScriptedStep = { text: 'Done.' };
@@ -41,7 +42,7 @@ function cities(ran: readonly Ran[]): unknown[] {
   return ran.map(({ input }) => Reflect.get(Object(input), 'city'));
 }
 
-describe.each(ways)('with $name', (way) => {
+describe.each(pickCases(ways))('with $name', (way) => {
   test('an approval that is sent again runs nothing again', async () => {
     const { call, approved, ran, requestId, history } = await waiting(way, [paris, done, done]);
     const first = await call(approved);

@@ -6,6 +6,7 @@ import { errorCode } from '../support/error-code.ts';
 import { book } from '../support/travel-world.ts';
 import { forOwners, only, quorum, subjectOf, votersOf } from '../tools/payment-desk.ts';
 import { type Got, ofThread, scriptedWorld, type Way, ways } from './held-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const minute = 60_000;
 
@@ -52,7 +53,7 @@ function shownVoters(shown: Got): string[][] {
   return approvalRequestsOf(shown).map(votersOf);
 }
 
-describe.each(ways)("a sub-agent's quorum behind holdPoint, with $name", (way) => {
+describe.each(pickCases(ways))("a sub-agent's quorum behind holdPoint, with $name", (way) => {
   test('Ada votes and leaves, Ben votes: each reply asks again with the votes that count, until Cem votes', async () => {
     const people = new Set(['Ada', 'Ben', 'Cem']);
     const at = await office(way, { mayAnswer: only(people) });

@@ -19,8 +19,9 @@ import {
   ways,
 } from './held-world.ts';
 import { waitFor } from '../support/waiting.ts';
+import { pickCases } from '../support/sampling.ts';
 
-describe.each(ways)('with $name', (way) => {
+describe.each(pickCases(ways))('with $name', (way) => {
   test('calls without approval run inside the model call, and are in its result with the text', async () => {
     const { model, ran } = scriptedWorld([
       { text: 'Let me see. ', calls: [look('c1', 'Rome')] },

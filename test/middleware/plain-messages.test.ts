@@ -45,7 +45,7 @@ const answers = {
     answerMessage(...approvalRequestsOf(asked).map((request) => request.approve())),
 };
 
-describe.each(ways)('with $name', (way) => {
+describe.each(pickCases(ways))('with $name', (way) => {
   describe.each(Object.entries(answers))('and %s', (_, answer) => {
     test.each(pickCases(providerKits))(
       '$name takes the messages, also while a call waits',

@@ -15,6 +15,7 @@ import {
   type Way,
   ways,
 } from './held-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const one: ScriptedStep[] = [{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }];
 const user = (content: string): ModelMessage => ({ role: 'user', content });
@@ -43,7 +44,7 @@ function requestOf(got: Got) {
   return request;
 }
 
-describe.each(ways)('a rule behind holdPoint, with $name', (way) => {
+describe.each(pickCases(ways))('a rule behind holdPoint, with $name', (way) => {
   test('asks if it reads a field which its tool does not have, and is warned about', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const { model, ran } = scriptedWorld(one, {

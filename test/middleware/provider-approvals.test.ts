@@ -14,13 +14,14 @@ import {
   scriptedWorld,
   ways,
 } from './held-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const script = [
   { calls: [opens('p1', 'Bug')] },
   { calls: [opened('p1', 'Bug')], text: 'I went on.' },
 ];
 
-describe.each(ways)('what the provider runs itself, through $name', (way) => {
+describe.each(pickCases(ways))('what the provider runs itself, through $name', (way) => {
   test('its request comes out under an id of ours, and a yes goes back in its own type', async () => {
     const { model, played, agent, ran } = scriptedWorld(script);
     const chat = conversation(way, { model });

@@ -22,6 +22,7 @@ import {
   requestsIn,
   ways,
 } from './held-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 /** A model that plays `script`, but whose requests fail at the given turns, counted from 1. */
 function flaky(script: ScriptedStep[], ...failing: number[]) {
@@ -47,7 +48,7 @@ function* brokenOff(): Generator<StreamPart> {
 
 const user = (content: string) => ({ role: 'user' as const, content });
 
-describe.each(ways)('with $name', (way) => {
+describe.each(pickCases(ways))('with $name', (way) => {
   test.each([0, 1, 3])(
     'maxRetries of the call (%o) is how often a model that can not be reached is tried again',
     async (maxRetries) => {

@@ -16,11 +16,12 @@ import { look } from '../support/travel-world.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { heldWorld, modelOf, ofThread, scriptedWorld, ways } from './held-world.ts';
 import { recordedCalls } from './recorded-calls.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const user = (content: string): ModelMessage => ({ role: 'user', content });
 const twice = [{ calls: [look('c1', 'Rome')] }, { calls: [look('c2', 'Oslo')] }, { text: 'Seen.' }];
 
-describe.each(ways)('with $name', (way) => {
+describe.each(pickCases(ways))('with $name', (way) => {
   test('what a call says about the model holds in every step', async () => {
     const { inner, heard } = recordedCalls(twice);
     const { model, tools } = heldWorld({ model: inner });

@@ -22,6 +22,7 @@ import {
   ways,
 } from './held-world.ts';
 import { recordedCalls } from './recorded-calls.ts';
+import { pickCases } from '../support/sampling.ts';
 
 function pick(tools: ToolSet, name: string): ToolSet {
   return Object.fromEntries(Object.entries(tools).filter(([key]) => key === name));
@@ -29,7 +30,7 @@ function pick(tools: ToolSet, name: string): ToolSet {
 
 const user = (content: string): ModelMessage => ({ role: 'user', content });
 
-describe.each(ways)('with $name', (way) => {
+describe.each(pickCases(ways))('with $name', (way) => {
   test('tools that the AI SDK could run are refused by name, at the first call', async () => {
     const { model, ran, played, store } = scriptedWorld([{ text: 'Hello.' }]);
     const call = way.ask({ model, messages: [user('Hi')], tools: travelTools(ran), ...ofThread() });

@@ -3,6 +3,7 @@ import { answerMessage, approvalRequestsOf, inertTools, resumeMessage } from 'ho
 import { describe, expect, test } from 'vitest';
 import { book } from '../support/travel-world.ts';
 import { answering, ofThread, requestsIn, scriptedWorld } from './held-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const user = (content: string): ModelMessage => ({ role: 'user', content });
 
@@ -54,7 +55,7 @@ const plainly = (ids: string[], approved: boolean): ModelMessage => ({
   content: ids.map((approvalId) => ({ type: 'tool-approval-response', approvalId, approved })),
 });
 
-describe.each(ways)('with $name', ({ ask }) => {
+describe.each(pickCases(ways))('with $name', ({ ask }) => {
   test('a yes that the AI SDK leaves out of the prompt is warned of, with both ways to answer', async () => {
     const { go, ids, ran } = await askForParis(ask);
     const again = await go(plainly(ids, true));

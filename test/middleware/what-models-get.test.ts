@@ -8,6 +8,7 @@ import { createUiHandler } from 'holdpoint/ui';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { chatPage } from '../ui/chat-page.ts';
+import { pickCases } from '../support/sampling.ts';
 
 type Model = MockLanguageModelV4;
 type Options = Parameters<Model['doGenerate']>[0];
@@ -120,7 +121,7 @@ function callsIn({ prompt }: Pick<Options, 'prompt'>) {
   );
 }
 
-describe.each(ways)('the model of %s gets', (way, work) => {
+describe.each(pickCases(ways))('the model of %s gets', (way, work) => {
   test('well-formed text only', async () => {
     const { model, asked } = playContents([readCall('c1', '{"page":"x"}')], done);
     const tools = { read: tool({ inputSchema, execute: async () => ({ [half]: [half] }) }) };

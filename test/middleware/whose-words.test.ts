@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { book } from '../support/travel-world.ts';
 import { ofThread, scriptedWorld, type Way, ways } from './held-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const user = (content: string): ModelMessage => ({ role: 'user', content });
 const words = user('Book a flight.');
@@ -34,58 +35,61 @@ async function answeredElsewhere(way: Way, before: readonly string[] = []) {
   };
 }
 
-describe.each(ways)('Ada’s words with $name, which were answered on another channel,', (way) => {
-  async function rejected(before: readonly string[] = []) {
-    const at = await answeredElsewhere(way, before);
-    const answers = at.approvalRequests.map((request) => request.reject('No.'));
-    await at.agent.run(answers, await at.thread(), { principal: 'ben' });
-    return at;
-  }
+describe.each(pickCases(ways))(
+  'Ada’s words with $name, which were answered on another channel,',
+  (way) => {
+    async function rejected(before: readonly string[] = []) {
+      const at = await answeredElsewhere(way, before);
+      const answers = at.approvalRequests.map((request) => request.reject('No.'));
+      await at.agent.run(answers, await at.thread(), { principal: 'ben' });
+      return at;
+    }
 
-  test.each([
-    [
-      'the whole history',
-      ['Hi.'],
-      [user('Hi.'), { role: 'assistant' as const, content: 'Hello.' }],
-    ],
-    ['its end', ['Hi.'], []],
-    ['one message', [], []],
-  ])('do not become Ben’s, who sends %s again', async (_what, before, history) => {
-    const at = await rejected(before);
-    const { revision } = await at.thread();
-    expect(await errorCode(at.send('ben', [...history, words]))).toBe('invalid-input');
-    expect((await at.thread()).revision).toBe(revision);
-  });
+    test.each([
+      [
+        'the whole history',
+        ['Hi.'],
+        [user('Hi.'), { role: 'assistant' as const, content: 'Hello.' }],
+      ],
+      ['its end', ['Hi.'], []],
+      ['one message', [], []],
+    ])('do not become Ben’s, who sends %s again', async (_what, before, history) => {
+      const at = await rejected(before);
+      const { revision } = await at.thread();
+      expect(await errorCode(at.send('ben', [...history, words]))).toBe('invalid-input');
+      expect((await at.thread()).revision).toBe(revision);
+    });
 
-  test('do not become Ben’s after Ada has withdrawn them', async () => {
-    const at = scriptedWorld([]);
-    const thread = await at.agent.thread('t');
-    await at.agent.run('Book a flight.', thread, { principal: 'ada' }).catch(() => {});
-    await at.agent.retract(thread);
-    const asked = { model: at.model, messages: [words], ...ofThread('t', { principal: 'ben' }) };
-    expect(await errorCode(way.ask(asked))).toBe('invalid-input');
-  });
+    test('do not become Ben’s after Ada has withdrawn them', async () => {
+      const at = scriptedWorld([]);
+      const thread = await at.agent.thread('t');
+      await at.agent.run('Book a flight.', thread, { principal: 'ada' }).catch(() => {});
+      await at.agent.retract(thread);
+      const asked = { model: at.model, messages: [words], ...ofThread('t', { principal: 'ben' }) };
+      expect(await errorCode(way.ask(asked))).toBe('invalid-input');
+    });
 
-  test('are Ben’s under an id of his own, and where his history has hers before', async () => {
-    const at = await rejected();
-    await at.send('ben', [words], { messageId: 'mine' });
-    const reply: ModelMessage = { role: 'assistant', content: 'Booked.' };
-    await at.send('ben', [words, reply, words, reply, words]);
-    expect((await at.said()).map(([principal]) => principal)).toEqual(['ada', 'ben', 'ben']);
-  });
+    test('are Ben’s under an id of his own, and where his history has hers before', async () => {
+      const at = await rejected();
+      await at.send('ben', [words], { messageId: 'mine' });
+      const reply: ModelMessage = { role: 'assistant', content: 'Booked.' };
+      await at.send('ben', [words, reply, words, reply, words]);
+      expect((await at.said()).map(([principal]) => principal)).toEqual(['ada', 'ben', 'ben']);
+    });
 
-  test('stay hers where Ben answers with them as his history', async () => {
-    const at = await answeredElsewhere(way);
-    const yes = at.approvalRequests.map((request) => request.approve());
-    await at.send('ben', [words], { answers: yes });
-    await at.send('ben', [words], { answers: yes });
-    expect(at.ran).toHaveLength(1);
-    expect(await at.said()).toEqual([['ada', words.content]]);
-  });
+    test('stay hers where Ben answers with them as his history', async () => {
+      const at = await answeredElsewhere(way);
+      const yes = at.approvalRequests.map((request) => request.approve());
+      await at.send('ben', [words], { answers: yes });
+      await at.send('ben', [words], { answers: yes });
+      expect(at.ran).toHaveLength(1);
+      expect(await at.said()).toEqual([['ada', words.content]]);
+    });
 
-  test('are a new message of hers where she says them again', async () => {
-    const at = await rejected();
-    await at.send('ada', [words]);
-    expect(await at.said()).toHaveLength(2);
-  });
-});
+    test('are a new message of hers where she says them again', async () => {
+      const at = await rejected();
+      await at.send('ada', [words]);
+      expect(await at.said()).toHaveLength(2);
+    });
+  },
+);

@@ -7,6 +7,7 @@ import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { listenToAll } from '../telemetry/listen.ts';
 import { peoplesChannels } from './people-channels.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const limits: Record<string, number> = { jo: 50, ada: 10_000, cleo: 10_000 };
 
@@ -58,7 +59,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe.each(peoplesChannels)('through $name', ({ open }) => {
+describe.each(pickCases(peoplesChannels, 2))('through $name', ({ open }) => {
   test('a rule that reads a field which its tool does not have asks Ada, and says which', async () => {
     const at = refunds({ toolApproval: { refund: aboveAnAmount } });
     const { say, approve } = open(at);

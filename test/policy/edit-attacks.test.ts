@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { answeredBy, askedInOffice } from './office.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const editable = { type: 'user-approval', editable: true } as const;
 
@@ -56,7 +57,7 @@ describe('an edited input for which the rule demands more is asked about again:'
     ['a higher risk', { ...editable, approvers: ['owners'], risk: 'critical' }],
   ];
 
-  test.each(more)('%s', async (_what, status) => {
+  test.each(pickCases(more, 3))('%s', async (_what, status) => {
     const { agent, thread, request, ran } = await payment(({ euros }) =>
       euros > 1_000 ? status : { ...editable, approvers: ['owners'] },
     );
@@ -158,7 +159,7 @@ describe('an edited input that readers understand differently is refused, and ch
     ['a long value', { to: 'ACME', euros, more: 'x'.repeat(300_000) }],
   ];
 
-  test.each(odd)('%s', async (_what, input) => {
+  test.each(pickCases(odd, 3))('%s', async (_what, input) => {
     const { agent, thread, request, ran } = await payment(() => editable, z.any());
     const { revision } = thread;
     const answer: unknown = { ...request.approve(), input };

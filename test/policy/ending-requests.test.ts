@@ -14,6 +14,7 @@ import { storeKits } from '../support/store-kits.ts';
 import { book, memoryWorld, travelWorld } from '../support/travel-world.ts';
 import { database } from '../tools/seed-questions.ts';
 import { peoplesChannels } from './people-channels.ts';
+import { pickCases } from '../support/sampling.ts';
 
 /* Eve and Ben may chat; the boss decides. */
 const bossOnly: MayAnswer = ({ principal }) => principal === 'boss';
@@ -42,7 +43,7 @@ async function asked(options: Parameters<ReturnType<typeof memoryWorld>['agent']
 const closedIn = ({ events }: AgentThread) =>
   events.filter((event) => event.type === 'request-closed');
 
-describe.each(peoplesChannels)('through $name', ({ open }) => {
+describe.each(pickCases(peoplesChannels, 2))('through $name', ({ open }) => {
   test('Eve, who may not reject the boss’s request, does not end it with a message; the boss does, and is named', async () => {
     const at = heldWorld(scriptedModel(script), {
       mayAnswer: bossOnly,
@@ -352,7 +353,7 @@ const kits = [
   },
 ];
 
-describe.each(kits)('on a $name', ({ open }) => {
+describe.each(pickCases(kits))('on a $name', ({ open }) => {
   test('of the boss who approves and Ben who cancels at one moment one is recorded, and named', async () => {
     using kept = await open();
     const world = travelWorld(scriptedModel(script), () => kept.open());

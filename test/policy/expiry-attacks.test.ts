@@ -4,6 +4,7 @@ import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelTools } from '../support/travel-world.ts';
 import { askedInOffice, office } from './office.ts';
+import { pickCases } from '../support/sampling.ts';
 
 type Ending = NonNullable<Extract<ToolApprovalStatus, { onExpiry?: unknown }>['onExpiry']>;
 
@@ -16,7 +17,7 @@ const endings: [string, Ending, string][] = [
 ];
 
 /** Row 60: time decides against a call, or about whom is asked, and never for it. */
-describe.each(endings)('a deadline with %s', (_name, onExpiry, status) => {
+describe.each(pickCases(endings))('a deadline with %s', (_name, onExpiry, status) => {
   const limited = {
     type: 'user-approval',
     approvers: ['owners'],

@@ -11,7 +11,7 @@ import { errorCode } from '../support/error-code.ts';
 import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { FileServer } from './mcp-server.ts';
-import { triesAll } from '../support/sampling.ts';
+import { triesAll, pickCases } from '../support/sampling.ts';
 
 const editable = { type: 'user-approval', editable: true } as const;
 const toolApproval = { remove: editable };
@@ -106,7 +106,7 @@ describe('an edit of a call to an MCP tool must fit the JSON Schema of its serve
     expect(server.called).toEqual(['remove b.txt']);
   });
 
-  test.each(ways)('behind holdPoint, with $name', async (way) => {
+  test.each(pickCases(ways, 3))('behind holdPoint, with $name', async (way) => {
     const { server, tools } = await clientTools();
     const { model } = scriptedWorld(script, { tools, toolApproval });
     const ask = async (principal: string, ...messages: ModelMessage[]) =>

@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { AgentOffice, ask as askAgent, pay as payTo } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const payment = z.object({
   to: z.string(),
@@ -117,7 +118,7 @@ describe.each([
   ['for the tool', (rule: Rule) => ({ pay: rule })],
   ['for all tools', ofAll],
 ])('a rule %s that reads a field which the tool does not have', (form, given) => {
-  test.each(mistaken)('asks, although it %s', async (_what, rule) => {
+  test.each(pickCases(mistaken, 3))('asks, although it %s', async (_what, rule) => {
     const { request, paid, failures } = await payingOffice({ toolApproval: given(rule) });
     expect(paid).toEqual([]);
     expect(request?.reason).toMatch(/amount|price|total/);
@@ -337,23 +338,29 @@ describe('a rule that lets people edit or remember by a field which the tool doe
   ];
   const problem = `It names "amount", which the input schema of tool 'pay' doesn't have.`;
 
-  test.each(demands)('is refused when the agent is made (%s)', async (_what, demand) => {
-    const toolApproval = { pay: { type: 'user-approval', ...demand } };
-    await expect(payingOffice({ toolApproval })).rejects.toThrow(
-      new TypeError(`toolApproval.pay: ${problem}`),
-    );
-  });
+  test.each(pickCases(demands, 3))(
+    'is refused when the agent is made (%s)',
+    async (_what, demand) => {
+      const toolApproval = { pay: { type: 'user-approval', ...demand } };
+      await expect(payingOffice({ toolApproval })).rejects.toThrow(
+        new TypeError(`toolApproval.pay: ${problem}`),
+      );
+    },
+  );
 
-  test.each(demands)('is reported if it is a function (%s), and asks', async (_what, demand) => {
-    const { request, paid, failures } = await payingOffice({
-      toolApproval: { pay: () => ({ type: 'user-approval', ...demand }) },
-    });
-    expect(request).toMatchObject(demand);
-    expect(paid).toEqual([]);
-    expect(failures).toMatchObject([
-      { setting: 'toolApproval.pay', kind: 'unknown-field', problem },
-    ]);
-  });
+  test.each(pickCases(demands, 3))(
+    'is reported if it is a function (%s), and asks',
+    async (_what, demand) => {
+      const { request, paid, failures } = await payingOffice({
+        toolApproval: { pay: () => ({ type: 'user-approval', ...demand }) },
+      });
+      expect(request).toMatchObject(demand);
+      expect(paid).toEqual([]);
+      expect(failures).toMatchObject([
+        { setting: 'toolApproval.pay', kind: 'unknown-field', problem },
+      ]);
+    },
+  );
 
   test.each([
     ['takes others', z.looseObject({ euros: z.number() })],
@@ -405,7 +412,7 @@ describe('a rule is not mistaken that', () => {
     ['prints it', (input) => (inspect(input).includes('ACME') ? 'approved' : 'denied')],
   ];
 
-  test.each(sound)('%s', async (_what, rule) => {
+  test.each(pickCases(sound, 3))('%s', async (_what, rule) => {
     const { paid, failures } = await payingOffice({ toolApproval: { pay: rule } });
     expect(failures).toEqual([]);
     expect(paid).toEqual([bill]);
@@ -446,7 +453,7 @@ const schemas: [string, object, isMistaken: boolean][] = [
 const takesAnything = { validate: (value: unknown) => ({ success: true as const, value }) };
 
 describe('a JSON Schema', () => {
-  test.each(schemas)('that %s', async (_what, schema, isMistaken) => {
+  test.each(pickCases(schemas, 3))('that %s', async (_what, schema, isMistaken) => {
     const inputSchema = jsonSchema(schema, takesAnything);
     const office = await payingOffice({
       inputSchema,
@@ -457,15 +464,18 @@ describe('a JSON Schema', () => {
     expect(office.paid.length).toBe(isMistaken ? 0 : 1);
   });
 
-  test.each(schemas)('that %s, for a part of the input', async (_what, schema, isMistaken) => {
-    const { $defs, ...order } = { $defs: {}, ...schema };
-    const office = await payingOffice({
-      inputSchema: jsonSchema({ ...object({ properties: { order } }), $defs }, takesAnything),
-      input: { order: { euros: 1 } },
-      toolApproval: { pay: (guess: Guess) => asksAbove(guess.order) },
-    });
-    expect(office.request !== undefined).toBe(isMistaken);
-  });
+  test.each(pickCases(schemas, 3))(
+    'that %s, for a part of the input',
+    async (_what, schema, isMistaken) => {
+      const { $defs, ...order } = { $defs: {}, ...schema };
+      const office = await payingOffice({
+        inputSchema: jsonSchema({ ...object({ properties: { order } }), $defs }, takesAnything),
+        input: { order: { euros: 1 } },
+        toolApproval: { pay: (guess: Guess) => asksAbove(guess.order) },
+      });
+      expect(office.request !== undefined).toBe(isMistaken);
+    },
+  );
 });
 
 describe('a rule at fault is reported', () => {
@@ -528,7 +538,7 @@ describe('a rule at fault is reported', () => {
     ],
   ];
 
-  test.each(faults)('%s', async (_what, options, failure) => {
+  test.each(pickCases(faults, 3))('%s', async (_what, options, failure) => {
     const { paid, failures } = await payingOffice(options);
     expect(paid).toEqual([]);
     expect(failures).toMatchObject([{ threadId: 't', toolCall: { toolCallId: 'c1' }, ...failure }]);

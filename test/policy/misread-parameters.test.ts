@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { scriptedModel } from '../support/scripted-model.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const bill = { to: 'ACME', euros: 5_000 };
 const payment = z.object({ to: z.string(), euros: z.number() });
@@ -110,7 +111,7 @@ const ofTool: [string, (input: typeof bill, options: Guess) => unknown, string][
 ];
 
 describe('a rule for all tools that reads a name which it does not get', () => {
-  test.each(ofAll)('asks, although it reads %s', async (_what, rule, problem) => {
+  test.each(pickCases(ofAll, 3))('asks, although it reads %s', async (_what, rule, problem) => {
     const { request, paid, failures } = await payingOffice({ toolApproval: rule });
     expect(paid).toEqual([]);
     expect(request?.reason).toBe(`The approval rule may be mistaken: ${problem}`);
@@ -121,7 +122,7 @@ describe('a rule for all tools that reads a name which it does not get', () => {
 });
 
 describe('a rule for one tool that reads a name which it does not get', () => {
-  test.each(ofTool)('asks, although it reads %s', async (_what, rule, problem) => {
+  test.each(pickCases(ofTool, 3))('asks, although it reads %s', async (_what, rule, problem) => {
     for (const setting of ['toolApproval.pay', 'tools.pay.needsApproval']) {
       const isMark = setting.startsWith('tools');
       const mark = (...given: [typeof bill, Guess]): boolean => rule(...given) !== 'approved';
@@ -222,7 +223,7 @@ function readAll(options: Guess): unknown {
 }
 
 describe('a rule for all tools is not mistaken if it', () => {
-  test.each(known)('%s', async (_what, read) => {
+  test.each(pickCases(known, 3))('%s', async (_what, read) => {
     const rule = async (options: Guess) => {
       await read(options);
       return 'approved';
@@ -311,7 +312,7 @@ const misreadAnswers: [string, GuessedMayAnswer, string][] = [
 ];
 
 describe('a mayAnswer that reads a name which it does not get', () => {
-  test.each(misreadAnswers)(
+  test.each(pickCases(misreadAnswers, 3))(
     'lets nobody approve, although it reads %s',
     async (_what, mayAnswer, problem) => {
       const { agent, thread, failures } = await askingOffice(mayAnswer);
@@ -349,13 +350,16 @@ const knownAnswers: [string, GuessedMayAnswer][] = [
   ['looks whether a name is there', (asked) => 'user' in asked || 'amount' in asked.request],
 ];
 
-test.each(knownAnswers)('a mayAnswer is not mistaken if it %s', async (_what, read) => {
-  const { agent, thread, failures } = await askingOffice(async (asked) => {
-    await read(asked);
-    return true;
-  });
-  const [request] = thread.activeApprovalRequests;
-  await agent.respond(request?.approve() ?? [], thread, { principal: 'eve' });
-  expect(thread.activeApprovalRequests).toEqual([]);
-  expect(failures).toEqual([]);
-});
+test.each(pickCases(knownAnswers, 3))(
+  'a mayAnswer is not mistaken if it %s',
+  async (_what, read) => {
+    const { agent, thread, failures } = await askingOffice(async (asked) => {
+      await read(asked);
+      return true;
+    });
+    const [request] = thread.activeApprovalRequests;
+    await agent.respond(request?.approve() ?? [], thread, { principal: 'eve' });
+    expect(thread.activeApprovalRequests).toEqual([]);
+    expect(failures).toEqual([]);
+  },
+);

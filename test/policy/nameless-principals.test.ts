@@ -1,6 +1,7 @@
 import { hidePrincipals } from 'holdpoint';
 import { expect, test } from 'vitest';
 import { book, memoryWorld } from '../support/travel-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const nameless = { user: 'ben', token: 's3cret' };
 
@@ -69,7 +70,7 @@ const refusal = {
   message: expect.stringMatching(/names nobody: .*Give it an 'id', or the agent a principalId/),
 };
 
-test.each(ways)(
+test.each(pickCases(ways, 3))(
   '%s refuses a principal that nothing names, and records nothing',
   async (_, act) => {
     const at = await asked();

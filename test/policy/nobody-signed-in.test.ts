@@ -3,6 +3,7 @@ import { createAgUiHandler } from 'holdpoint/ag-ui';
 import { createUiHandler } from 'holdpoint/ui';
 import { describe, expect, test, vi } from 'vitest';
 import { waitingThread } from '../support/waiting-thread.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const page = 'https://shop.example/chat';
 
@@ -64,8 +65,8 @@ function field(principal: unknown, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-describe.each(channels)('who %s', (channel) => {
-  test.each(nobody)(
+describe.each(pickCases(channels, 2))('who %s', (channel) => {
+  test.each(pickCases(nobody, 3))(
     'as %s is a stranger, and the developer is told',
     async (_name, principal, options) => {
       const at = await visited(principal, options);

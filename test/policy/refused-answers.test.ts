@@ -7,6 +7,7 @@ import { checkedEvents } from '../ag-ui/checked-events.ts';
 import { ofType, post as postToClient, runInput } from '../ag-ui/ag-ui-site.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
 import { post } from '../ui/chat-page.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const cities = ['Paris', 'Rome', 'Oslo', 'Wien'];
 const asked: string[] = [];
@@ -54,7 +55,7 @@ async function refusal(promise: Promise<unknown>): Promise<HoldpointError> {
   return error;
 }
 
-describe.each(ways)('an input of several answers that agent.%s refuses', (_, send) => {
+describe.each(pickCases(ways))('an input of several answers that agent.%s refuses', (_, send) => {
   test('names each that would be refused by itself, whatever is wrong with it, and records nothing', async () => {
     const at = await fourRequests();
     const { paris, rome, oslo, wien } = at.requests;

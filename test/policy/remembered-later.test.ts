@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask, pay as payCall } from '../support/agent-office.ts';
 import { errorCode } from '../support/error-code.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const input = { to: 'ACME', euros: 80 };
 const payment = (id: string, more: object = {}) => ({
@@ -189,7 +190,7 @@ const refusals: [
 ];
 
 describe('an approval is not remembered later, and nothing changes', () => {
-  test.each(refusals)('where %s', async (_why, settings, options, by, code) => {
+  test.each(pickCases(refusals, 3))('where %s', async (_why, settings, options, by, code) => {
     const { agent, thread, requestId } = await answered(settings, options);
     const before = thread.revision;
     const remembering = agent.remember(thread, requestId, widest, { principal: by });

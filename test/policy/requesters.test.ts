@@ -18,6 +18,7 @@ import type { ScriptedStep } from '../support/script.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
 import { peoplesChannels } from './people-channels.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const others: UserApproval = { type: 'user-approval', notRequester: true };
 const remembered: UserApproval = {
@@ -50,7 +51,7 @@ test('somebody who rejects with a reason has not asked for the calls that follow
   expect(ran.length).toBe(1);
 });
 
-describe.each(peoplesChannels)('through $name', ({ open }) => {
+describe.each(pickCases(peoplesChannels, 2))('through $name', ({ open }) => {
   test("Ada does not approve her own call because Ben has said hello since: it is both people's", async () => {
     const at = shared([{ fail: 'overloaded' }, asksParis, { text: 'Done.' }], others);
     const { say, approve } = open(at);

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { AgentOffice, ask } from '../support/agent-office.ts';
 import { scriptedWorld, ways, ofThread } from '../middleware/held-world.ts';
 import { ada, byRole, cashDesk, causersOf, eve, pay, twoPayments } from './cash-desk.ts';
+import { pickCases } from '../support/sampling.ts';
 
 type Rule = NonNullable<AgentOptions['toolApproval']>;
 type Options = { runtimeContext: Record<string, unknown> };
@@ -82,7 +83,7 @@ describe('in a run without a context, a rule that reads one asks', () => {
       },
     ],
   ];
-  test.each(rules)('%s', async (_what, options) => {
+  test.each(pickCases(rules, 3))('%s', async (_what, options) => {
     const { response, paid, faults } = await withoutContext(options);
     expect(paid).toEqual([]);
     expect(response.approvalRequests).toMatchObject([{ reason }]);
@@ -280,20 +281,23 @@ test('a custom agent gets the role of nobody in Eve’s turn that Ada continues'
   expect(seen).toEqual([{ role: 'user' }, {}]);
 });
 
-test.each(ways)('$name: rules behind holdPoint know who asked, and no role', async (way) => {
-  const seen: unknown[] = [];
-  const { tools } = cashDesk([]);
-  const { model, agent } = scriptedWorld([{ calls: [pay('c1', 5_000)] }, { text: 'Done.' }], {
-    tools,
-    toolApproval: (options) => {
-      seen.push(options.requesters);
-      return unlessGuest(options);
-    },
-  });
-  const messages = [{ role: 'user' as const, content: 'Pay 5000.' }];
-  await way.ask({ model, messages, ...ofThread('t', { principal: 'eve' }) });
-  const { activeRequests } = await agent.thread('t');
-  expect(activeRequests).toMatchObject([{ reason }]);
-  expect(seen).toEqual([['eve']]);
-  expect(await causersOf({ agent })).toEqual(['eve']);
-});
+test.each(pickCases(ways, 3))(
+  '$name: rules behind holdPoint know who asked, and no role',
+  async (way) => {
+    const seen: unknown[] = [];
+    const { tools } = cashDesk([]);
+    const { model, agent } = scriptedWorld([{ calls: [pay('c1', 5_000)] }, { text: 'Done.' }], {
+      tools,
+      toolApproval: (options) => {
+        seen.push(options.requesters);
+        return unlessGuest(options);
+      },
+    });
+    const messages = [{ role: 'user' as const, content: 'Pay 5000.' }];
+    await way.ask({ model, messages, ...ofThread('t', { principal: 'eve' }) });
+    const { activeRequests } = await agent.thread('t');
+    expect(activeRequests).toMatchObject([{ reason }]);
+    expect(seen).toEqual([['eve']]);
+    expect(await causersOf({ agent })).toEqual(['eve']);
+  },
+);

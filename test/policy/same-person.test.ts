@@ -16,6 +16,7 @@ import { scriptedModel } from '../support/scripted-model.ts';
 import { rechainedJson } from '../support/chained.ts';
 import { book, type Ran, travelTools } from '../support/travel-world.ts';
 import { peoplesChannels } from './people-channels.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const two: UserApproval = { type: 'user-approval', quorum: 2 };
 const three: UserApproval = { type: 'user-approval', quorum: 3 };
@@ -104,8 +105,8 @@ async function codeOfAsync(work: Promise<unknown>): Promise<unknown> {
 
 const alike = ['Ada@X', 'ada@x ', 'a\u200Bda@x', '\uFF41da@x'];
 
-describe.each(peoplesChannels)('through $name', ({ open }) => {
-  test.each(alike)('%j and ada@x do not fill a quorum of two', async (other) => {
+describe.each(pickCases(peoplesChannels, 2))('through $name', ({ open }) => {
+  test.each(pickCases(alike, 3))('%j and ada@x do not fill a quorum of two', async (other) => {
     const at = heldWorld(scriptedModel([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]), {
       toolApproval: { book: two },
     });
@@ -357,7 +358,7 @@ describe.each(everyStore())('$name: after a deployment changes principalId', ({ 
 });
 
 describe('a standing approval for one person', () => {
-  test.each(alike)('is not for %j, who looks like ada@x', async (other) => {
+  test.each(pickCases(alike, 3))('is not for %j, who looks like ada@x', async (other) => {
     const { deploy } = deployments(forPerson);
     await say(deploy(), 'ben', await ask(deploy(), 'ada@x'), true);
     expect(await ask(deploy(), 'ada@x', 'second')).toBe(undefined);

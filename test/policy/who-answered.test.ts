@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
 import { waitingThread } from '../support/waiting-thread.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const fail = (): never => {
   throw new Error('Nobody.');
@@ -30,7 +31,7 @@ const names = [
 
 /** Row 112: who answers is what the app's authentication says, and nothing that an answer says. */
 describe('an answer that names who gives it', () => {
-  test.each(names)('is refused: %s', async (name) => {
+  test.each(pickCases(names, 3))('is refused: %s', async (name) => {
     const world = memoryWorld(script);
     const agent = world.agent();
     const { thread, approvalRequests } = await agent.run('Book', await agent.thread('t'));
@@ -43,7 +44,7 @@ describe('an answer that names who gives it', () => {
     expect(world.ran).toEqual([]);
   });
 
-  test.each(names)('is no way past the route of a page either: %s', async (name) => {
+  test.each(pickCases(names, 3))('is no way past the route of a page either: %s', async (name) => {
     const { agent, request } = await waitingThread([{ text: 'Done.' }]);
     const handler = createUiHandler({
       agent,

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
 import { askedInOffice, answeredBy, office } from './office.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const twoOwners = {
   type: 'user-approval',
@@ -44,7 +45,7 @@ const places = [
   ['in the thread of the agent above', askedBelow],
 ] as const;
 
-describe.each(places)(
+describe.each(pickCases(places))(
   'a vote counts only in the right in which it was given, %s:',
   (_where, ask) => {
     test('reassigning to somebody who has left does not bring their vote back', async () => {
@@ -180,7 +181,7 @@ describe('a right that was lent for one request makes no standing approval:', ()
   });
 });
 
-describe.each(places)(
+describe.each(pickCases(places))(
   'once a request was edited, an approval says what it is for, %s:',
   (_where, ask) => {
     const cheaper = { city: 'Paris', price: 50 };

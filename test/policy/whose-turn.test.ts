@@ -10,6 +10,7 @@ import { poster, runInput, user } from '../ag-ui/ag-ui-site.ts';
 import { cityInput } from '../support/travel-world.ts';
 import { chatPage, openApprovals } from '../ui/chat-page.ts';
 import { ada, byRole, cashDesk, causersOf, eve, pay, twoPayments } from './cash-desk.ts';
+import { pickCases } from '../support/sampling.ts';
 
 type Desk = ReturnType<typeof cashDesk>;
 
@@ -160,7 +161,7 @@ const ways: Way[] = [
 ];
 
 describe('Eve’s 5,000 is asked about, although Ada is an admin, where Ada', () => {
-  test.each(ways)('%s', async (_what, script, act, paid) => {
+  test.each(pickCases(ways, 3))('%s', async (_what, script, act, paid) => {
     const desk = cashDesk(script);
     await act(desk);
     const thread = await desk.agent.thread('t');

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { makeRequestCard, renderCardLines } from '../../src/view/request-card.ts';
 import { errorCode } from '../support/error-code.ts';
 import { askedInOffice, office } from './office.ts';
+import { pickCases } from '../support/sampling.ts';
 
 type Demand = Extract<ToolApprovalStatus, { onExpiry?: unknown }>;
 
@@ -37,7 +38,7 @@ const endings: [string, Demand['onExpiry']][] = [
   ['is escalated', { type: 'escalate', approvers: ['managers'] }],
 ];
 
-describe.each(endings)('where an unanswered request %s', (_name, onExpiry) => {
+describe.each(pickCases(endings))('where an unanswered request %s', (_name, onExpiry) => {
   const limited = { approvers: ['owners'], expiresAfterMs: 2 * minute, onExpiry };
 
   test.each([minute, 5 * hour, day - 1])('a yes in time runs %i ms later', async (later) => {

@@ -10,6 +10,7 @@ import { storeKits } from '../support/store-kits.ts';
 import { book, look, type Ran, travelTools } from '../support/travel-world.ts';
 import { openaiResponses } from './responses.ts';
 import { startScriptServer } from './script-server.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const done: ScriptedStep = { text: 'All done.' };
 const asking: ScriptedStep = { reasoning: 'An issue.', calls: [opens('p1', 'Bug', 'mcpr_1')] };
@@ -68,7 +69,7 @@ const answer = (id: string, approve: boolean) => ({
   approve,
 });
 
-describe.each(modes)('@ai-sdk/openai, $mode', ({ speak }) => {
+describe.each(pickCases(modes))('@ai-sdk/openai, $mode', ({ speak }) => {
   test('an approved call is run by the provider, and its result stands in the history (S3-03, S3-29, S3-35)', async () => {
     await using story = await play([asking, ran, done], { speak });
     const { agent, thread, server } = story;

@@ -15,6 +15,7 @@ import { openaiResponses } from './responses.ts';
 import { goodItems, responsesViolations } from './responses-violations.ts';
 import { type ScriptServer, startScriptServer } from './script-server.ts';
 import { givenParts, type ViolationRow } from './violation-row.ts';
+import { pickCases } from '../support/sampling.ts';
 
 interface Api {
   name: string;
@@ -109,7 +110,7 @@ async function post({ baseURL }: ScriptServer, api: Api, body: string | object, 
   return { status: response.status, answer: answerSchema.parse(await response.json()) };
 }
 
-describe.each(apis)('a server of $name', (api) => {
+describe.each(pickCases(apis))('a server of $name', (api) => {
   test('answers a conversation without a fault', async () => {
     await using server = await serve(api, []);
     expect(await post(server, api, api.body(api.good))).toMatchObject({ status: 200 });

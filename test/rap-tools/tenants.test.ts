@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Callback } from './runtime.ts';
 import { signatureOf } from '../rap/standard-webhooks.ts';
 import { acmeKey, globexKey, modes, secretOf, type Tenant, twoTenants } from './tenants.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const cancel = { thread_id: 'trip-42', tool_call_id: 'call_abc123' };
 const close = { thread_id: 'trip-42' };
@@ -19,7 +20,7 @@ function expectSigned({ headers, text }: Callback, by: Buffer): void {
   expect(headers['webhook-signature']).toBe(signatureOf(by, id, timestamp, text));
 }
 
-describe.each(modes)(
+describe.each(pickCases(modes))(
   'Acme and Globex share a tool server (%s), and both have a trip-42:',
   (mode) => {
     test('“yes for the session” at Acme lets Globex delete nothing', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { pick, RemoteWorld } from './remote-world.ts';
 import { ToolServer } from './tool-server.ts';
+import { pickCases } from '../support/sampling.ts';
 
 /* 90 to 93 of the team's list of attacks: where a tool server would have us send what a person picked. */
 
@@ -33,7 +34,7 @@ describe('90, S0-20: a question whose response_url is not of the tool server is 
     ['the example of the document, unfilled', () => 'http://tool-server:PORT/user_choice_response'],
     ['nothing', () => ''],
   ];
-  test.each(urls)('%s', async (_what, url) => {
+  test.each(pickCases(urls, 3))('%s', async (_what, url) => {
     await using world = await RemoteWorld.start();
     await using canary = await ToolServer.start();
     const { agent } = await world.called();

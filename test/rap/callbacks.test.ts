@@ -7,6 +7,7 @@ import { scriptedModel } from '../support/scripted-model.ts';
 import { pick, questionOf, RemoteWorld, secret } from './remote-world.ts';
 import { type Invocation, post } from './tool-server.ts';
 import type { DiscardedCallback } from '../../src/channels/rap/create-callback-handler.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const choice = {
   type: 'user_choice',
@@ -55,7 +56,7 @@ describe('a user_choice that is not as the document has it is refused, and nothi
   const cases = ill.flatMap(([row, field, values]) =>
     values.map((value) => ({ row, field, value })),
   );
-  test.each(cases)('$row: $field that is $value', async ({ field, value }) => {
+  test.each(pickCases(cases, 3))('$row: $field that is $value', async ({ field, value }) => {
     const made = await sent(({ server }) => ({
       ...choice,
       response_url: server.responseUrl,
@@ -90,7 +91,7 @@ describe('a callback that is not about the call whose URL it came to is dropped 
   const cases = strange.flatMap(([row, fields]) =>
     messages.map((message) => ({ row, fields, message, type: message.type })),
   );
-  test.each(cases)('$row, $type', async ({ fields, message }) => {
+  test.each(pickCases(cases, 3))('$row, $type', async ({ fields, message }) => {
     const made = await sent(({ server }) => ({
       ...message,
       response_url: server.responseUrl,
@@ -307,7 +308,7 @@ describe('94: a URL that was not given to a call is nothing, and nothing is read
     ],
     ['that is very long', (url) => set(url, ([text, mac]) => [text.repeat(1_000), mac])],
   ];
-  test.each(changes)('%s', async (_what, change) => {
+  test.each(pickCases(changes, 3))('%s', async (_what, change) => {
     await using made = await spied();
     change(made.url);
     const response = await made.call(made.url.href);

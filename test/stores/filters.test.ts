@@ -1,6 +1,7 @@
 import type { ThreadStore } from 'holdpoint';
 import { describe, expect, test } from 'vitest';
 import { everyStore, storeOfEach } from '../support/every-store.ts';
+import { pickCases } from '../support/sampling.ts';
 
 type Ask = (store: ThreadStore, text: string) => Promise<unknown> | undefined;
 
@@ -29,13 +30,18 @@ const asks: [what: string, named: string, ask: Ask][] = [
 describe.each(everyStore())('$name', ({ start }) => {
   const open = storeOfEach(start);
 
-  test.each(asks)('%s by a text that no %s can have is refused by name', async (_, named, ask) => {
-    for (const text of ['a\0', '\0', 'a\uD800']) {
-      const asked = ask(open(), text);
-      await expect(asked).rejects.toThrow(TypeError);
-      await expect(asked).rejects.toThrow(`${named} has a NUL character or half a surrogate pair`);
-    }
-    const found = named === 'status' ? 0 : await ask(open(), 'a');
-    expect([0, []]).toContainEqual(found);
-  });
+  test.each(pickCases(asks, 3))(
+    '%s by a text that no %s can have is refused by name',
+    async (_, named, ask) => {
+      for (const text of ['a\0', '\0', 'a\uD800']) {
+        const asked = ask(open(), text);
+        await expect(asked).rejects.toThrow(TypeError);
+        await expect(asked).rejects.toThrow(
+          `${named} has a NUL character or half a surrogate pair`,
+        );
+      }
+      const found = named === 'status' ? 0 : await ask(open(), 'a');
+      expect([0, []]).toContainEqual(found);
+    },
+  );
 });

@@ -9,6 +9,7 @@ import { createGrants, plainGrant, uses, usesLeft } from '../support/plain-grant
 import { appendRows, closed, opened, plainRow, requestsOf } from '../support/row-requests.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { holdCommits, recordTexts } from '../support/watched-pool.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const server = sharedPostgres();
 afterAll(async () => server[Symbol.asyncDispose]());
@@ -53,7 +54,7 @@ const besides = [
 ];
 
 describe('an append that changes requests', () => {
-  test.each(besides)(
+  test.each(pickCases(besides, 3))(
     'writes them beside $name in one statement, prepared under a name of its own',
     async ({ beside }) => {
       const { pool } = await oneStore();

@@ -9,6 +9,7 @@ import { book, look, memoryWorld, travelTools } from '../support/travel-world.ts
 import { exporting } from './exported.ts';
 import { traces } from './traces.ts';
 import { traced, tracingTests } from './tracing.ts';
+import { pickCases } from '../support/sampling.ts';
 
 tracingTests();
 
@@ -24,7 +25,7 @@ const calls = [look('c1', 'Rome'), book('c2', 'Paris')];
 const script = [{ calls }, { text: 'Done.' }];
 const step = ['  invoke_agent scripted', '    step 1', '      chat scripted'];
 
-describe.each(modes)("with the AI SDK's own OpenTelemetry, agent.$mode", ({ speak }) => {
+describe.each(pickCases(modes))("with the AI SDK's own OpenTelemetry, agent.$mode", ({ speak }) => {
   async function play(telemetry: object) {
     const agent = speak(memoryWorld(script).agent({ name: 'travel', telemetry }));
     const { approvalRequests, thread } = await agent.run('Book', await agent.thread('t'));

@@ -7,6 +7,7 @@ import { modes } from '../support/streaming-agent.ts';
 import { book, cityInput, look, memoryWorld, travelTools } from '../support/travel-world.ts';
 import { spanOf, traces } from './traces.ts';
 import { traced, tracingTests } from './tracing.ts';
+import { pickCases } from '../support/sampling.ts';
 
 tracingTests();
 
@@ -28,7 +29,7 @@ function tracedTools(tracer: Tracer) {
   return { ...travelTools([]), look: tracedTool('look'), book: tracedTool('book') };
 }
 
-describe.each(modes)('in the trace of agent.$mode an operator sees', ({ speak }) => {
+describe.each(pickCases(modes))('in the trace of agent.$mode an operator sees', ({ speak }) => {
   /** Asks and answers; the second run of the agent ends it. */
   async function play(options: Partial<AgentOptions> & { tracer: Tracer }) {
     const { tracer, ...more } = options;

@@ -8,6 +8,7 @@ import { sqliteStore } from 'holdpoint/stores/sqlite';
 import { describe, expect, test } from 'vitest';
 import { chained, chainedEach, endOf, rechainedJson, threadJsonOf } from '../support/chained.ts';
 import { book, memoryWorld } from '../support/travel-world.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const script = [{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }];
 
@@ -81,7 +82,7 @@ describe('JSON is refused, with the revision that is not as recorded,', () => {
     ],
   ];
 
-  test.each(changes)('%s', async (_what, change) => {
+  test.each(pickCases(changes, 3))('%s', async (_what, change) => {
     const { thread } = await doneThread();
     const text = JSON.stringify(thread);
     const agent = memoryWorld(script).agent();
@@ -126,7 +127,7 @@ describe('JSON is refused, with the revision that is not as recorded,', () => {
     ],
   ];
 
-  test.each(entryChanges)('%s', async (_what, change) => {
+  test.each(pickCases(entryChanges, 3))('%s', async (_what, change) => {
     const { thread } = await doneThread();
     const text = JSON.stringify(thread);
     const agent = memoryWorld(script).agent();

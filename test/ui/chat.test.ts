@@ -20,6 +20,7 @@ import {
   type PageOptions,
   toolParts,
 } from './chat-page.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const questions = { ask: userChoice(), ask_question: askQuestion() };
 const asks = (input: object) => [{ calls: [{ id: 'q1', name: 'ask', input }] }, { text: 'Fine.' }];
@@ -32,7 +33,7 @@ const inCamelCase = (interactionId: string) => ({
   interactionId,
 });
 
-describe.each(storeKits)('a page over $name', ({ keep }) => {
+describe.each(pickCases(storeKits))('a page over $name', ({ keep }) => {
   /** A page of a thread, and the same thread as it loads after a restart. */
   async function opened(script: ScriptedStep[], options: PageOptions = {}) {
     const kept = keep();

@@ -9,6 +9,7 @@ import { scriptedModel } from '../support/scripted-model.ts';
 import { book, travelWorld } from '../support/travel-world.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 import { lastText, openApprovals, origin, toolParts, urlOf } from './chat-page.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const asks: ScriptedStep[] = [{ calls: [book('c1', 'Paris')] }, { text: 'Booked.' }];
 const says: ScriptedStep[] = [{ text: 'Hello.' }, { text: 'Again.' }];
@@ -235,7 +236,7 @@ describe('a page that nobody touches', () => {
     ['the agent is the app’s own object', () => ({ wrap: ownObject })],
     ['the route holds no request', () => ({ handler: { followMs: 0 } })],
   ];
-  test.each(sites)(
+  test.each(pickCases(sites, 3))(
     'that was opened before the first message shows a request within two seconds, and what became of it: %s',
     async (_name, options) => {
       const at = site(asks, options());
@@ -252,7 +253,7 @@ describe('a page that nobody touches', () => {
     },
   );
 
-  test.each(sites)(
+  test.each(pickCases(sites, 3))(
     'shows a message and its reply, of which there is no notice, within two seconds: %s',
     async (_name, options) => {
       const at = site(says, options());

@@ -5,6 +5,7 @@ import { finishPart, textParts } from '../support/streamed-model.ts';
 import { cityInput, travelTools } from '../support/travel-world.ts';
 import { chatPage, comparable, lastText, type PageOptions, post, toolParts } from './chat-page.ts';
 import { call, city, streamingSite } from './streaming-site.ts';
+import { pickCases } from '../support/sampling.ts';
 
 const says = (text: string) => [...textParts('0', text), finishPart()];
 const user = (text: string, id = 'u') => ({ id, role: 'user', parts: [{ type: 'text', text }] });
@@ -41,7 +42,7 @@ const ways = [
 ] as const;
 
 describe('a message whose request was lost', () => {
-  test.each(ways)(
+  test.each(pickCases(ways, 3))(
     'is said by %s (the whole history is sent: %s; regression: it was dropped, and the turn before was told)',
     async (how, sendsHistory) => {
       const at = site({ sendsHistory });
@@ -62,7 +63,7 @@ describe('a message whose request was lost', () => {
     },
   );
 
-  test.each(ways)(
+  test.each(pickCases(ways, 3))(
     'is said once, where only the response was lost: %s (the whole history: %s)',
     async (how, sendsHistory) => {
       const at = site({ sendsHistory });
