@@ -40,7 +40,7 @@ export type {
   QuestionResponseContent,
 } from './content/question.ts';
 export type { FieldSchema } from './json/field-schema.ts';
-export type { ToolCall, ToolCallRecord } from './content/tool-call.ts';
+export type { PlainToolCall, ToolCall, ToolCallRecord } from './content/tool-call.ts';
 export type { SettingFailure } from './content/check-settings.ts';
 export { HoldpointError, type HoldpointErrorCode } from './errors.ts';
 export type { Authorize } from './http/receive-request.ts';

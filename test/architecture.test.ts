@@ -143,7 +143,7 @@ const sharedByStores = ['stores/rows', 'stores/sql', 'stores/sqlite-on.ts'];
 /* The command serves the inbox and the gate. */
 const isCommand = (file: string): boolean => isIn(file, 'apps/command');
 
-/** Whether a file has a sub-room of the same name beside it, as `agent/calls.ts` has `agent/calls`. */
+/** Whether a file has a sub-room of the same name beside it, as `channels/terminal.ts` has `channels/terminal`. */
 function isDoor(file: string): boolean {
   const subRoom = file.replace(/\.ts$/, '');
   return [...texts.keys()].some((other) => other !== file && isIn(other, subRoom));

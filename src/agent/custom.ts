@@ -5,5 +5,5 @@ export {
   createCustomAgent,
   textQuestion,
 } from './custom/create-custom-agent.ts';
-export type { CustomStep } from './custom/custom-step.ts';
+export type { CustomStep, QuestionToAsk } from './custom/custom-step.ts';
 export type { CustomStepInput } from './custom/take-custom-step.ts';

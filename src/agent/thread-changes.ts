@@ -16,9 +16,8 @@ import {
 } from './agent-response.ts';
 import type { FollowUps } from './calls/expire-requests.ts';
 import { cancelSomeEvents } from './calls/close-requests.ts';
-import type { Cancellation } from './calls/delegation.ts';
+import type { Cancellation, CheckedAnswers } from './calls/delegation.ts';
 import type { CancelledAbove } from './child-agent.ts';
-import type { CheckedAnswers } from './calls/delegation.ts';
 import { decideInput } from './input/decide-input.ts';
 import { admitInput } from './input/admit-input.ts';
 import { recordBelow } from './input/answers-below.ts';

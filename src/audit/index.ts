@@ -14,7 +14,7 @@ import type { ThreadEnd } from '../thread/thread-store.ts';
 import { describeEvent, type EventText, type FindCall } from './describe-event.ts';
 
 /** The events of a thread in words, and the end of its log at that time. */
-interface AuditTrail {
+export interface AuditTrail {
   /** The thread that the trail is about. */
   threadId: string;
   /** The rows, oldest first. */
@@ -47,6 +47,7 @@ interface AuditRow {
   channel?: string;
   /** The call that it is about. */
   tool?: string;
+  /** The id of that call. */
   toolCallId?: string;
   /** The request that it is about. */
   requestId?: string;

@@ -13,6 +13,8 @@ import {
 } from './replay-thread.ts';
 import { findBestStandingApproval } from './standing-approval.ts';
 
+export type { BacktestResult } from './backtest-result.ts';
+
 /** The options of `backtest`: the rules, and the threads to replay. */
 type BacktestOptions<TOOLS extends ToolSet, RUNTIME_CONTEXT> = BacktestRules<
   TOOLS,

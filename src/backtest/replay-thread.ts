@@ -33,6 +33,7 @@ export type CandidateDecision = 'run' | 'ask' | 'deny' | 'fail';
 
 /** A recorded step of a run that was caused by the only person for whom it works, as `runtimeContext` receives it. */
 interface ReplayedStep {
+  /** The thread of the step. */
   threadId: string;
   /** The principal of the latest message. */
   requestedBy?: unknown;

@@ -21,6 +21,7 @@ export interface AskedCall {
 
 /** A standing approval that would have saved questions, and the threads that show it. */
 export interface StandingApproval {
+  /** The tool whose calls it would have let run. */
   toolName: string;
   /** The inputs that it matches: one, those with these top-level fields, or any. */
   match: Grant['match'];

@@ -32,6 +32,7 @@ interface AgentWorkflowOptions {
 
 /** The input of an agent's workflow. DBOS stores it, so it is JSON. */
 interface AgentWorkflowInput {
+  /** The thread to run. */
   threadId: string;
   /** The message to reply to. Without one, the workflow resumes the thread. */
   message?: string | UserModelMessage;

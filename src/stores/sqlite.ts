@@ -24,7 +24,12 @@ export interface SqliteStore extends ThreadStore, Disposable {
 type SqliteStoreOnOptions = NonNullable<Parameters<typeof sqliteStoreOn>[1]>;
 
 /** Options for opening a SQLite file. */
-interface SqliteStoreOptions extends Omit<SqliteStoreOnOptions, 'createSchema' | 'snapshots'> {
+interface SqliteStoreOptions extends Omit<
+  SqliteStoreOnOptions,
+  'createSchema' | 'snapshots' | 'requests'
+> {
+  /** True if open and decided requests are kept as rows, with a feed of their changes. Default true. */
+  requests?: boolean;
   /** The time to wait while another process writes, in milliseconds. Default 10,000. */
   busyTimeoutMs?: number;
 }

@@ -33,7 +33,7 @@ type StreamPart = Streamed['stream'] extends ReadableStream<infer PART> ? PART :
 type Prompt = Parameters<Model['doGenerate']>[0]['prompt'];
 
 /** A scripted model and the requests that it received. */
-interface ScriptedModel {
+export interface ScriptedModel {
   /** A language model of the AI SDK's current specification, for `createAgent`, `generateText` and `wrapLanguageModel`. */
   model: Model;
   /** The prompts that it received, oldest first. */

@@ -17,15 +17,20 @@ import type { ThreadState, EventSearch } from './thread-state.ts';
 export interface FinishedStep extends StepMetadata {
   /** The number of the step in its turn, from 0. */
   stepNumber: number;
+  /** The text of the response. */
   text: string;
+  /** The calls that the model made. */
   toolCalls: readonly { toolCallId: string; toolName: string; input: unknown }[];
+  /** The outputs of the calls that have succeeded. */
   toolResults: readonly {
     toolCallId: string;
     toolName: string;
     input: unknown;
     output: unknown;
   }[];
+  /** Why the model ended its response, in the AI SDK's words. */
   finishReason: string;
+  /** The tokens of the request to the model. */
   usage: NonNullable<ThreadEventOf<'step-finished'>['usage']>;
 }
 

@@ -23,7 +23,7 @@ export {
 export { askConfirmation, askQuestion, interactionTools } from './interaction-tools.ts';
 export { mcpToolApproval } from './mcp-tool-approval.ts';
 export { questionTool } from './question-tool.ts';
-export { userChoice } from './user-choice.ts';
+export { type UserChoice, userChoice } from './user-choice.ts';
 
 /**
  * The question tools under their usual names, for an agent that uses approvals. `ask_confirmation` is not included: it makes the model

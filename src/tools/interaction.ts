@@ -10,8 +10,11 @@ import { HoldpointError } from '../errors.ts';
 
 /** An option that the user can click. */
 interface InteractionOption {
+  /** The id that the answer names. */
   id: string;
+  /** The text that the user sees. */
   label: string;
+  /** A longer text beside the label. */
   description?: string;
 }
 

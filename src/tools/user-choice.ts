@@ -19,7 +19,7 @@ const inputSchema = z.object({
 });
 
 /** The result of a choice. Unlike a string, it distinguishes a cancellation from an option labelled `cancelled`. */
-type UserChoice =
+export type UserChoice =
   | {
       /** The user picked an option. */
       status: 'selected';

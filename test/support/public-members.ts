@@ -5,7 +5,6 @@ import {
   API,
   type Checker,
   type Project,
-  type Signature,
   SignatureKind,
   type Symbol,
   SymbolFlags,
@@ -25,7 +24,7 @@ export interface PublicMember {
   hover: string;
 }
 
-/** Every member of every public type, and of the parameters of every public function, which this package declares. */
+/** Every member that this package declares of what a public type or function leads to. */
 export function readPublicMembers(): PublicMember[] {
   const api = new API({ cwd: root });
   try {
@@ -53,41 +52,65 @@ function listMembers({ checker, program }: Project, entry: string, path: string)
   return checker.getExportsOfModule(module).flatMap((exported) => {
     const declared =
       (exported.flags & SymbolFlags.Alias) === 0 ? exported : checker.getAliasedSymbol(exported);
-    return listTypes(checker, declared).flatMap((type) =>
-      listProperties(checker, type).flatMap((member): PublicMember[] => {
-        const hover = readHover(checker, member);
-        const [where] = member.declarations.filter(({ path: each }) =>
-          each.startsWith(join(root, 'src')),
-        );
-        if (where === undefined) return [];
-        const name = `${entry} ${exported.name}.${member.name}`;
-        return [{ name, file: where.path.slice(root.length + 1), hover }];
-      }),
-    );
+    return [...listReached(checker, declared)].flatMap((member): PublicMember[] => {
+      const where = findOwn(member);
+      if (where === undefined) return [];
+      const name = `${entry} ${exported.name}.${member.name}`;
+      return [{ name, file: where.slice(root.length + 1), hover: readHover(checker, member) }];
+    });
   });
+}
+
+/** The file below `src` that declares a member. */
+const findOwn = (member: Symbol): string | undefined =>
+  member.declarations.find(({ path }) => path.startsWith(join(root, 'src')))?.path;
+
+/** The members of a public name, and of the interfaces that they hold, take and return. */
+function listReached(checker: Checker, declared: Symbol): ReadonlySet<Symbol> {
+  const reached = new Set<Symbol>();
+  const types = [...listTypes(checker, declared)];
+  const met = new Set(types);
+  for (const type of types) {
+    for (const member of listProperties(checker, type)) {
+      if (reached.has(member) || findOwn(member) === undefined) continue;
+      reached.add(member);
+      if (isOfSchema(member)) continue;
+      const held = checker.getTypeOfSymbol(member);
+      for (const each of held === undefined ? [] : listHeld(checker, held)) {
+        if (!met.has(each) && isInterface(each)) types.push(each);
+        met.add(each);
+      }
+    }
+  }
+  return reached;
 }
 
 function listTypes(checker: Checker, declared: Symbol): readonly Type[] {
   const types = SymbolFlags.Interface | SymbolFlags.TypeAlias | SymbolFlags.Class;
-  if ((declared.flags & types) !== 0) {
-    const type = checker.getDeclaredTypeOfSymbol(declared);
-    return type === undefined ? [] : [type];
-  }
-  if ((declared.flags & SymbolFlags.Function) === 0) return [];
-  const type = checker.getTypeOfSymbol(declared);
-  const signatures =
-    type === undefined ? [] : checker.getSignaturesOfType(type, SignatureKind.Call);
-  return signatures.flatMap((signature) => [
-    ...signature.getParameters().flatMap((parameter) => checker.getTypeOfSymbol(parameter) ?? []),
-    ...listResults(checker, signature),
-  ]);
+  const isType = (declared.flags & types) !== 0;
+  if (!isType && (declared.flags & SymbolFlags.Function) === 0) return [];
+  const type = isType
+    ? checker.getDeclaredTypeOfSymbol(declared)
+    : checker.getTypeOfSymbol(declared);
+  return type === undefined ? [] : listHeld(checker, type);
 }
 
-/** The type of a function's result, and what a promise or a list of it holds. */
-function listResults(checker: Checker, signature: Signature): readonly Type[] {
-  const type = checker.getReturnTypeOfSignature(signature);
-  if (type === undefined) return [];
-  return type.isTypeReference() ? [type, ...checker.getTypeArguments(type)] : [type];
+const isInterface = (type: Type): boolean =>
+  ((type.getSymbol()?.flags ?? 0) & SymbolFlags.Interface) !== 0;
+
+/** A type with its alternatives, what a promise or a list of it holds, and what a function takes and returns. */
+function listHeld(checker: Checker, type: Type, met = new Set<Type>()): readonly Type[] {
+  if (met.has(type)) return [];
+  met.add(type);
+  if (type.isUnionType()) return type.getTypes().flatMap((each) => listHeld(checker, each, met));
+  if ((type.flags & (TypeFlags.Object | TypeFlags.Intersection)) === 0) return [];
+  const signatures = checker.getSignaturesOfType(type, SignatureKind.Call);
+  const passed = signatures.flatMap((signature) => [
+    ...signature.getParameters().flatMap((parameter) => checker.getTypeOfSymbol(parameter) ?? []),
+    checker.getReturnTypeOfSignature(signature) ?? [],
+  ]);
+  const parts = type.isTypeReference() ? checker.getTypeArguments(type) : [];
+  return [type, ...[...passed.flat(), ...parts].flatMap((each) => listHeld(checker, each, met))];
 }
 
 function listProperties(checker: Checker, type: Type): readonly Symbol[] {
@@ -98,8 +121,10 @@ function listProperties(checker: Checker, type: Type): readonly Symbol[] {
     .filter(({ escapedName }) => !escapedName.startsWith('__'));
 }
 
+const isOfSchema = ({ declarations }: Symbol): boolean =>
+  declarations.some(({ kind }) => kind === SyntaxKind.PropertyAssignment);
+
 /* What a schema alone declares has no docstring in the declarations that are published. */
 function readHover(checker: Checker, member: Symbol): string {
-  const isOfSchema = member.declarations.some(({ kind }) => kind === SyntaxKind.PropertyAssignment);
-  return isOfSchema ? '' : checker.getDocumentationCommentOfSymbol(member);
+  return isOfSchema(member) ? '' : checker.getDocumentationCommentOfSymbol(member);
 }

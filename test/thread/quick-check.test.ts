@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { makeQuickCheck } from '../../src/thread/thread-event.ts';
-import { threadEventSchema } from '../../src/thread/thread-event.ts';
+import { makeQuickCheck, threadEventSchema } from '../../src/thread/thread-event.ts';
 import { countTrials } from '../support/sampling.ts';
 
 const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;

@@ -35,15 +35,25 @@ export type PrepareStep<
 }['prepareStep'];
 
 interface PrepareStepOptions<TOOLS extends ToolSet, RUNTIME_CONTEXT> {
+  /** The thread of the turn. */
   threadId: string;
+  /** The finished steps of the turn, oldest first. */
   steps: FinishedStep[];
+  /** The number of the step in its turn, from 0. */
   stepNumber: number;
+  /** The model that the step would ask. */
   model: LanguageModel;
+  /** The instructions that the step would send. */
   instructions: Instructions | undefined;
+  /** The instructions of the agent. */
   initialInstructions: Instructions | undefined;
+  /** The messages that the step would send. */
   messages: ModelMessage[];
+  /** All messages of the thread. */
   threadMessages: ModelMessage[];
+  /** The `toolsContext` of the run. */
   toolsContext: { readonly [NAME in keyof TOOLS]?: unknown };
+  /** The `runtimeContext` of the run. */
   runtimeContext: RUNTIME_CONTEXT;
 }
 

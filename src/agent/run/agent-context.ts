@@ -21,8 +21,11 @@ import type { ToolSet } from 'ai';
 
 /** An outcome that the store did not accept. */
 export interface UnrecordedOutcome {
+  /** The thread of the call. */
   threadId: string;
+  /** The call, as it was when it started. */
   call: ToolCallRecord;
+  /** What came of it. */
   outcome: ToolCallOutcome;
   /** The error of the store. */
   error: unknown;

@@ -53,6 +53,7 @@ export type StopCondition = {
 
 /** The argument of `onStepEnd`: a step, and its thread. */
 export interface StepEndEvent extends FinishedStep {
+  /** The thread of the step. */
   threadId: string;
 }
 

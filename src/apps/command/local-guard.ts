@@ -131,13 +131,11 @@ function forbidKeeping(response: Response): Response {
   return new Response(body, { status, headers });
 }
 
-/*
- * Browsers send a cookie to every port of a host, so that a server on another port gets it at the path of the page, if it knows the path.
- * What a browser stores stays with its own port. So the address that anybody may read has no page: it redirects browsers that have stored
- * the path.
+/**
+ * Has a browser store the path of the page of this entrance, and redirects it there. Browsers send a cookie to every port of a host, so that
+ * a server on another port gets it at the path of the page, if it knows the path. What a browser stores stays with its own port. So the
+ * entrance, which anybody may read, has no page: it redirects browsers that have stored the path.
  */
-
-/** Has a browser store the path of the page of this entrance, and redirects it there. */
 function storePath(entrance: string, path: string, headers: Record<string, string>) {
   const script = `localStorage.setItem(${JSON.stringify(entrance)}, ${JSON.stringify(path)}); location.replace(${JSON.stringify(path)} + location.hash);`;
   return makeScriptPage(script, '', headers);

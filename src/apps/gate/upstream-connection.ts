@@ -15,9 +15,13 @@ import { readErrorText } from '../../content/app-errors.ts';
 import { inertText } from '../../content/inert-text.ts';
 import { awaitUntilAborted, startTimeLimit, waitForTimer } from '../../content/waiting.ts';
 import { ElicitationRefused } from '../../tools/elicitation.ts';
-import { HttpTransport } from './upstream-client.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
-import { AnsweredCallFailed, callUntilDone, UpstreamClient } from './upstream-client.ts';
+import {
+  AnsweredCallFailed,
+  callUntilDone,
+  HttpTransport,
+  UpstreamClient,
+} from './upstream-client.ts';
 import { type AskPeople, ServerCalls } from './upstream-questions.ts';
 import { isRefusal } from './upstream-refusals.ts';
 import { makeSecretMask } from './upstream-secrets.ts';

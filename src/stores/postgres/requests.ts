@@ -58,14 +58,13 @@ const eraseRequest: PostgresQuery = {
   text: `update holdpoint_requests set body = null where request_id = $1 and state <> 'open'`,
 };
 
-/*
- * The feed of the changes of requests. A sequence number is taken before its transaction commits: a reader that has seen 12 may later meet
- * 11. So a change gets its position only after its commit, from the next reader of the feed, and a late commit gets a late position.
- */
-
 type FeedPart = Pick<ThreadStoreRequests, 'changes' | 'deleteChanges'>;
 
-/** The feed of a database. `run` runs statements about requests. */
+/**
+ * The feed of the changes of requests. A sequence number is taken before its transaction commits: a reader that has seen 12 may later meet
+ * 11. So a change gets its position only after its commit, from the next reader of the feed, and a late commit gets a late position.
+ * `run` runs statements about requests.
+ */
 function makeFeed(run: RunQuery): FeedPart {
   const readPage = async (after: number, limit: number): Promise<FeedPage> =>
     parseFeedPage(await run(readFeed, [after, limit]));

@@ -4,9 +4,11 @@ import type { RequestChange } from '../../thread/thread-store-requests.ts';
 
 /** The facts of an append that `onWake` receives. */
 interface ThreadWake {
+  /** The thread that was appended to. */
   threadId: string;
   /** The name of the agent that the thread belongs to; absent for an agent without a name. */
   agent?: string;
+  /** Its status after the append. */
   status: Exclude<ThreadStatus, 'running'>;
   /**
    * The time when the thread needs a run, in milliseconds since 1970; 0 means now. Later than now for a deadline, and for the next attempt

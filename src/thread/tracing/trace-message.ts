@@ -160,9 +160,11 @@ export interface ModelName {
 
 /** The facts that a provider reports with its response. */
 export interface ModelAnswer {
+  /** The id of the response. */
   id: string | undefined;
   /** The model that responded, which may be a version of the requested one. */
   modelId: string | undefined;
+  /** Why the model ended its response. */
   finishReason: string;
   /** The tokens that were used. */
   usage: { inputTokens: number | undefined; outputTokens: number | undefined };

@@ -32,7 +32,9 @@ export interface SessionPermission {
 
 /** The grants of the conversation of a call. */
 export interface SessionGrants {
+  /** Checks whether the key was permitted in this session. */
   get(key: string): Promise<boolean>;
+  /** Permits the key in this session. */
   set(key: string): Promise<void>;
 }
 
@@ -95,6 +97,7 @@ interface CallerSecrets {
    * secrets of one caller, the first signs what is sent to it and all are accepted.
    */
   callers: Readonly<Record<string, SigningOptions['secret']>>;
+  /** Not beside `callers`. */
   secret?: never;
 }
 
