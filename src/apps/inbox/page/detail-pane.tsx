@@ -1,14 +1,6 @@
 import { Component, type ComponentChildren } from 'preact';
 import { describeCaller } from '../../../content/caller.ts';
-import {
-  type AnswerDraft,
-  type AnswerFault,
-  type AskedApproval,
-  type Enter,
-  listInputFields,
-  listQuestionFields,
-  readEditedInput,
-} from '../../../view/answer-form.ts';
+import { listQuestionFields, readEditedInput } from '../../../view/answer-form.ts';
 import { AnswerBar } from './answer-bar.tsx';
 import { previewEdit } from './answers.ts';
 import { Button } from './button.tsx';
@@ -18,7 +10,7 @@ import type { Inbox, Opened } from './inbox.ts';
 import { type DetailHandle, RequestDetail } from './request-detail.tsx';
 import type { ShownState } from './shown-state.ts';
 import type { InboxEntry } from '../inbox-api.ts';
-import { Changes } from './changes.tsx';
+import { EditForm } from './edit-form.tsx';
 import { fieldId, FieldView } from './form-field.tsx';
 import { type QuestionRequestContent, visitedAddress } from '../../../content/question.ts';
 import { Address } from './address.tsx';
@@ -208,38 +200,6 @@ class Still extends Component<StillProps> {
   override render({ children }: StillProps) {
     return children;
   }
-}
-
-interface EditFormProps {
-  entry: InboxEntry;
-  asked: AskedApproval;
-  draft: AnswerDraft;
-  faults: readonly AnswerFault[];
-  onEnter: (enter: Enter) => void;
-}
-
-/** The fields of a call that may be edited. It sends nothing: the draft has what was entered. */
-function EditForm({ entry, asked, draft, faults, onEnter }: EditFormProps) {
-  const { input } = readEditedInput(asked, draft);
-  return (
-    <div class="edit-form" role="group" aria-label="Edit">
-      {faults.map(({ key, text }) => key === undefined && <p class="fault">{text}</p>)}
-      {listInputFields(asked, draft).map((field) => (
-        <FieldView key={field.key} {...{ field, faults, onEnter }} isTextFirst />
-      ))}
-      {input !== undefined && (
-        <section>
-          <h3>What you change</h3>
-          <Changes
-            name="draft"
-            before={asked.request.toolCall?.input}
-            after={input}
-            declared={entry}
-          />
-        </section>
-      )}
-    </div>
-  );
 }
 
 interface QuestionFieldsProps {
