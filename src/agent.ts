@@ -25,7 +25,7 @@ export {
   receiveAnswers,
 } from './agent/calls/answer-receiver.ts';
 export { callTexts } from './agent/calls/call-text.ts';
-export { checkRules, checkTools } from './agent/calls/check-rules.ts';
+export { checkRules, checkTools } from './agent/calls/check-tools.ts';
 export { closeEvents } from './agent/calls/close-requests.ts';
 export {
   type CallVerdict,

@@ -9,7 +9,7 @@ import { readModelName } from './model/streaming-model.ts';
 import type { AgentOptions, SharedAgentOptions } from './agent-options.ts';
 import type { Agent } from './agent.ts';
 import { callsApart, type CallsApartOptions } from './calls-apart.ts';
-import { checkRules, checkTools } from './calls/check-rules.ts';
+import { checkRules, checkTools } from './calls/check-tools.ts';
 import { commitsCancelled, readDelegation } from './calls/delegation.ts';
 import { defineToolsOnce } from './calls/tool-definitions.ts';
 import { findToolReader } from './changing-tools.ts';

@@ -4,7 +4,7 @@ import type { ToolCall } from '../../content/tool-call.ts';
 import type { CheckedRules } from '../../policy/checked-rules.ts';
 import type { SharedAgentOptions } from '../agent-options.ts';
 import type { Agent } from '../agent.ts';
-import { runsAtProvider } from '../calls/check-rules.ts';
+import { runsAtProvider } from '../calls/check-tools.ts';
 import { refuseUnknownSettings, sharedSettings } from '../known-settings.ts';
 import { makeAgent } from '../create-agent.ts';
 import type { CustomStep, QuestionToAsk } from './custom-step.ts';

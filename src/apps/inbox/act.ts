@@ -11,7 +11,7 @@ import {
   maySettle,
   reportMistake,
 } from './inbox-context.ts';
-import { parseTrouble } from './describe-entry.ts';
+import { parseTrouble } from './shown-entry.ts';
 import { describeOutcome, findShown, makeUnshownError } from './record-answers.ts';
 
 /** Performs a person's action on one request, other than an answer. */

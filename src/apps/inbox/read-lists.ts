@@ -20,7 +20,7 @@ import {
 } from './inbox-api.ts';
 import { seeInboxRows, syncClock } from './inbox-agents.ts';
 import { type InboxContext, type InboxUser, isTrouble, maySeeRequest } from './inbox-context.ts';
-import { describeEntry } from './describe-entry.ts';
+import { describeEntry } from './shown-entry.ts';
 import { shortenEntries } from './shorten-lists.ts';
 
 /*

@@ -14,7 +14,7 @@ import {
   nameStored,
   openThread,
 } from './inbox-context.ts';
-import { describeEntry, findSecrets, maskSecretsOf } from './describe-entry.ts';
+import { describeEntry, findSecrets, maskSecretsOf } from './shown-entry.ts';
 import { shortenEarlier } from './shorten-lists.ts';
 
 const mostEarlier = 10;

@@ -7,7 +7,7 @@ import { maskRequest } from '../../view/mask-secrets.ts';
 import type { InboxAnswers, InboxEntry, InboxOutcome } from './inbox-api.ts';
 import { seeInboxRows, syncClock } from './inbox-agents.ts';
 import { type InboxContext, type InboxUser, reportMistake } from './inbox-context.ts';
-import { describeEntry, findSecrets, makeShown } from './describe-entry.ts';
+import { describeEntry, findSecrets, makeShown } from './shown-entry.ts';
 import { findSeenRequest } from './read-request.ts';
 
 /** The request that a person answers or acts on. */
