@@ -7,7 +7,7 @@ import { sourceMutants } from './source-mutants.ts';
 const project = new MutatedProject();
 afterAll(async () => project[Symbol.asyncDispose]());
 
-const mutants = pickShard(sourceMutants);
+const mutants = pickShard(sourceMutants, process.env['HOLDPOINT_MUTANTS']);
 
 test.each(mutants)('the tests find out where not: $promise', async (mutant) => {
   const [, name] = mutant.suite;
