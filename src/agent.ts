@@ -34,6 +34,7 @@ export {
   makeDecisionInput,
 } from './agent/calls/decide-calls.ts';
 export {
+  type Cancellation,
   type CheckedAnswers,
   type Commit,
   type DelegatedCall,
@@ -44,7 +45,6 @@ export {
   type Reassignment,
   type Reporting,
   type ShownRequests,
-  type Cancellation,
   type UnstartedApproval,
   type Withdrawal,
   delegating,

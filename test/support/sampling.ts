@@ -1,4 +1,4 @@
-/** True where all is tried: in the deep tests, and where mutants are. `npm test` tries a sample, so that it ends within a minute. */
+/** True where all is tried: in the deep tests, and where mutants are. `npm test` tries a sample, so that it stays short. */
 export const triesAll = process.env['HOLDPOINT_CASES'] === 'all';
 
 /** The number of trials of a property: a tenth of it in `npm test`. */
