@@ -237,7 +237,9 @@ function showQuestionField(field: QuestionField, picked: Picked): FormField {
       ...draft,
       picks: new Map(draft.picks).set(key, make(readPicked(draft.picks, key))),
     });
-  const options = field.options.map(({ id, label: said, description }) => ({
+  /* An answer may pick none where it is only text. */
+  const offered = freeText === 'only' ? [] : field.options;
+  const options = offered.map(({ id, label: said, description }) => ({
     id,
     label: preselected.includes(id) ? `${inertText(said)} (suggested)` : inertText(said),
     description: description && inertText(description),

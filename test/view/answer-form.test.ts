@@ -302,6 +302,12 @@ describe('the answer to a question', () => {
     expect(beside?.text?.label).toBe('In your own words');
   });
 
+  test('that takes only text offers nothing to pick, and says what text it takes', () => {
+    const seats = { freeText: 'only' as const, schema: { type: 'integer' as const } };
+    const [field] = listQuestionFields(question(seats), {});
+    expect(field).toMatchObject({ options: [], text: { label: 'Field 0 (an integer)' } });
+  });
+
   test('of one pick takes the last, and takes it back', () => {
     const asked = question({});
     const [field] = listQuestionFields(asked, {});
