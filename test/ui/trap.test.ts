@@ -165,6 +165,39 @@ describe('a tool that the page runs', () => {
     expect(ended).toMatchObject({ source: 'delivered', principal: 'ann', channel: 'ui' });
   });
 
+  test('keeps what its tool says of it when the result is there; a tool of the server can’t say that the page runs it', async () => {
+    const metadata = { clientName: 'maps' };
+    const tools = {
+      ...travelTools([]),
+      here: tool({ inputSchema: cityInput, metadata }),
+      other: tool({
+        inputSchema: cityInput,
+        metadata: { clientTool: true, ...metadata },
+        execute: () => 'x',
+      }),
+    };
+    const calls = [
+      { id: 'c1', name: 'here', input: { city: '?' } },
+      { id: 'c2', name: 'other', input: { city: 'Rome' } },
+    ];
+    const at = await opened([{ calls }, { text: 'In Rome.' }], {
+      agentOptions: { tools },
+      handlerOptions: { clientTools, tools },
+    });
+    await at.chat.sendMessage({ text: 'Where?' });
+    expect(toolParts(at.chat.messages)).toMatchObject([
+      { toolMetadata: { ...metadata, clientTool: true } },
+      { toolMetadata: metadata },
+    ]);
+    expect(toolParts(at.chat.messages)[1]).not.toHaveProperty('toolMetadata.clientTool');
+    await at.chat.addToolOutput({ tool: 'here', toolCallId: 'c1', output: 'Rome' });
+    await at.chat.sendMessage();
+    await at.quiet();
+    for (const { toolMetadata } of toolParts(at.chat.messages))
+      expect(toolMetadata).toEqual(metadata);
+    expect(comparable(at.chat.messages)).toEqual(await at.reloaded());
+  });
+
   test('may fail there', async () => {
     const at = await opened(asks, { agentOptions, handlerOptions: { clientTools } });
     await at.chat.sendMessage({ text: 'Where?' });

@@ -12,12 +12,15 @@ import {
   type RequestProgress,
 } from '../../../view/thread-items.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
-import type { UIMessageChunk } from 'ai';
+import type { ToolSet, UIMessageChunk } from 'ai';
+
+type ToolMetadata = NonNullable<ToolSet[string]['metadata']>;
 
 /** The chunks for a call on the page: its request and answer, its preliminary results, its outcome. */
 export class CallChunks {
   readonly #options: ThreadViewOptions;
   readonly #isClientTool: boolean;
+  readonly #metadata: ToolMetadata;
   readonly #available: UIMessageChunk;
   readonly #ids: ApprovalIds;
   #request: UserInputRequest | undefined;
@@ -37,6 +40,7 @@ export class CallChunks {
     this.#available = available;
     this.#ids = ids;
     this.#isClientTool = options.clientTools?.includes(toolName) === true;
+    this.#metadata = readToolMetadata(options, toolName) ?? {};
   }
 
   get requestId(): string | undefined {
@@ -111,7 +115,7 @@ export class CallChunks {
     const mark = {
       ...(isOfProvider ? { providerExecuted: true } : {}),
       /* Without the mark `clientTool` the page does not send the result again. */
-      ...(isOfClient ? { toolMetadata: {} } : {}),
+      ...(isOfClient ? { toolMetadata: this.#metadata } : {}),
     };
     switch (end.status) {
       case 'succeeded': {
@@ -180,6 +184,17 @@ export class CallChunks {
     this.#approved = approved;
     return [...again, makeResponseChunk(approvalId, approved, reason)];
   }
+}
+
+/** The metadata of a tool for its parts, without the name by which a part says that the page runs the call. */
+export function readToolMetadata(
+  { tools }: ThreadViewOptions,
+  toolName: string,
+): ToolMetadata | undefined {
+  const metadata =
+    tools !== undefined && Object.hasOwn(tools, toolName) ? tools[toolName]?.metadata : undefined;
+  if (metadata === undefined || !Object.hasOwn(metadata, 'clientTool')) return metadata;
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'clientTool'));
 }
 
 function makeResponseChunk(approvalId: string, approved: boolean, reason?: string): UIMessageChunk {

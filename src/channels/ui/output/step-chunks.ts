@@ -12,7 +12,8 @@ import {
   type TextChange,
 } from '../../../view/streamed-step.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
-import type { ProviderMetadata, ToolCallPart, ToolSet, UIMessageChunk } from 'ai';
+import { readToolMetadata } from './call-chunks.ts';
+import type { ProviderMetadata, ToolCallPart, UIMessageChunk } from 'ai';
 
 /** A part of a recorded step that the page's message has too. */
 type StepPart =
@@ -273,21 +274,20 @@ function pickMetadata(providerMetadata: ProviderMetadata | undefined): {
 interface ToolPartFields {
   dynamic?: true;
   title?: string;
-  toolMetadata?: NonNullable<ToolSet[string]['metadata']>;
+  toolMetadata?: ReturnType<typeof readToolMetadata>;
 }
 
 /** The fields that the parts of a tool's calls get from the tool. */
-function makeToolPartFields(
-  { tools, clientTools = [] }: ThreadViewOptions,
-  toolName: string,
-): ToolPartFields {
+function makeToolPartFields(options: ThreadViewOptions, toolName: string): ToolPartFields {
+  const { tools, clientTools = [] } = options;
   const tool = tools !== undefined && Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
   const isDynamic = tools !== undefined && (tool === undefined || tool.type === 'dynamic');
   const isOfClient = clientTools.includes(toolName);
-  const toolMetadata = { ...tool?.metadata, ...(isOfClient ? { clientTool: true } : {}) };
+  const metadata = readToolMetadata(options, toolName);
+  const toolMetadata = isOfClient ? { ...metadata, clientTool: true } : metadata;
   return {
     ...(isDynamic ? { dynamic: true } : {}),
     ...(tool?.title === undefined ? {} : { title: tool.title }),
-    ...(isOfClient || tool?.metadata !== undefined ? { toolMetadata } : {}),
+    ...(toolMetadata === undefined ? {} : { toolMetadata }),
   };
 }
