@@ -155,6 +155,18 @@ describe('what a page makes up', () => {
     await at.unchanged();
   });
 
+  test('two acts at once, of which one could be refused after the other was done: 400', async () => {
+    const at = await waiting();
+    const requestId = 'c1';
+    for (const acts of [
+      { stop: true, withdraw: requestId },
+      { withdraw: requestId, reassign: { requestId, to: 'bo' } },
+    ]) {
+      expect(await at.refused({ id: 't', ...acts })).toBe('400 invalid-input');
+    }
+    await at.unchanged();
+  });
+
   test('an interaction_response to nothing: 404; with text beside it: 400', async () => {
     const at = await waiting();
     const part = { type: 'data-interaction_response', data: { interaction_id: 'made-up' } };

@@ -80,6 +80,12 @@ export function parseChatRequest(json: unknown): ChatRequest {
     );
   }
   const { id, message, messages = [], messageId, trigger, answers = [], ...rest } = parsed.data;
+  if (pageActs.filter((act) => rest[act] !== undefined).length > 1) {
+    throw new HoldpointError(
+      'invalid-input',
+      `The body has several acts; send one of ${pageActs.join(', ')} at a time.`,
+    );
+  }
   const named = messages.find(
     (each) => messageId !== undefined && parseMessageHead(each)?.id === messageId,
   );
