@@ -92,7 +92,8 @@ export type ToolCallOutcome =
       status: 'forwarded';
     };
 
-const outputSchema = z.custom<JSONValue>((value) => value !== undefined);
+/** The schema of a value that was checked before, or comes from JSON: it only refuses that there is none. */
+export const jsonValueSchema = z.custom<JSONValue>((value) => value !== undefined);
 const modelOutputSchema = z.custom<ToolResultPart['output']>(
   (value) => typeof value === 'object' && value !== null,
 );
@@ -101,13 +102,13 @@ const modelOutputSchema = z.custom<ToolResultPart['output']>(
 export const toolCallOutcomeSchema: z.ZodType<ToolCallOutcome> = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('succeeded'),
-    output: outputSchema,
+    output: jsonValueSchema,
     modelOutput: modelOutputSchema.optional(),
   }),
   z.strictObject({
     status: z.literal('failed'),
     error: z.string(),
-    output: outputSchema.optional(),
+    output: jsonValueSchema.optional(),
     modelOutput: modelOutputSchema.optional(),
     endsTurn: z.literal(true).optional(),
   }),

@@ -3,7 +3,12 @@ import { z } from 'zod';
 import { readErrorText } from '../../content/app-errors.ts';
 import { copyPlain } from '../../json/json-value.ts';
 import { readMcpError } from '../../json/mcp-tool.ts';
-import type { ToolCall, ToolCallOutcome, ToolCallRecord } from '../../content/tool-call.ts';
+import {
+  jsonValueSchema,
+  type ToolCall,
+  type ToolCallOutcome,
+  type ToolCallRecord,
+} from '../../content/tool-call.ts';
 import { type PrincipalId, findSoleRequester } from '../../policy/same-person.ts';
 import { copyAsLogged, depthInLog, toJson } from '../../json/tagged-json.ts';
 import type { ThreadState } from '../../thread/thread-state.ts';
@@ -211,8 +216,6 @@ async function makeModelOutput(
   }
 }
 
-const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
-
 /** The output as JSON. The call has happened, so an output that JSON can't hold is still a success. */
 function toRecordableOutput(output: unknown): JSONValue {
   if (typeof output === 'string') return output;
@@ -226,7 +229,7 @@ function toRecordableOutput(output: unknown): JSONValue {
     const json: unknown = JSON.parse(text);
     /* After its `toJSON` methods. An output that is too deep for the log must be refused here: the call could never end. */
     toJson(json, depthInLog);
-    return jsonSchema.parse(json);
+    return jsonValueSchema.parse(json);
   } catch (error) {
     return `[The call succeeded. Its output can't be recorded as JSON: ${readErrorText(error).slice(0, 200)}]`;
   }

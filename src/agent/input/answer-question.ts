@@ -1,4 +1,3 @@
-import type { JSONValue } from 'ai';
 import { z } from 'zod';
 import {
   whyNotAnswer,
@@ -7,7 +6,7 @@ import {
 } from '../../content/question.ts';
 import { readErrorText } from '../../content/app-errors.ts';
 import { renderFieldFault } from '../../json/field-fault.ts';
-import type { CallPlace, ToolCallOutcome } from '../../content/tool-call.ts';
+import { type CallPlace, jsonValueSchema, type ToolCallOutcome } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import { copyAsLogged } from '../../json/tagged-json.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -63,7 +62,7 @@ export function makeQuestionEndEvents(
 const resultSchema = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('succeeded'),
-    output: z.custom<JSONValue>((value) => value !== undefined),
+    output: jsonValueSchema,
     message: inputMessageSchemas.user.refine(hasContent, 'must not be empty').optional(),
   }),
   z.strictObject({

@@ -7,6 +7,7 @@ import {
   toolCallOutcomeSchema,
   workingAgentSchema,
   type ToolCallOutcome,
+  jsonValueSchema,
 } from '../../content/tool-call.ts';
 import { endsTurn, isHeld } from '../thread-head.ts';
 import { always, by, placeFields } from './fields.ts';
@@ -331,7 +332,7 @@ function noteEdit(
     case 'error-json':
       return {
         ...output,
-        value: { note, editedInput: jsonSchema.parse(input), output: output.value },
+        value: { note, editedInput: jsonValueSchema.parse(input), output: output.value },
       };
     case 'content':
       return { ...output, value: [{ type: 'text', text }, ...output.value] };
@@ -339,9 +340,6 @@ function noteEdit(
       return output;
   }
 }
-
-/* A recorded input, which is JSON. */
-const jsonSchema = z.custom<JSONValue>((value) => value !== undefined);
 
 /** The AI SDK's conversion of the output of a tool that has no `toModelOutput`. */
 function makeDefaultOutput(output: JSONValue): ToolResultPart['output'] {

@@ -6,6 +6,7 @@ import {
   type UIMessage,
   type FileUIPart,
 } from 'ai';
+import { jsonValueSchema } from '../../../content/tool-call.ts';
 import { z } from 'zod';
 import { parseBase64 } from '../../../json/base64.ts';
 import { whyNotStrictJson } from '../../../json/strict-json.ts';
@@ -91,12 +92,10 @@ async function validateMessage(message: unknown): Promise<UIMessage> {
   );
 }
 
-const jsonSchema = z.custom<JSONValue>();
-
 /* Everybody who opens the thread gets it. */
 function parseMetadata(metadata: unknown): JSONValue {
   const fault = whyNotStrictJson(metadata);
-  if (fault === undefined) return jsonSchema.parse(metadata);
+  if (fault === undefined) return jsonValueSchema.parse(metadata);
   throw new HoldpointError(
     'invalid-input',
     `The message's metadata can't be recorded: ${fault}. Send other metadata, or none.`,
