@@ -18,8 +18,6 @@ export interface RequestCard {
   title: string;
   /** The call that will run. Absent for a question, and for a request without a call. */
   call?: Pick<ToolCall, 'toolName' | 'input'>;
-  /** The input before the first edit; absent without one. */
-  original?: { input: unknown };
   /** Everything else, in the order in which people read it. */
   facts: readonly CardFact[];
   /** The warnings about look-alikes; mostly none. */
@@ -81,12 +79,9 @@ export function makeRequestCard(
   const shown = { title, facts: listFacts(request), warnings };
   if (masked > 0) shown.facts.push(makeFact('masked', 'Secrets', `${hidden} can’t be shown here`));
   if (request.type === 'question-request') return shown;
-  const { toolCall, edit } = request;
-  return {
-    ...shown,
-    ...(toolCall && { call: { toolName: toolCall.toolName, input: toolCall.input } }),
-    ...(edit && { original: { input: edit.original.input } }),
-  };
+  const { toolCall } = request;
+  if (toolCall === undefined) return shown;
+  return { ...shown, call: { toolName: toolCall.toolName, input: toolCall.input } };
 }
 
 /** A fact as one line; what people wrote may have more lines, which are indented. Times are in ISO 8601 unless the reader is known. */

@@ -178,14 +178,10 @@ export function findUnkeepable({
   for (const [index, rule] of rules.entries()) {
     if (rule.approval !== 'user-approval') continue;
     const { approvers, onExpiry, quorum = 1 } = rule;
-    const asked = [{ groups: approvers ?? [], needed: quorum }];
-    const next = {
-      approvers,
-      quorum,
-      ...(onExpiry && findNextRequest(readDeadlineDemand(onExpiry)))?.terms,
-    };
-    asked.push({ groups: next.approvers ?? [], needed: next.quorum });
-    for (const { groups, needed } of asked) {
+    const first = { approvers, quorum };
+    const next = onExpiry && findNextRequest(readDeadlineDemand(onExpiry));
+    const asked = next === undefined ? [first] : [first, { ...first, ...next.terms }];
+    for (const { approvers: groups = [], quorum: needed } of asked) {
       const unknown = groups.find((group) => !Object.hasOwn(people, group));
       if (unknown !== undefined)
         return `rules[${index}] names the group ${JSON.stringify(unknown)}, which people does not have.`;

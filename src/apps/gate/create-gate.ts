@@ -236,13 +236,13 @@ function makeGateAgent(options: GateOptions, readTools: () => ToolSet): Agent {
     name,
     leaseMs,
     tools: changingTools(readTools),
-    ...(store && { store }),
-    ...(toolApproval && { toolApproval }),
-    ...(mayAnswer && { mayAnswer }),
-    ...(principalId && { principalId }),
-    ...(onUnrecorded && { onUnrecorded }),
-    ...(now && { now }),
-    ...(generateId && { generateId }),
+    store,
+    toolApproval,
+    mayAnswer,
+    principalId,
+    onUnrecorded,
+    now,
+    generateId,
     step: ({ stepNumber, messages }) => {
       const call = stepNumber === 0 ? readCallMessage(messages[0]) : undefined;
       return call === undefined ? {} : { toolCalls: [{ toolName: call.tool, input: call.input }] };

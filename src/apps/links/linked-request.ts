@@ -5,6 +5,7 @@ import type { AnswerRefusal } from '../../content/refusal-words.ts';
 import type { RequestRights } from '../../content/request-rights.ts';
 import type { RequestDecision, UserInputRequest } from '../../content/user-input.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
+import { isRequestEvent, readRequestId } from '../../thread/request-events.ts';
 import type { ToolFormats } from '../../view/field-format.ts';
 import type { LinkClaims } from './link-token.ts';
 import { makeMaskedRequest, type MaskedRequest } from './masked-request.ts';
@@ -121,9 +122,7 @@ export async function isOneOf(
 function describeDecided({ events }: AgentThread, decision: RequestDecision): DecidedRequest {
   const { requestId } = decision.request;
   const end = events.find(
-    (event) =>
-      (event.type === 'request-answered' && event.response.requestId === requestId) ||
-      (event.type === 'request-closed' && event.requestId === requestId),
+    (event) => isRequestEvent(event, 'ends') && readRequestId(event) === requestId,
   );
   const named = end !== undefined && 'person' in end ? end.person : undefined;
   const { principal } = decision.closedBy ?? decision;

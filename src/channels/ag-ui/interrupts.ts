@@ -7,7 +7,7 @@ import {
 import { inertText } from '../../content/inert-text.ts';
 import type { RequestRights } from '../../content/request-rights.ts';
 import { renderRequesters } from '../../content/request-text.ts';
-import type { ThreadEvent, ThreadEventOf } from '../../thread/thread-event.ts';
+import type { ThreadEvent } from '../../thread/thread-event.ts';
 import {
   interactionIdOf,
   type InteractionRequest,
@@ -15,6 +15,7 @@ import {
   toInteractionResponse,
 } from '../../tools/interaction.ts';
 import { makeRequestCard, renderCardLines } from '../../view/request-card.ts';
+import type { RequestEnd } from '../../view/thread-items.ts';
 import { makeAnswerSchema } from './answer-format.ts';
 import type { Interrupt, AgUiEvent } from './ag-ui-event.ts';
 import { readRequestId } from '../../thread/request-events.ts';
@@ -106,7 +107,7 @@ export function makeInteractionRequested(request: UserInputRequest): AgUiEvent[]
 
 /** The event of an interaction that has ended, for front ends that know only these events. */
 export function makeInteractionEnded(
-  event: ThreadEventOf<'request-answered' | 'request-closed'>,
+  event: RequestEnd,
   requests: ReadonlyMap<string, UserInputRequest>,
 ): AgUiEvent[] {
   const request = requests.get(readRequestId(event));

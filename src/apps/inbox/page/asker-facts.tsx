@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { inertLine } from '../../../content/inert-text.ts';
 import type { CardFact } from '../../../view/request-card.ts';
-import { stateWords } from '../../../view/state-words.ts';
+import { describeState } from './entry-words.ts';
 import type { InboxEntry } from '../inbox-api.ts';
 import { Address } from './address.tsx';
 import { Value, ValuesOf } from './arguments.tsx';
@@ -105,12 +105,12 @@ export function FactParts({ fact, name }: { fact: CardFact; name: string }) {
 
 const noDeclared = { formats: [], masked: [] };
 
-function State({ entry: { state, decidedBy, decidedAt } }: { entry: InboxEntry }) {
+function State({ entry }: { entry: InboxEntry }) {
+  const { state, decidedAt } = entry;
   if (state === 'open') return null;
   return (
     <Fact name="State">
-      {stateWords[state]}
-      {decidedBy !== null && ` by ${inertLine(decidedBy)}`}
+      {describeState(entry)}
       {decidedAt !== undefined && (
         <>
           {' '}

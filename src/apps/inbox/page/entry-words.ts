@@ -1,6 +1,6 @@
 import { inertLine } from '../../../content/inert-text.ts';
 import { refusalWords } from '../../../content/refusal-words.ts';
-import { stateWords } from '../../../view/state-words.ts';
+import { renderEnded, stateWords } from '../../../view/state-words.ts';
 import type { InboxEntry } from '../inbox-api.ts';
 import type { Row } from './shown-list.ts';
 
@@ -56,7 +56,7 @@ export function countEnded({ entries }: Row): string | undefined {
 /** Describes the end of an entry, and who decided; or the number of approvals. `undefined` while it is open without a vote. */
 export function describeState({ state, decidedBy, votes, quorum }: InboxEntry): string | undefined {
   if (state === 'open') return votes > 0 ? `${votes} of ${quorum} approvals` : undefined;
-  return decidedBy === null ? stateWords[state] : `${stateWords[state]} by ${inertLine(decidedBy)}`;
+  return renderEnded({ state, people: decidedBy === null ? [] : [{ person: decidedBy }] });
 }
 
 /** Explains why the person can't answer an entry; `undefined` if they can. */
