@@ -220,8 +220,10 @@ async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
     history,
     by: { principal, channel },
   });
-  refuseForeignAnswers(thread, prompt.answers);
-  const inPrompt = answersByApprovalId(thread, prompt.answers);
+  /* Reads the whole log: only where the prompt answers something. */
+  const ids = new ApprovalIds(prompt.answeredIds.length === 0 ? [] : thread.events);
+  refuseForeignAnswers(thread, ids, prompt.answers);
+  const inPrompt = answersByApprovalId(thread, ids, prompt.answers);
   const answers = [...own, ...inPrompt.answers];
   const answered = [...own.map(({ requestId }) => requestId), ...inPrompt.requestIds];
   const reply = makeReplyKey(prompt, thread, { answered, messageId, isSender });
@@ -246,7 +248,7 @@ async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const hasInput = input.length > 0 || prompt.messages.length > 0 || prompt.isResumed;
   const warnings = [
     ...(hasInput ? [] : warnOfOpenRequests(thread)),
-    ...warnOfForeignAnswers(thread, prompt.answeredIds),
+    ...warnOfForeignAnswers(thread, ids, prompt.answeredIds),
   ];
   const run = agent.stream(input, thread, {
     ...runOptions,

@@ -3,7 +3,7 @@ import type { UserInputResponseContent } from '../content/user-input.ts';
 import type { ProviderResponse } from '../agent.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
-import { ApprovalIds } from '../view/approval-ids.ts';
+import type { ApprovalIds } from '../view/approval-ids.ts';
 
 /* A middleware can't see the settings of the call that it is part of: rules left there would be missed silently. */
 
@@ -29,11 +29,10 @@ export function refuseUnruledTools(tools: ToolSet, toolApproval: unknown): void 
 
 /** Makes a warning if a prompt has, anywhere, answers to requests that the thread has never had: the AI SDK asks, or decides, by itself. */
 export function warnOfForeignAnswers(
-  { id, events }: Pick<AgentThread, 'id' | 'events'>,
+  { id }: Pick<AgentThread, 'id'>,
+  ids: ApprovalIds,
   answeredIds: readonly string[],
 ): ProviderResponse['warnings'] {
-  if (answeredIds.length === 0) return [];
-  const ids = new ApprovalIds(events);
   const foreign = answeredIds.find((answeredId) => !ids.isKnown(answeredId));
   if (foreign === undefined) return [];
   const message =
@@ -44,11 +43,10 @@ export function warnOfForeignAnswers(
 
 /** Throws `not-found` for an answer in a prompt to a request that the thread has never had, such as one of the AI SDK's own. */
 export function refuseForeignAnswers(
-  { id, events }: Pick<AgentThread, 'id' | 'events'>,
+  { id }: Pick<AgentThread, 'id'>,
+  ids: ApprovalIds,
   answers: readonly UserInputResponseContent[],
 ): void {
-  if (answers.length === 0) return;
-  const ids = new ApprovalIds(events);
   const foreign = answers.find(({ requestId }) => !ids.isKnown(requestId));
   if (foreign === undefined) return;
   throw new HoldpointError(

@@ -134,13 +134,13 @@ export async function withPromptHistory(
 ): Promise<{ thread: AgentThread; prompt: ReadPrompt }> {
   const { earlier } = prompt;
   const thread = await agent.thread(threadId);
-  /* The answers in the history are to requests of the AI SDK; the model proposes the calls again. */
   if (prompt.isResumed && thread.revision === 0) {
     throw new HoldpointError(
       'not-found',
       `Thread ${threadId} does not exist, so it can't be resumed. Check the threadId, and that the store is the one that has the thread.`,
     );
   }
+  /* The answers in the history are to requests of the AI SDK; the model proposes the calls again. */
   const withoutAnswers = { ...prompt, answers: [], answeredIds: [] };
   if (thread.revision > 0)
     return { thread, prompt: isOnlyImported(thread) ? withoutAnswers : prompt };

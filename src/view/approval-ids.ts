@@ -71,11 +71,11 @@ interface AnswersByApprovalId {
  * be the vote that changed it, and was not given for the present version.
  */
 export function answersByApprovalId(
-  { events, activeRequests }: Pick<AgentThread, 'events' | 'activeRequests'>,
+  { activeRequests }: Pick<AgentThread, 'activeRequests'>,
+  ids: ApprovalIds,
   answers: readonly UserInputResponseContent[],
 ): AnswersByApprovalId {
   if (answers.length === 0) return { answers: [], requestIds: [] };
-  const ids = new ApprovalIds(events);
   const open = new Map(activeRequests.map((request) => [request.requestId, request]));
   const named = answers.map((answer) => ({ answer, ...ids.read(answer.requestId) }));
   return {

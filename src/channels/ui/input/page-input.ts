@@ -47,14 +47,15 @@ export async function readPageInput(
   switch (role) {
     case 'assistant':
     case 'none': {
-      const inParts = answersByApprovalId(thread, answersInParts);
+      const isAnswering = answersInParts.length + answeredIds.length > 0;
+      const shown = new ApprovalIds(isAnswering ? thread.events : []);
+      const inParts = answersByApprovalId(thread, shown, answersInParts);
       const counted = inParts.answers.filter((answer) => !isFollowed || isRejection(answer));
       const items = [...answers, ...counted];
-      const shown = answeredIds.length === 0 ? undefined : new ApprovalIds(thread.events);
       const ids = [
         ...request.answers.map(({ requestId }) => requestId),
         ...inParts.requestIds,
-        ...answeredIds.flatMap((id) => shown?.read(id).requestId ?? []),
+        ...answeredIds.map((id) => shown.read(id).requestId),
       ];
       const isHeld = role === 'assistant' || revision !== undefined;
       const act = resume === true ? { act: { resumeStopped: true } } : {};
