@@ -125,6 +125,9 @@ export interface RequestQuery extends RequestFilter {
   limit?: number;
 }
 
+/** The types of changes in the feed: those of requests, and `deleted` for a request whose thread was deleted. */
+export const feedChangeTypes = ['opened', 'changed', 'closed', 'deleted'] as const;
+
 /** A change of a request in the feed. */
 export interface FeedChange {
   /**
@@ -133,7 +136,7 @@ export interface FeedChange {
    */
   position: number;
   /** `deleted`: the thread was deleted, and the row with it. */
-  type: RequestChange['type'] | 'deleted';
+  type: (typeof feedChangeTypes)[number];
   /** The request that changed. */
   requestId: string;
   /** The thread that has the request. */

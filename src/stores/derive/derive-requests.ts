@@ -6,10 +6,15 @@ import type {
   ThreadStoreRequests,
 } from '../../thread/thread-store-requests.ts';
 import { ascending } from '../rows/table.ts';
-import { listRequestConditions, makeRequestPage, requests } from '../rows/tables.ts';
+import {
+  type KeptChange,
+  listRequestConditions,
+  makeRequestPage,
+  requests,
+} from '../rows/tables.ts';
 import { countRows } from './count-rows.ts';
 import type { StorePort } from './store-port.ts';
-import { changeOrder, changes, counters, type KeptChange, parseRow } from './tables.ts';
+import { changeOrder, changes, counters, parseRow } from './tables.ts';
 import { transact, type Transaction } from './transaction.ts';
 
 /** The requests of a store, and the feed of their changes. `readClock` resolves with the store's time. */
@@ -17,8 +22,9 @@ export function deriveRequests(
   port: StorePort,
   readClock: () => Promise<number>,
 ): ThreadStoreRequests {
+  /* Only the deadlines of open requests are compared with the time. */
   const listConditions = async (filter: RequestFilter) =>
-    listRequestConditions(filter, await readClock());
+    listRequestConditions(filter, filter.state === 'open' ? (filter.at ?? (await readClock())) : 0);
 
   const get = async (requestId: string): Promise<StoredRequest | undefined> => {
     const row = await port.get('requests', requestId);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HoldpointError } from '../../errors.ts';
-import type { FeedChange } from '../../thread/thread-store-requests.ts';
+import { feedChangeTypes } from '../../thread/thread-store-requests.ts';
+import type { KeptChange } from '../rows/tables.ts';
 import { ascending, declareTable, type Table } from '../rows/table.ts';
 import type { RowOrder } from '../rows/row-query.ts';
 import type { StoreRow } from './store-port.ts';
@@ -20,16 +21,13 @@ export function parseRow<ROW>({ name, schema }: Table<ROW>, { text }: StoreRow):
 
 export const dueOrder: readonly RowOrder[] = [ascending('nextDeadline'), ascending('key')];
 
-/** A change in the feed, without the request as it is now. */
-export type KeptChange = Omit<FeedChange, 'request'> & { madeAt: number };
-
 export const changes = declareTable<KeptChange>({
   name: 'changes',
   key: 'position',
   kinds: { position: 'time', type: 'text', requestId: 'text', threadId: 'text', madeAt: 'time' },
   schema: z.object({
     position: z.number(),
-    type: z.enum(['opened', 'changed', 'closed', 'deleted']),
+    type: z.enum(feedChangeTypes),
     requestId: z.string(),
     threadId: z.string(),
     madeAt: z.number(),

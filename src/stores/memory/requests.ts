@@ -7,7 +7,12 @@ import type {
   ThreadStoreRequests,
 } from '../../thread/thread-store-requests.ts';
 import { findReader } from '../rows/table.ts';
-import { listRequestConditions, makeRequestPage, requests } from '../rows/tables.ts';
+import {
+  type KeptChange,
+  listRequestConditions,
+  makeRequestPage,
+  requests,
+} from '../rows/tables.ts';
 import { countMet, takePage } from '../rows/take-rows.ts';
 
 const findRequestReader = (column: string) => findReader(requests, column);
@@ -103,8 +108,6 @@ function sealRow({ requesters, approvers, ...row }: StoredRequest): StoredReques
     approvers: Object.freeze([...approvers]),
   });
 }
-
-type KeptChange = Omit<FeedChange, 'request'> & { madeAt: number };
 
 /** The changes of requests in a store in memory; it has no content of requests. */
 class RequestFeed {

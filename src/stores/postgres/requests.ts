@@ -1,7 +1,8 @@
-import type {
-  FeedChange,
-  RequestFilter,
-  ThreadStoreRequests,
+import {
+  feedChangeTypes,
+  type FeedChange,
+  type RequestFilter,
+  type ThreadStoreRequests,
 } from '../../thread/thread-store-requests.ts';
 import { makeRequestReads, type RequestDialect } from '../sql/request-queries.ts';
 import type { PostgresQuery, PostgresResult } from './pool.ts';
@@ -99,7 +100,7 @@ function parseFeedPage({ rows }: PostgresResult): FeedPage {
 
 const changeSchema = z.object({
   position: z.coerce.number(),
-  type: z.enum(['opened', 'changed', 'closed', 'deleted']),
+  type: z.enum(feedChangeTypes),
   changed_request: z.string(),
   changed_thread: z.string(),
 });

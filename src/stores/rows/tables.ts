@@ -5,6 +5,7 @@ import { requestKinds, requestStates } from '../../content/request-state.ts';
 import { HoldpointError } from '../../errors.ts';
 import { readParentHash } from '../../thread/child-threads.ts';
 import type {
+  FeedChange,
   RequestFilter,
   RequestQuery,
   StoredRequest,
@@ -119,6 +120,9 @@ export const requests = declareTable<StoredRequest>({
     text: z.string().nullable(),
   }),
 });
+
+/** A change in the feed, without the request as it is now. */
+export type KeptChange = Omit<FeedChange, 'request'> & { madeAt: number };
 
 /** Lists the conditions of a filter of requests on their columns. `now` is the time, or stands for it, if the filter has none. */
 export function listRequestConditions<TIME = never>(

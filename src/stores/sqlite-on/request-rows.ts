@@ -1,8 +1,9 @@
-import type {
-  FeedChange,
-  RequestChange,
-  StoredRequest,
-  ThreadStoreRequests,
+import {
+  feedChangeTypes,
+  type FeedChange,
+  type RequestChange,
+  type StoredRequest,
+  type ThreadStoreRequests,
 } from '../../thread/thread-store-requests.ts';
 import { makeRequestReads, type RequestDialect } from '../sql/request-queries.ts';
 import {
@@ -184,5 +185,5 @@ function parseChangeRow([position, type, requestId, threadId, ...row]: SqliteRow
 }
 
 function isChangeType(type: unknown): type is FeedChange['type'] {
-  return type === 'opened' || type === 'changed' || type === 'closed' || type === 'deleted';
+  return feedChangeTypes.some((each) => each === type);
 }
