@@ -1,6 +1,8 @@
+import { callGuarded } from '../content/app-errors.ts';
 import { readEntryMark } from '../thread/log-entry.ts';
 import type {
   LogEnd,
+  StoreNotice,
   ThreadClaim,
   ThreadEnd,
   ThreadStore,
@@ -54,6 +56,10 @@ export function deriveStore(port: StorePort): DerivedStore {
       return true;
     });
 
+  /* What it tells of is durable: an error of `send` must not make the append fail. */
+  const send = (notice: StoreNotice): void =>
+    void callGuarded((each: StoreNotice) => port.send?.(each), notice);
+
   return {
     read: async (threadId, afterRevision = 0) => port.read(threadId, afterRevision),
 
@@ -70,7 +76,7 @@ export function deriveStore(port: StorePort): DerivedStore {
         if (snapshot !== undefined) await transaction.put(snapshots, { threadId, snapshot });
       });
       const notice = makeNotice(summary, beside.requests);
-      if (notice !== undefined) port.send?.(notice);
+      if (notice !== undefined) send(notice);
     },
 
     head,
@@ -116,7 +122,7 @@ export function deriveStore(port: StorePort): DerivedStore {
     requests: deriveRequests(port, readClock),
 
     ...(port.listen && { subscribe: (listener) => port.listen?.(listener) ?? (async () => {}) }),
-    ...(port.send && { send: (notice) => port.send?.(notice) }),
+    ...(port.send && { send }),
     ...(port.now && { now: readClock }),
   };
 }

@@ -8,8 +8,12 @@ export class FakeRedis {
   readonly #values = new Map<string, Value>();
   readonly #changes = new Map<string, number>();
 
+  /** The number of open connections. */
+  connections = 0;
+
   /** A connection, with watched keys of its own. */
   connect(): Redis {
+    this.connections += 1;
     let watched = new Map<string, number>();
     const text = (key: string): string | null => {
       const value = this.#values.get(key);
@@ -24,7 +28,10 @@ export class FakeRedis {
         await setImmediate();
         watched = new Map(keys.map((key) => [key, this.#countChanges(key)]));
       },
-      unwatch: async () => watched.clear(),
+      close: async () => {
+        watched.clear();
+        this.connections -= 1;
+      },
       multi: async (commands) => {
         await setImmediate();
         const isSame = [...watched].every(([key, count]) => this.#countChanges(key) === count);

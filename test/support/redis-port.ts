@@ -13,9 +13,10 @@ export interface Redis {
   smembers(key: string): Promise<string[]>;
   lrange(key: string, start: number, stop: number): Promise<string[]>;
   watch(keys: string[]): Promise<void>;
-  unwatch(): Promise<void>;
   /** Runs the commands as one, unless a watched key has changed: then nothing, and `null`. */
   multi(commands: readonly Command[]): Promise<unknown>;
+  /** Ends the connection, and what it watches. */
+  close(): Promise<void>;
 }
 
 type Command = [name: 'set' | 'del' | 'sadd' | 'srem' | 'rpush', key: string, value?: string];
@@ -48,28 +49,38 @@ export function redisPort(redis: Redis, connect: () => Redis): StorePort {
       );
     },
 
-    async write({ rows, appended, deletedLogs }) {
+    async write(given) {
       const connection = connect();
-      const keys = rows.map(({ table, key }) => rowKey(table, key));
-      await connection.watch(keys);
-      const versions = (await connection.mget(keys)).map((text) => parseRow(text)?.version);
-      if (rows.some(({ before }, index) => before !== versions[index])) {
-        await connection.unwatch();
-        return false;
+      try {
+        return await writeOn(connection, given);
+      } finally {
+        await connection.close();
       }
-      const commands: Command[] = deletedLogs.map((threadId) => ['del', `log:${threadId}`]);
-      for (const { table, key, after } of rows) {
-        if (after === undefined) {
-          commands.push(['del', rowKey(table, key)], ['srem', `table:${table}`, key]);
-        } else {
-          commands.push(['set', rowKey(table, key), JSON.stringify(after)]);
-          commands.push(['sadd', `table:${table}`, key]);
-        }
-      }
-      for (const entry of appended?.entries ?? []) {
-        commands.push(['rpush', `log:${appended?.threadId}`, JSON.stringify(entry)]);
-      }
-      return (await connection.multi(commands)) !== null;
     },
   };
+}
+
+type StoreWrite = Parameters<StorePort['write']>[0];
+
+async function writeOn(
+  connection: Redis,
+  { rows, appended, deletedLogs }: StoreWrite,
+): Promise<boolean> {
+  const keys = rows.map(({ table, key }) => rowKey(table, key));
+  await connection.watch(keys);
+  const versions = (await connection.mget(keys)).map((text) => parseRow(text)?.version);
+  if (rows.some(({ before }, index) => before !== versions[index])) return false;
+  const commands: Command[] = deletedLogs.map((threadId) => ['del', `log:${threadId}`]);
+  for (const { table, key, after } of rows) {
+    if (after === undefined) {
+      commands.push(['del', rowKey(table, key)], ['srem', `table:${table}`, key]);
+    } else {
+      commands.push(['set', rowKey(table, key), JSON.stringify(after)]);
+      commands.push(['sadd', `table:${table}`, key]);
+    }
+  }
+  for (const entry of appended?.entries ?? []) {
+    commands.push(['rpush', `log:${appended?.threadId}`, JSON.stringify(entry)]);
+  }
+  return (await connection.multi(commands)) !== null;
 }

@@ -58,8 +58,8 @@ export interface StorePort {
   count?(query: RowQuery): Promise<number>;
   /** The store's clock, in milliseconds since 1970. Without this method, each process uses its own. */
   now?(): Promise<number>;
-  /** Sends a notice to the listeners of all processes. Does not wait. Without `send` and `listen`, workers and pages poll. */
-  send?(notice: StoreNotice): void;
+  /** Sends a notice to the listeners of all processes. Nobody waits for it, and its errors are ignored. Without `send` and `listen`, workers and pages poll. */
+  send?(notice: StoreNotice): unknown;
   /**
    * Calls the listener with every notice, also with those of this process, and without a notice when some may have been lost, such as after
    * a reconnection. Returns a function that ends it.

@@ -1,0 +1,62 @@
+import { approve, createAgent, type ThreadStore } from 'holdpoint';
+import { deriveStore, type StorePort } from 'holdpoint/stores/derive';
+import { scriptedModel } from 'holdpoint/testing';
+import { expect, test } from 'vitest';
+import { FakeRedis } from '../support/fake-redis.ts';
+import { redisPort } from '../support/redis-port.ts';
+import { book, travelTools } from '../support/travel-world.ts';
+
+/** Runs a story that appends, opens a request, and closes it. */
+async function bookWith(store: ThreadStore) {
+  const { model } = scriptedModel([{ calls: [book('c1', 'Paris')] }, { text: 'Done.' }]);
+  const tools = travelTools([]);
+  const agent = createAgent({ model, tools, toolApproval: { book: 'user-approval' }, store });
+  const thread = await agent.thread('t');
+  const { approvalRequests } = await agent.run('Book.', thread);
+  const answers = approvalRequests.map((request) => approve(request));
+  return agent.run(answers, thread);
+}
+
+function makePort(server: FakeRedis): StorePort {
+  const connect = () => server.connect();
+  return redisPort(connect(), connect);
+}
+
+test('the store of the guide keeps no connection open after a write, also after one that lost a race', async () => {
+  const server = new FakeRedis();
+  const store = deriveStore(makePort(server));
+  expect(await bookWith(store)).toMatchObject({ status: 'completed' });
+  const summary = await store.head('t');
+  if (summary === undefined) throw new Error('A thread was expected.');
+  const entry = { revision: 1, text: '' };
+  const appending = store.append('t', { revision: 0, hash: '' }, [entry], summary);
+  await expect(appending).rejects.toMatchObject({ code: 'revision-conflict' });
+  expect(server.connections).toBe(1);
+});
+
+test.each<[string, NonNullable<StorePort['send']>]>([
+  [
+    'throws',
+    () => {
+      throw new Error('No line.');
+    },
+  ],
+  ['rejects', async () => Promise.reject(new Error('No line.'))],
+])('a port whose send %s loses a notice, and no append', async (_what, send) => {
+  const store = deriveStore({ ...makePort(new FakeRedis()), send });
+  expect(await bookWith(store)).toMatchObject({ status: 'completed' });
+  const notice = { type: 'claim', worker: 'w', isFree: true } as const;
+  expect(() => store.send?.(notice)).not.toThrow();
+});
+
+test('a port is asked for the time only where a deadline is compared with it', async () => {
+  let asked = 0;
+  const now = async (): Promise<number> => Promise.resolve((asked += 1));
+  const { requests } = deriveStore({ ...makePort(new FakeRedis()), now });
+  await requests.list({ state: 'decided' });
+  await requests.count({ threadId: 't' });
+  await requests.list({ state: 'open', at: 7 });
+  expect(asked).toBe(0);
+  await requests.list({ state: 'open' });
+  expect(asked).toBe(1);
+});
