@@ -39,7 +39,9 @@ function sendSoon(): void {
     )
     .catch(console.error);
 }
-store.subscribe(sendSoon);
+store.subscribe((notice) => {
+  if (notice?.type !== 'claim') sendSoon();
+});
 const timer = setInterval(sendSoon, 5_000);
 
 /* The demo's stand-in for a mail server. */

@@ -128,7 +128,7 @@ export interface ClaimNotice {
 export type StoreNotice = ThreadNotice | ClaimNotice;
 
 /**
- * A store of threads: the interface to implement for a database of your own, unless `deriveStore` of `holdpoint/stores/derive` makes it of
+ * A store of threads: the interface to implement for a database of your own, unless `deriveStore` of `holdpoint/stores/derive` makes it from
  * your four functions. `append` must be an atomic compare-and-swap: that makes a call start at most once. `storeConformance` of
  * `holdpoint/testing/store` tests an implementation.
  */

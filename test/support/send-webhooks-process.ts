@@ -43,6 +43,8 @@ let posting = Promise.resolve();
 function postSoon() {
   posting = posting.then(postNew).catch(console.error);
 }
-store.subscribe(postSoon);
+store.subscribe((notice) => {
+  if (notice?.type !== 'claim') postSoon(); // a claim changes no request
+});
 setInterval(postSoon, 5_000); // what failed, and what no notice came for
 postSoon();
