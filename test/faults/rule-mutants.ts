@@ -282,7 +282,7 @@ export const ruleMutants: readonly SourceMutant[] = [
   {
     promise: "an answer to the AI SDK's own request is refused with the way to mend it",
     within: 'prepareRun',
-    from: 'refuseForeignAnswers(thread, prompt.answers);',
+    from: 'refuseForeignAnswers(thread, ids, prompt.answers);',
     to: '',
     suite: ['middleware/left-behind-rules', 'asked by itself'],
     sentence: failed,
