@@ -163,6 +163,14 @@ test('nobody in a room takes its doors', () => {
 /** Whose part a file is: what is in `stores/postgres` belongs to `stores/postgres.ts`. */
 const ownerOf = (file: string) => file.replace(/\.ts$/, '').split('/')[1];
 
+test('only SQL stores import what SQL stores share', () => {
+  const offenders = ownImports.filter(
+    ({ from, to }) =>
+      isIn(to, 'stores/sql') && ['memory', 'derive', 'rows'].includes(ownerOf(from) ?? ''),
+  );
+  expect(offenders.map(shown)).toEqual([]);
+});
+
 test.each(['stores', 'channels', 'engines', 'apps'])('of %s none imports another', (room) => {
   const offenders = ownImports.filter(
     ({ from, to }) =>
@@ -190,7 +198,7 @@ const packages: Record<string, readonly string[]> = {
     'apps/gate',
   ],
   zod: Object.keys(rooms),
-  eventemitter3: ['agent/run/agent-events.ts', 'stores/sql/notices.ts'],
+  eventemitter3: ['agent/run/agent-events.ts', 'stores/rows/notices.ts'],
   tinyqueue: ['stores/memory.ts'],
   'eventsource-encoder': ['channels/ag-ui', 'apps/inbox'],
   '#inbox-page': ['apps/inbox/serve-page.ts'],

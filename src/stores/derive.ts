@@ -15,9 +15,8 @@ import type { StorePort } from './derive/store-port.ts';
 import { dueOrder, parseRow, snapshots } from './derive/tables.ts';
 import { selectAll, transact, Transaction } from './derive/transaction.ts';
 import { ascending } from './rows/table.ts';
-import { listThreadConditions, makeThreadPage, threads } from './rows/tables.ts';
-import { makeNotice } from './sql/notices.ts';
-import { makeConflictError } from './sql/thread-rows.ts';
+import { listThreadConditions, makeConflictError, makeThreadPage, threads } from './rows/tables.ts';
+import { makeNotice } from './rows/notices.ts';
 
 export { selectRows } from './derive/select-rows.ts';
 export type { StorePort, StoreRow } from './derive/store-port.ts';

@@ -27,7 +27,7 @@ import {
   threads as threadTable,
 } from './rows/tables.ts';
 import { countMet, takePage } from './rows/take-rows.ts';
-import { makeNotice, Notices } from './sql/notices.ts';
+import { makeNotice, Notices } from './rows/notices.ts';
 
 /** The log and the summary of a thread. A summary is replaced, never changed. */
 interface KeptThread {

@@ -32,16 +32,10 @@ import {
   readThread,
 } from './postgres/statements.ts';
 import { type GrantStatement, groupGrantWork, makeSqlGrants } from './sql/grants.ts';
-import { makeGrantEndedError } from './rows/tables.ts';
+import { makeConflictError, makeGrantEndedError } from './rows/tables.ts';
 import { type AppendHooks, listHookCalls, refuseUnusedHook } from './sql/hooks.ts';
-import { makeNotice } from './sql/notices.ts';
-import {
-  deleteOneThread,
-  makeConflictError,
-  parseEntryRow,
-  threadTable,
-  toAgentColumn,
-} from './sql/thread-rows.ts';
+import { makeNotice } from './rows/notices.ts';
+import { deleteOneThread, parseEntryRow, threadTable, toAgentColumn } from './sql/thread-rows.ts';
 
 export type { PostgresPool } from './postgres/pool.ts';
 export { postgresSchema } from './postgres/statements.ts';

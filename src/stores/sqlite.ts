@@ -1,7 +1,7 @@
 import type { LogEnd, StoreNotice, ThreadStore } from '../thread/thread-store.ts';
 import { sqliteSchema, sqliteStoreOn } from './sqlite-on.ts';
 import { SqliteFile } from './sqlite/sqlite-file.ts';
-import { makeNotice, Notices } from './sql/notices.ts';
+import { makeNotice, Notices } from './rows/notices.ts';
 
 /** A store in a SQLite file. */
 export interface SqliteStore extends ThreadStore, Disposable {

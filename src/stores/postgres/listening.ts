@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { waitForTimer } from '../../content/waiting.ts';
 import type { StoreNotice } from '../../thread/thread-store.ts';
-import { Notices } from '../sql/notices.ts';
+import { Notices } from '../rows/notices.ts';
 import { runOnce } from '../sql/thread-rows.ts';
 import { noticeChannel, type Heard, parseNotice } from './notice-payloads.ts';
 import type { PostgresConnection, PostgresPool } from './pool.ts';

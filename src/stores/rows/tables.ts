@@ -12,6 +12,7 @@ import type {
 } from '../../thread/thread-store-requests.ts';
 import {
   type GrantChange,
+  type LogEnd,
   type StoredGrant,
   type ThreadFilter,
   type ThreadQuery,
@@ -120,6 +121,14 @@ export const requests = declareTable<StoredRequest>({
     text: z.string().nullable(),
   }),
 });
+
+/** The error for a log that does not end at `expected`. */
+export function makeConflictError(threadId: string, { revision }: LogEnd): HoldpointError {
+  return new HoldpointError(
+    'revision-conflict',
+    `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,
+  );
+}
 
 /** A change in the feed, without the request as it is now. */
 export type KeptChange = Omit<FeedChange, 'request'> & { madeAt: number };

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { checkFilter } from '../../content/check-settings.ts';
-import { HoldpointError } from '../../errors.ts';
 import type {
   LogEnd,
   LogEntry,
@@ -8,7 +7,12 @@ import type {
   ThreadQuery,
   ThreadStore,
 } from '../../thread/thread-store.ts';
-import { listThreadConditions, makeThreadPage, threads } from '../rows/tables.ts';
+import {
+  listThreadConditions,
+  makeConflictError,
+  makeThreadPage,
+  threads,
+} from '../rows/tables.ts';
 import {
   joinConditions,
   joinParts,
@@ -76,14 +80,6 @@ export function parseEntryRow(row: unknown): LogEntry {
 export function toAgentColumn(agent: string | null = null): string {
   checkFilter({ agent });
   return agent ?? '';
-}
-
-/** The error for a log that does not end at `expected`. */
-export function makeConflictError(threadId: string, { revision }: LogEnd): HoldpointError {
-  return new HoldpointError(
-    'revision-conflict',
-    `The log of thread ${threadId} does not end at the expected revision ${revision}, or was replaced.`,
-  );
 }
 
 /** Deletes one thread of a store. Throws `revision-conflict` if its log does not end at `expected`. */

@@ -7,9 +7,8 @@ import type {
   ThreadSummary,
 } from '../../thread/thread-store.ts';
 import { grantTable, type GrantWork, groupGrantWork, createGrantIndex } from '../sql/grants.ts';
-import { makeGrantEndedError } from '../rows/tables.ts';
+import { makeConflictError, makeGrantEndedError } from '../rows/tables.ts';
 import {
-  makeConflictError,
   toAgentColumn,
   threadIndexes,
   threadTable,
