@@ -93,7 +93,9 @@ export type ToolCallOutcome =
     };
 
 /** The schema of a value that was checked before, or comes from JSON: it only refuses that there is none. */
-export const jsonValueSchema = z.custom<JSONValue>((value) => value !== undefined);
+export const jsonValueSchema: z.ZodType<JSONValue> = z.custom<JSONValue>(
+  (value) => value !== undefined,
+);
 const modelOutputSchema = z.custom<ToolResultPart['output']>(
   (value) => typeof value === 'object' && value !== null,
 );

@@ -151,8 +151,11 @@ class AgentDelegation implements Delegation {
 
   async work(called: Tool, record: ToolCallRecord, work: DelegatedWork): Promise<Execution> {
     const call = makeDelegatedCall(work.threadId, record);
-    const fault = this.#whyNot(work.agents) ?? this.#whyNotResumed(record);
+    const fault = this.#whyNot(work.agents);
     if (fault !== undefined) return makeFailedExecution(fault);
+    const begunByOther = this.#whyNotResumed(record);
+    /* The other agent may still run what was approved in its thread, so the call has not failed. */
+    if (begunByOther !== undefined) return { type: 'lost', error: begunByOther };
     try {
       const child = await this.#open(call, work.agents);
       const agentWork = new AgentWork(this.#sub, child, this.#options);

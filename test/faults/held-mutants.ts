@@ -8,6 +8,14 @@ const below = (name: string) => ['policy/held-below', name] as const;
 /** What holds for approvals that a stop meets: nothing undoes them, or lets them go on, without the right to reject them. */
 export const heldMutants: readonly SourceMutant[] = [
   {
+    promise: 'a call that another agent began has not failed while that agent may still run it',
+    within: 'AgentDelegation.work',
+    from: "return { type: 'lost', error: begunByOther };",
+    to: 'return makeFailedExecution(begunByOther);',
+    suite: ['agent/sub-agent-lost', 'calls another agent'],
+    sentence: failed,
+  },
+  {
     promise: 'a cancellation reaches the sub-agent of a call whose process has died',
     within: 'cancelOpenEvents',
     from: '|| isLost(call)',
