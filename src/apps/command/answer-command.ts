@@ -53,7 +53,11 @@ export const addAnswerCommand = planCommand({
       const { row, log } = shown;
       const response = makeResponse(shown.content, digest, given);
       if (response.type === 'question-response') refuseOther(shown, digest);
-      const agent = await openAnsweringAgent(store, log.state.head.agent, { as: principal, rules });
+      const agent = await openAnsweringAgent(store, log.state.head.agent, {
+        as: principal,
+        rules,
+        now: world.now,
+      });
       await respond(agent, row.threadId, response, { principal, rules });
       const { state, votes, quorum } = (await findLogged(store, row.requestId)).row;
       const json = { requestId: row.requestId, threadId: row.threadId, state, votes, quorum };

@@ -102,11 +102,15 @@ export function refuseNobody(principal: unknown, { principalId }: Pick<Rules, 'p
 export async function openAnsweringAgent(
   store: ThreadStore,
   name: string | undefined,
-  { as: principal, rules: rulesFile }: { as: unknown; rules: string | undefined },
+  {
+    as: principal,
+    rules: file,
+    now,
+  }: { as: unknown; rules: string | undefined; now: () => number },
 ): Promise<Agent<unknown>> {
-  const rules = await readAnsweringRules(rulesFile);
+  const rules = await readAnsweringRules(file);
   refuseNobody(principal, rules);
-  return makeAnsweringAgent({ ...rules, ...(name === undefined ? {} : { name }), store });
+  return makeAnsweringAgent({ ...rules, ...(name === undefined ? {} : { name }), store, now });
 }
 
 /** An error of the agent, with advice for the person who typed the command. */

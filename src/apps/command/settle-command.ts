@@ -48,7 +48,11 @@ export const addSettleCommand = planCommand({
       refuseOther(shown, digest);
       const { row, log } = shown;
       const toolCallId = requireLostCall(shown);
-      const agent = await openAnsweringAgent(store, log.state.head.agent, { as: principal, rules });
+      const agent = await openAnsweringAgent(store, log.state.head.agent, {
+        as: principal,
+        rules,
+        now: world.now,
+      });
       const { requestId, threadId } = row;
       try {
         const thread = await agent.thread(threadId);
