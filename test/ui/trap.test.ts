@@ -241,6 +241,27 @@ describe('a tool that the page runs', () => {
     expect(comparable(at.chat.messages)).toEqual(await at.reloaded());
   });
 
+  test('is given to the page as a person has edited it', async () => {
+    const seen: unknown[] = [];
+    const toolApproval = { here: { type: 'user-approval', editable: true } } as const;
+    const at = await opened(asks, {
+      agentOptions: { ...agentOptions, toolApproval },
+      handlerOptions: { clientTools },
+      onToolCall: ({ toolCall }) => void seen.push(toolCall.input),
+    });
+    await at.chat.sendMessage({ text: 'Where?' });
+    const [request] = (await at.agent.thread('t')).activeApprovalRequests;
+    await at.agent.respond(
+      request?.approve({ input: { city: 'Oslo' } }) ?? [],
+      await at.agent.thread('t'),
+      { principal: 'ann' },
+    );
+    await at.chat.resumeStream();
+    await at.chat.sendMessage();
+    await at.quiet();
+    expect(seen.at(-1)).toEqual({ city: 'Oslo' });
+  });
+
   test.each([
     ['a tool that the app did not name', [], 'c1', 403],
     ['a call that there is not', clientTools, 'c9', 404],

@@ -4,6 +4,7 @@ import { pickToolCall, type ToolCall, type ToolCallRecord } from '../../../conte
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals, type UserInputRequest } from '../../../content/user-input.ts';
 import { renderToolError } from '../../../http/error-response.ts';
+import { isEqualJson } from '../../../policy/digest.ts';
 import type { ApprovalIds } from '../../../view/approval-ids.ts';
 import {
   type CallEnd,
@@ -16,12 +17,15 @@ import type { ToolSet, UIMessageChunk } from 'ai';
 
 type ToolMetadata = NonNullable<ToolSet[string]['metadata']>;
 
+/** The chunk that shows a call with its input. */
+export type AvailableChunk = Extract<UIMessageChunk, { type: 'tool-input-available' }>;
+
 /** The chunks for a call on the page: its request and answer, its preliminary results, its outcome. */
 export class CallChunks {
   readonly #options: ThreadViewOptions;
   readonly #isClientTool: boolean;
   readonly #metadata: ToolMetadata;
-  readonly #available: UIMessageChunk;
+  #available: AvailableChunk;
   readonly #ids: ApprovalIds;
   #request: UserInputRequest | undefined;
   /** The call as it will run: with the edits so far. */
@@ -32,7 +36,7 @@ export class CallChunks {
 
   /** `available` is the chunk that showed the call; `ids` counts the events that are shown. */
   constructor(
-    { toolName, available }: { toolName: string; available: UIMessageChunk },
+    { toolName, available }: { toolName: string; available: AvailableChunk },
     options: ThreadViewOptions,
     ids: ApprovalIds,
   ) {
@@ -47,10 +51,14 @@ export class CallChunks {
     return this.#request?.requestId;
   }
 
-  /** Shows the request about the call. */
+  /** Shows the request about the call, and its input again if a schema has made another one since. */
   ask(request: UserInputRequest, call: ToolCallRecord): UIMessageChunk[] {
-    this.#call ??= restoreProposed(call);
-    return this.#show({ ...request, toolCall: this.#call });
+    const proposed = restoreProposed(call);
+    const isRemade = !isEqualJson(this.#available.input, proposed.input);
+    if (isRemade) this.#available = { ...this.#available, input: proposed.input };
+    if (isRemade || this.#call === undefined) this.#call = proposed;
+    const shown = this.#show({ ...request, toolCall: this.#call });
+    return isRemade ? [this.#available, ...shown] : shown;
   }
 
   #show(request: UserInputRequest): UIMessageChunk[] {
@@ -93,8 +101,8 @@ export class CallChunks {
   }
 
   /** Shows that the call waits for its result from outside. If the page runs it, the page is asked to do so now. */
-  defer(): UIMessageChunk[] {
-    return this.#isClientTool && this.#approved === true ? [this.#available] : [];
+  defer({ input }: ToolCallRecord): UIMessageChunk[] {
+    return this.#isClientTool && this.#approved === true ? [{ ...this.#available, input }] : [];
   }
 
   /** Shows a preliminary result, until the outcome replaces it. */

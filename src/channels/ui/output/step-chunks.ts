@@ -12,13 +12,13 @@ import {
   type TextChange,
 } from '../../../view/streamed-step.ts';
 import type { ThreadViewOptions } from '../ui-handler-options.ts';
-import { readToolMetadata } from './call-chunks.ts';
+import { type AvailableChunk, readToolMetadata } from './call-chunks.ts';
 import type { ProviderMetadata, ToolCallPart, UIMessageChunk } from 'ai';
 
 /** A part of a recorded step that the page's message has too. */
 type StepPart =
   | { type: 'text' | 'reasoning'; text: string }
-  | { type: 'tool'; toolCallId: string; toolName: string; available: UIMessageChunk }
+  | { type: 'tool'; toolCallId: string; toolName: string; available: AvailableChunk }
   | { type: 'other'; chunk: UIMessageChunk };
 
 /** A recorded step, as a page shows it. */
@@ -218,7 +218,7 @@ function makeToolPart(
   { toolCallId, toolName, input, providerExecuted }: ToolCallPart,
   options: ThreadViewOptions,
 ): StepPart {
-  const available: UIMessageChunk = {
+  const available: AvailableChunk = {
     type: 'tool-input-available',
     toolCallId,
     toolName,

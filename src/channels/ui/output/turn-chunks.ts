@@ -50,7 +50,7 @@ export class TurnChunks {
       case 'request-end':
         return this.#findRequest(item.requestId)?.endRequest(item.event) ?? [];
       case 'call-deferred':
-        return this.#calls.get(item.call.toolCallId)?.defer() ?? [];
+        return this.#calls.get(item.call.toolCallId)?.defer(item.call) ?? [];
       case 'call-ended':
         return this.endCall(item.call, item.end);
       case 'retraction':
