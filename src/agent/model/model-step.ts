@@ -34,7 +34,7 @@ import {
   unwrapProviderError,
   wrapStreaming,
 } from './streaming-model.ts';
-import { copyPlain } from '../../json/json-value.ts';
+import { copyPlain, isObject } from '../../json/json-value.ts';
 
 const settingNames = [
   ...stepSettingNames,
@@ -229,8 +229,8 @@ function toModelCall(
   inputs: GivenInputs,
   request: ProviderRequest | undefined,
 ): ModelCall {
-  const { toolCallId, toolName, input: made, invalid, error } = call;
-  const given = inputs.of(made);
+  const { toolCallId, toolName, input, invalid, error } = call;
+  const { given, made } = inputs.of(input);
   return {
     toolCallId,
     toolName,
@@ -245,7 +245,7 @@ function toModelCall(
 /* The provider runs the input that it wrote, not the one that our tool with the same name would make from it. */
 function withGiven(message: AssistantModelMessage, inputs: GivenInputs): AssistantModelMessage {
   const content = listAssistantParts(message).map((part) =>
-    part.type === 'tool-call' ? { ...part, input: inputs.of(part.input) } : part,
+    part.type === 'tool-call' ? { ...part, input: inputs.of(part.input).given } : part,
   );
   return { ...message, content };
 }
@@ -307,9 +307,28 @@ function readModelAnswer({ response, finishReason, usage }: ProviderResponse): M
   };
 }
 
-/** The inputs that the schemas of a step's tools were given, by the values that they made: the AI SDK passes on only the latter. */
+/** A value that a schema made, and the input that it was given. */
+class MadeInput {
+  readonly made: unknown;
+  readonly given: unknown;
+
+  constructor(made: unknown, given: unknown) {
+    this.made = made;
+    this.given = given;
+  }
+
+  /* Telemetry, which gets what the AI SDK gets, writes the value. */
+  toJSON(): unknown {
+    return this.made;
+  }
+}
+
+/**
+ * The inputs that the schemas of a step's tools were given, by the values that they made: the AI SDK passes on only the latter. An object
+ * that one schema has just made is of one call. Any other value, such as a text, may be that of two calls: it is passed on with its input.
+ */
 class GivenInputs {
-  readonly #given = new Map<unknown, unknown>();
+  readonly #given = new Map<object, unknown>();
 
   /** Wraps the tools so that their schemas' inputs are recorded. A schema may change its input, so it gets a copy. */
   noteIn(tools: ToolSet): ToolSet {
@@ -323,8 +342,9 @@ class GivenInputs {
       const inputSchema = jsonSchema(json, {
         validate: async (given) => {
           const parsed = await validate(copyPlain(given));
-          if (parsed.success) this.#given.set(parsed.value, given);
-          return parsed;
+          return parsed.success
+            ? { success: true, value: this.#note(parsed.value, given) }
+            : parsed;
         },
       });
       noting.set(name, Object.assign({}, tool, { inputSchema }));
@@ -332,8 +352,16 @@ class GivenInputs {
     return Object.fromEntries(noting);
   }
 
-  /** Finds the input from which a schema made this value; the value itself, if no schema made it. */
-  of(made: unknown): unknown {
-    return this.#given.has(made) ? this.#given.get(made) : made;
+  #note(made: unknown, given: unknown): unknown {
+    if (!isObject(made) || this.#given.has(made)) return new MadeInput(made, given);
+    this.#given.set(made, given);
+    return made;
+  }
+
+  /** Finds what a schema made, and from which input, in the input of a call of the AI SDK; twice that input, if no schema made it. */
+  of(input: unknown): Pick<MadeInput, 'made' | 'given'> {
+    if (input instanceof MadeInput) return input;
+    const isNoted = isObject(input) && this.#given.has(input);
+    return { made: input, given: isNoted ? this.#given.get(input) : input };
   }
 }
