@@ -235,6 +235,10 @@ test('what can’t be kept is refused with its position, and nothing is written'
       'messages[1].content[0]: the input of call c1',
       [user, { role: 'assistant', content: [call('c1', { input: prototype })] }],
     ],
+    ...[Number.NaN, () => 5, /5/u].map((sum): [string, unknown[]] => [
+      'messages[1].content[0]: the input of call c1 has a value that JSON has no form for: "sum"',
+      [user, { role: 'assistant', content: [call('c1', { input: { sum } })] }],
+    ]),
     [
       'messages[1].content[0]: the call p1 has no result; remove the call',
       [

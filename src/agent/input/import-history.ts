@@ -11,7 +11,7 @@ import { readErrorText } from '../../content/app-errors.ts';
 import { HoldpointError } from '../../errors.ts';
 import { isEqualJson } from '../../policy/digest.ts';
 import type { PrincipalId } from '../../policy/same-person.ts';
-import { readForm } from '../../json/json-form.ts';
+import { listUnshown, readForm } from '../../json/json-form.ts';
 import { importedMessageSchemas, convertFromUIMessage } from '../model/message-schemas.ts';
 import { omitItemId } from '../model/record-step.ts';
 import { findFileFault, hasContent, parseActor, type AnswerOptions } from './parse-input.ts';
@@ -290,6 +290,12 @@ class HistoryCheck {
     const form = readForm(input);
     if ('fault' in form)
       throw makeImportError(position, `the input of call ${toolCallId} is not JSON: ${form.fault}`);
+    const [unshown] = listUnshown(form.types);
+    if (unshown !== undefined)
+      throw makeImportError(
+        position,
+        `the input of call ${toolCallId} has a value that JSON has no form for: ${JSON.stringify(unshown.path)} (${unshown.type})`,
+      );
     const { json } = form;
     const isRepeated = this.#callIds.has(toolCallId);
     if (isRepeated && (isProviders || this.#open.has(toolCallId)))
