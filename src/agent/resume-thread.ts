@@ -27,7 +27,7 @@ interface ResumeOptions {
  *
  * @example
  * const { thread } = await resumeThread(agent, job.threadId);
- * if (thread.nextDeadline !== undefined) await queue.add({ threadId: thread.id }, { at: thread.nextDeadline });. See ADR 37.
+ * if (thread.nextDeadline !== undefined) await queue.add({ threadId: thread.id }, { at: thread.nextDeadline });
  */
 export async function resumeThread(
   agent: Pick<Agent, 'thread' | 'run'>,

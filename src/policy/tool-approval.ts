@@ -106,11 +106,12 @@ export type Setting = {
 );
 
 /**
- * Decides about a call by the app's `rule` and the tool's `needsApproval`, its `mark`, and asks a person when in doubt. A rule that returns `denied` denies the call. With one that returns an invalid
- * `user-approval` object, which may have meant to ask only some people, the call fails. One that returns `user-approval` or another invalid
- * status, or that throws, asks a person. One that returns `approved` runs the call, even if the tool's `needsApproval` would ask. In all
- * other cases `needsApproval` decides. Where one of the two has read a field that its tool doesn't have, a name that it doesn't get, or a
- * field of the `runtimeContext` in a run without it, a call that would run is asked about, and no standing approval decides.
+ * Decides about a call by the app's `rule` and the tool's `needsApproval`, its `mark`, and asks a person when in doubt. A rule that
+ * returns `denied` denies the call. With one that returns an invalid `user-approval` object, which may have meant to ask only some
+ * people, the call fails. One that returns `user-approval` or another invalid status, or that throws, asks a person. One that returns
+ * `approved` runs the call, even if the tool's `needsApproval` would ask. In all other cases `needsApproval` decides. Where one of the
+ * two has read a field that its tool doesn't have, a name that it doesn't get, or a field of the `runtimeContext` in a run without it, a
+ * call that would run is asked about, and no standing approval decides.
  */
 export async function decide({ rule, mark }: { rule: Setting; mark: Setting }): Promise<Decision> {
   const status = await readStatus(rule);

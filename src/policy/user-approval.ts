@@ -98,7 +98,10 @@ export interface UserApproval<INPUT = never> {
    * Default: no limit.
    */
   expiresAfterMs?: number | undefined;
-  /** The action when that time is over. Default `reject`: the call is denied. With `wait` there is only a reminder. */
+  /**
+   * The action when that time is over. Default `reject`: the call is denied, and the model receives the reason. `ask-again` opens a new
+   * request, an `escalate` object one for other `approvers`. With `wait` the request stays open, and there is only a reminder.
+   */
   onExpiry?: DeadlineSetting | undefined;
   /** The time before the deadline at which `request-reminded` is recorded, in milliseconds. Default: never. */
   remindBeforeMs?: number | undefined;

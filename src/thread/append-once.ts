@@ -20,8 +20,8 @@ export function listBeside({ grants, snapshot, requests }: AppendedBeside): Appe
 }
 
 /**
- * Appends an entry to a log that ends at `end`, even if the store's reply is lost. Returns false if another process appended first, in which case nothing was written.
- * Throws the store's error if nothing was written, or if that can't be determined.
+ * Appends an entry to a log that ends at `end`, even if the store's reply is lost. Returns false if another process appended first, in
+ * which case nothing was written. Throws the store's error if nothing was written, or if that can't be determined.
  */
 export async function appendOnce(
   store: ThreadStore,
