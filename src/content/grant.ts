@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { grantScopes, type Remember } from './approval-terms.ts';
+import { jsonTypesSchema } from './tool-call.ts';
 
 /** An answer that a standing approval was made from. */
 export interface StandingAnswer {
@@ -29,10 +30,14 @@ export interface Grant {
   definition: string;
   /** The digest of the rule's terms. A grant does not apply when the rule has changed since. */
   terms: string;
-  /** The inputs that it covers. */
+  /** The inputs that it covers. `types` are those of its values that JSON doesn't express, such as dates, by JSON Pointer (RFC 6901). */
   match:
-    | { type: 'exact'; input: unknown }
-    | { type: 'fields'; fields: Record<string, unknown> }
+    | { type: 'exact'; input: unknown; types?: Record<string, string> | undefined }
+    | {
+        type: 'fields';
+        fields: Record<string, unknown>;
+        types?: Record<string, string> | undefined;
+      }
     | { type: 'any' };
   /** The person for whom the agent works, as text, with the scope `principal`. */
   person?: string | undefined;
@@ -80,8 +85,16 @@ export const grantSchema = z.strictObject({
   definition: z.string(),
   terms: z.string(),
   match: z.discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('exact'), input: z.unknown() }),
-    z.strictObject({ type: z.literal('fields'), fields: z.record(z.string(), z.unknown()) }),
+    z.strictObject({
+      type: z.literal('exact'),
+      input: z.unknown(),
+      types: jsonTypesSchema.optional(),
+    }),
+    z.strictObject({
+      type: z.literal('fields'),
+      fields: z.record(z.string(), z.unknown()),
+      types: jsonTypesSchema.optional(),
+    }),
     z.strictObject({ type: z.literal('any') }),
   ]),
   person: z.string().optional(),

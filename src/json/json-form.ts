@@ -88,6 +88,14 @@ function readKey(part: unknown, key: string): unknown {
   return isObject(part) && Object.hasOwn(part, key) ? part[key] : undefined;
 }
 
+/** Picks the types in these fields of a value. */
+export function pickFieldTypes(types: JsonTypes, names: readonly string[]): JsonTypes {
+  const picked = Object.entries(types).filter(([pointer]) =>
+    names.includes(parsePointer(pointer)[0] ?? ''),
+  );
+  return Object.fromEntries(picked);
+}
+
 /** Lists the parts of a value that people can't be shown because they have no JSON form: the path and type of each. */
 export function listUnshown(types: JsonTypes = {}): { path: string; type: string }[] {
   return Object.entries(types)

@@ -76,9 +76,13 @@ export async function digestShown(
   return editDigest(requested, { input: toolCall?.input, text });
 }
 
-/** Computes the digest of a request's terms for the people who answer it: SHA-256, as base64url. */
+/**
+ * Computes the digest of what a request's terms demand of its answer and of later calls: SHA-256, as base64url. Whether people may edit the
+ * input is no such demand, and depends on the input.
+ */
 export function digestTerms(request: ApprovalTerms): string | Promise<string> {
-  return hashText(`holdpoint/approval-terms/v1\0${canonicalize(pickTerms(request))}`);
+  const terms = { ...pickTerms(request), editable: undefined };
+  return hashText(`holdpoint/approval-terms/v1\0${canonicalize(terms)}`);
 }
 
 /** The digest of a tool's definition: SHA-256, as base64url. `inputSchema` is the canonical text of its JSON Schema. */

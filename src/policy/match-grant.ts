@@ -1,31 +1,50 @@
 import { type Remember, grantScopes } from '../content/approval-terms.ts';
 import type { Grant } from '../content/grant.ts';
+import type { ToolCallRecord } from '../content/tool-call.ts';
+import { type JsonTypes, pickFieldTypes } from '../json/json-form.ts';
 import { isEqualJson } from './digest.ts';
 
+/** The input of a call, and the types of its parts that JSON doesn't express: a date is another input than its text. */
+type TypedInput = Pick<ToolCallRecord, 'input' | 'inputTypes'>;
+
 /** Checks whether a standing approval covers an input. See ADR 35. */
-export function coversInput({ match }: Pick<Grant, 'match'>, input: unknown): boolean {
+export function coversInput(
+  { match }: Pick<Grant, 'match'>,
+  { input, inputTypes = {} }: TypedInput,
+): boolean {
   switch (match.type) {
     case 'any':
       return true;
     case 'exact':
-      return isEqualJson(match.input, input);
+      return isEqualJson(match.input, input) && isEqualJson(match.types ?? {}, inputTypes);
     case 'fields': {
       const fields = mapInputFields(input);
-      return Object.entries(match.fields).every(
-        ([name, value]) => fields.has(name) && isEqualJson(value, fields.get(name)),
+      const names = Object.keys(match.fields);
+      return (
+        names.every(
+          (name) => fields.has(name) && isEqualJson(match.fields[name], fields.get(name)),
+        ) && isEqualJson(match.types ?? {}, pickFieldTypes(inputTypes, names))
       );
     }
   }
 }
 
 /** The match of a grant for a call with this input; `undefined` if the input lacks a field that must be equal. */
-export function matchFor(match: Remember['match'], input: unknown): Grant['match'] | undefined {
+export function matchFor(
+  match: Remember['match'],
+  { input, inputTypes = {} }: TypedInput,
+): Grant['match'] | undefined {
   if (match === 'any') return { type: 'any' };
-  if (match === 'exact') return { type: 'exact', input };
+  if (match === 'exact') return { type: 'exact', input, ...toMatchTypes(inputTypes) };
   const fields = mapInputFields(input);
   if (match.some((name) => !fields.has(name) || name === '__proto__')) return undefined;
   const entries = match.map((name): [string, unknown] => [name, fields.get(name)]);
-  return { type: 'fields', fields: Object.fromEntries(entries) };
+  const types = toMatchTypes(pickFieldTypes(inputTypes, match));
+  return { type: 'fields', fields: Object.fromEntries(entries), ...types };
+}
+
+function toMatchTypes(types: JsonTypes): { types?: Record<string, string> } {
+  return Object.keys(types).length === 0 ? {} : { types: { ...types } };
 }
 
 /** Finds the reason why an answer may not ask for a standing approval as wide as this; `undefined` if it may. */

@@ -667,6 +667,53 @@ describe('before each start the schema makes the value again', () => {
     expect(second.approvalRequests).toMatchObject([{ toolCall: { input: { n: 500 } } }]);
   });
 
+  test.each([
+    ['exact', true],
+    ['some fields', { match: ['at'] }],
+  ] as const)(
+    'a standing approval of %s counts for a value of its type, and for no other of the same JSON',
+    async (_match, remember) => {
+      const schema = z
+        .object({ at: z.string(), isDate: z.boolean() })
+        .transform(({ at, isDate }) => ({ at: isDate ? new Date(at) : at }));
+      const call = (id: string, isDate: boolean) => ({
+        calls: [{ id, name: 'pay', input: { at: day, isDate } }],
+      });
+      const steps = [call('c1', true), call('c2', true), call('c3', false), { text: 'Done.' }];
+      const { model } = scriptedModel(steps);
+      const toolApproval = { pay: { type: 'user-approval', remember } } as const;
+      const world = payWorld({ schema, input: {}, options: { model, toolApproval } });
+      const agent = world.agent();
+      const thread = await agent.thread('t');
+      const { approvalRequests } = await agent.run('Pay.', thread);
+      const answers = approvalRequests.map((request) => request.approve({ remember: true }));
+      const last = await agent.run(answers, thread);
+      expect(world.ran).toEqual([{ at: new Date(day) }, { at: new Date(day) }]);
+      expect(last.approvalRequests).toMatchObject([{ toolCall: { toolCallId: 'c3' } }]);
+    },
+  );
+
+  test.each(['approve', 'reject'] as const)(
+    'a standing answer (%s) counts where the rule allows edits, and the schema none',
+    async (answer) => {
+      const calls = ['c1', 'c2'].map((id) => ({
+        calls: [{ id, name: 'pay', input: { at: day } }],
+      }));
+      const { model } = scriptedModel([...calls, { text: 'Done.' }]);
+      const toolApproval = {
+        pay: { type: 'user-approval', remember: true, editable: true },
+      } as const;
+      const schema = z.object({ at: isoDate });
+      const world = payWorld({ schema, input: {}, options: { model, toolApproval } });
+      const agent = world.agent();
+      const thread = await agent.thread('t');
+      const { approvalRequests } = await agent.run('Pay.', thread);
+      const answers = approvalRequests.map((request) => request[answer]({ remember: true }));
+      expect(await agent.run(answers, thread)).toMatchObject({ status: 'completed' });
+      expect(world.ran).toHaveLength(answer === 'approve' ? 2 : 0);
+    },
+  );
+
   test('a value that the app changes after its schema made it does not run', async () => {
     const kept = new Date(day);
     const schema = z.object({ at: z.string().transform(() => kept) });

@@ -317,7 +317,7 @@ function savedBy(threads: Threads, { match, scope }: Grant): number | undefined 
     given.set(key, group);
     for (const [to, amount, answer, note] of payments) {
       const grant = Object.assign(Object.create(null), { match });
-      if (!coversInput(grant, { to, amount, note })) continue;
+      if (!coversInput(grant, { input: { to, amount, note } })) continue;
       if (answer === 'yes') group.approved += 1;
       else group.rejected += 1;
     }

@@ -257,7 +257,7 @@ export const grantMutants: readonly SourceMutant[] = [
   {
     promise: 'a standing approval covers no other input',
     within: 'findUsableGrant',
-    from: 'coversInput(grant, toolCall.input) &&',
+    from: 'coversInput(grant, call) &&',
     to: '',
     suite: ['policy/rules-and-answers', 'and asks about another'],
     sentence: failed,

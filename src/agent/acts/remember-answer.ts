@@ -38,7 +38,7 @@ export const remember: ActRow<'remember', AdmittedMemory> = {
     const { voter = {} } = await admitAnswer(context, state, answering);
     const tools = await context.definedTools();
     const { request } = given;
-    const draft = await draftGrant(context, { ...answering, request, voter, tools });
+    const draft = await draftGrant(context, state, { ...answering, request, voter, tools });
     return { found: { ...given, response, voter, draft } };
   },
   decide(proposal, { context, act, by, at, found: { request, response, voter, draft } }) {

@@ -221,7 +221,7 @@ async function findWidestRemember(
 ): Promise<Remember | undefined> {
   const { remember: allowed, toolCall } = request;
   if (allowed === undefined || toolCall === undefined) return undefined;
-  const isCovered = matchFor(allowed.match, toolCall.input) !== undefined;
+  const isCovered = matchFor(allowed.match, toolCall) !== undefined;
   const widest = grantScopes.indexOf(allowed.scope);
   for (const scope of grantScopes.slice(0, widest + 1).toReversed()) {
     const remember = { ...allowed, scope, ...(isCovered ? {} : { match: 'exact' as const }) };

@@ -197,7 +197,7 @@ export async function decideCall(
   if (asking !== undefined)
     return refuseUnshown(input.rules, call) ?? askQuestion(input, asking, toolCall);
   if (decision.type === 'run') return { type: 'start', definition };
-  const about = { definition, toolCall, place };
+  const about = { definition, toolCall, place, inputTypes };
   return refuseUnshown(input.rules, call) ?? askUnlessGranted(input, decision, about);
 }
 
@@ -221,9 +221,13 @@ function refuseUnshown(rules: RuleInput, call: ProposedCall): CallVerdict | unde
 async function askUnlessGranted(
   input: DecisionInput,
   decision: Extract<Decision, { type: 'ask' }>,
-  about: { definition: ToolDefinition; toolCall: ToolCall; place: CallPlace },
+  about: Pick<ToolCallRecord, 'inputTypes'> & {
+    definition: ToolDefinition;
+    toolCall: ToolCall;
+    place: CallPlace;
+  },
 ): Promise<CallVerdict> {
-  const { definition, toolCall, place } = about;
+  const { definition, toolCall, place, inputTypes } = about;
   const setting = nameRule(input.rules.toolApproval, toolCall.toolName);
   const problem = input.name === undefined ? whyNotNameless(decision.terms) : undefined;
   if (problem !== undefined) {
@@ -235,7 +239,8 @@ async function askUnlessGranted(
   const shown = { toolCall, place, runner: makeOwnRunner(definition, input.rules.messages) };
   const request = async () =>
     askAbout(input, decision, { ...shown, toolCall: structuredClone(toolCall) });
-  const use = await input.findGrant(decision, { definition, toolCall, request });
+  const call = { input: toolCall.input, inputTypes };
+  const use = await input.findGrant(decision, { definition, call, request });
   if (use !== undefined && 'grant' in use) return { type: 'granted', use };
   const why = refuseUnanswerable(input, decision, { setting, toolCall });
   if (why !== undefined) return makeFailedVerdict(`Not run. ${why}`);

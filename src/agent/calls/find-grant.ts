@@ -2,7 +2,7 @@ import { isKeptByStore } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import { type Grant, type StandingAnswer, grantSchema } from '../../content/grant.ts';
 import { normalizeName } from '../../content/look-alikes.ts';
-import type { ToolCall } from '../../content/tool-call.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { HoldpointError } from '../../errors.ts';
 import type { Asked } from '../../policy/user-approval.ts';
 import { digestTerms } from '../../policy/digest.ts';
@@ -32,7 +32,7 @@ type FoundGrant = Promise<GrantUse | { why: string } | undefined>;
 interface GrantAbout {
   /** The tool's definition. */
   definition: { name: string; digest: string };
-  toolCall: ToolCall;
+  call: Pick<ToolCallRecord, 'input' | 'inputTypes'>;
   /** Makes the request as a person would be asked now. */
   request: () => Promise<ApprovalRequest>;
 }
@@ -88,7 +88,7 @@ export function findGrant(
 async function findUsableGrant(
   sources: GrantSources,
   state: Readonly<ThreadState>,
-  { asked, definition, toolCall, request }: GrantCall,
+  { asked, definition, call, request }: GrantCall,
 ): FoundGrant {
   const { terms = {} } = asked;
   /* Times in the log never go back: a grant that has ended there has ended, even if this process's clock is behind. */
@@ -105,7 +105,7 @@ async function findUsableGrant(
       grant.terms === digest &&
       (grant.expiresAt ?? Infinity) > at &&
       whyTooWide(measureGrantWidth(grant), terms.remember) === undefined &&
-      coversInput(grant, toolCall.input) &&
+      coversInput(grant, call) &&
       (terms.notRequester !== true || isForOthers(sources, grant, requesters)),
   );
   const rejections = usable.filter(({ grant }) => grant.decision === 'rejected');

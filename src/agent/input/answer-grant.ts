@@ -2,6 +2,7 @@ import { isKeptByStore, type Remember } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import type { Vote, Voter } from '../../content/vote.ts';
 import type { Grant, StandingAnswer } from '../../content/grant.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { listRequesters } from '../../content/requesters.ts';
 import { HoldpointError } from '../../errors.ts';
 import { digestShown, digestTerms } from '../../policy/digest.ts';
@@ -9,6 +10,7 @@ import { matchFor, whyTooWide } from '../../policy/match-grant.ts';
 import { findSoleRequester, identifyStrictly, type Person } from '../../policy/same-person.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
 import type { OpenRequest } from '../../thread/thread-head.ts';
+import { findAnyCall, type ThreadState } from '../../thread/thread-state.ts';
 import { makeMissingToolError, type ToolDefinitions } from '../calls/tool-definitions.ts';
 import { makeOwnRunner } from '../calls/make-request.ts';
 import type { AnswerContext } from './right-to-answer.ts';
@@ -32,6 +34,8 @@ export interface GrantDraft {
     Grant,
     'grantId' | 'agent' | 'toolName' | 'definition' | 'terms' | 'person' | 'requestedBy'
   >;
+  /** The types of the call's input. A request whose input can be edited has none. */
+  inputTypes: ToolCallRecord['inputTypes'];
 }
 
 /**
@@ -40,6 +44,7 @@ export interface GrantDraft {
  */
 export async function draftGrant(
   context: AnswerContext,
+  state: Readonly<ThreadState>,
   { open, request, response, voter, tools }: Omit<GrantAnswer, 'by'>,
 ): Promise<GrantDraft | undefined> {
   const { remember, requestId } = response;
@@ -61,7 +66,7 @@ export async function draftGrant(
     terms: await digestTerms(request),
     ...(person === undefined ? {} : { person, requestedBy }),
   };
-  return { remember, made };
+  return { remember, made, inputTypes: findAnyCall(state, open.place)?.inputTypes };
 }
 
 /** The answer that decided, and the votes beside it. */
@@ -88,7 +93,7 @@ export function makeGrantEvents(
   const { requestId, threadId } = request;
   const { approved, reason } = response;
   const { scope, match, expiresAfterMs, uses } = draft.remember;
-  const covered = matchFor(match, input);
+  const covered = matchFor(match, { input, inputTypes: draft.inputTypes });
   if (covered === undefined)
     throw makeGrantRefusal(
       requestId,

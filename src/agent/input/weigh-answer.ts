@@ -65,7 +65,7 @@ export async function weighAnswer(
     !isOfEndedEdit(request, standing, response) &&
     chooseEdit(standing, response, edited) !== undefined;
   const voter = isEdit ? await findEditor(context, { ...answering, standing, edited }) : self;
-  const grant = await draftGrant(context, { open, request, response, voter, tools });
+  const grant = await draftGrant(context, state, { open, request, response, voter, tools });
   const { onlyIfUnspent } = above;
   return { response, by, voter, revoked, digest: standing.digest, edited, grant, onlyIfUnspent };
 }
