@@ -23,7 +23,7 @@ interface ResumeOptions {
 /**
  * Runs a thread if it is due: for a job of a queue or a step of an engine, which may be woken too often or too early. A run that fails is
  * retried at a time in the log, so the promise resolves then too, and the queue's own retries are not needed. It rejects if the log does
- * not say when to resume, for example because the store can't be reached: then wake the thread again.
+ * not say when to resume, for example because the store can't be reached: then wake the thread again. See ADR 37.
  *
  * @example
  * const { thread } = await resumeThread(agent, job.threadId);
