@@ -18,7 +18,7 @@ const entries = Object.values(exported).filter((entry) => typeof entry !== 'stri
  * nothing when it is loaded, so bundlers leave out what an app does not use of it. The rows of stores declare their tables when they are
  * loaded, so they have a file that an engine or a channel does not import.
  */
-const content = ['app-errors', 'check-settings', 'crypto', 'waiting'].join('|');
+const content = ['app-errors', 'check-settings', 'crypto', 'read-pages', 'waiting'].join('|');
 const json = ['base64', 'json-value'].join('|');
 const thread = ['quiet-events', 'request-events', 'store-clock', 'tracing.tracing-channel'].join(
   '|',

@@ -1,3 +1,4 @@
+import { readPages } from '../content/read-pages.ts';
 import { isKeptByStore } from '../content/approval-terms.ts';
 import { type Grant, grantSchema } from '../content/grant.ts';
 import { HoldpointError, type HoldpointErrorCode } from '../errors.ts';
@@ -18,18 +19,9 @@ export async function listActiveGrants(
   log: ThreadLog | undefined,
 ): Promise<Grant[]> {
   const found = log === undefined ? [] : log.state.head.grants.map(({ grant }) => grant);
-  let after: string | undefined;
-  for (;;) {
-    const page =
-      (await grants?.list({
-        agent: name ?? null,
-        limit: pageSize,
-        ...(after === undefined ? {} : { after }),
-      })) ?? [];
-    found.push(...page.map(parseGrant));
-    after = page.at(-1)?.grantId;
-    if (page.length < pageSize || after === undefined) break;
-  }
+  const readPage = async (after?: StoredGrant) =>
+    (await grants?.list({ agent: name ?? null, limit: pageSize, after: after?.grantId })) ?? [];
+  for await (const page of readPages(readPage, pageSize)) found.push(...page.map(parseGrant));
   return found.filter(({ expiresAt = Infinity }) => expiresAt > now());
 }
 

@@ -1,3 +1,4 @@
+import { readPages } from '../content/read-pages.ts';
 import { HoldpointError } from '../errors.ts';
 import { AgentThread } from '../thread/agent-thread.ts';
 import { makePlaceKey } from '../thread/calls-by-place.ts';
@@ -58,14 +59,11 @@ export async function* readStoredThreads(
   store: ThreadStore,
   agent: string | null,
 ): AsyncGenerator<ThreadToRead> {
-  let after: ThreadSummary | undefined;
-  for (;;) {
-    const page = await store.list({ agent, limit: pageSize, after });
+  const readPage = async (after?: ThreadSummary) => store.list({ agent, limit: pageSize, after });
+  for await (const page of readPages(readPage, pageSize)) {
     for (const summary of page) {
       yield { name: summary.threadId, read: async () => readStored(store, summary) };
     }
-    after = page.at(-1);
-    if (page.length < pageSize) return;
   }
 }
 

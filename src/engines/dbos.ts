@@ -1,3 +1,4 @@
+import { readPages } from '../content/read-pages.ts';
 import { DBOS, type WorkflowHandle } from '@dbos-inc/dbos-sdk';
 import type { UserModelMessage } from 'ai';
 import {
@@ -245,16 +246,14 @@ async function findOverdueWorkflows({
 }): Promise<QueuedWorkflow[]> {
   const dueBefore = agent.now() - overdueMs;
   const found: QueuedWorkflow[] = [];
-  let page: ThreadSummary[] = [];
-  do {
-    const after = page.at(-1);
-    const query = { agent: agent.name ?? null, dueBefore };
-    page = await store.list({ ...query, ...(after === undefined ? {} : { after }) });
+  const query = { agent: agent.name ?? null, dueBefore };
+  const readPage = async (after?: ThreadSummary) => store.list({ ...query, after });
+  for await (const page of readPages(readPage)) {
     for (const { threadId, nextDeadline = 0, updatedAt } of page) {
       if (Math.max(nextDeadline, updatedAt) > dueBefore) continue;
       found.push(...(await findStartedWorkflows(name, threadId)));
     }
-  } while (page.length > 0);
+  }
   return found;
 }
 

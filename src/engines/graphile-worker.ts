@@ -1,3 +1,4 @@
+import { readPages } from '../content/read-pages.ts';
 import type { JobHelpers, Task, TaskList } from 'graphile-worker';
 import { z } from 'zod';
 import { type Agent, resumeThread, soonestMs } from '../agent.ts';
@@ -72,10 +73,8 @@ export function resumeTasks({ agent, store, onError }: ResumeTasksOptions): Task
   };
   const sweep: Task = async (_payload, { addJobs }) => {
     const query = { agent: agent.name ?? null, dueBefore: agent.now() - overdueMs };
-    let page: ThreadSummary[] = [];
-    do {
-      const after = page.at(-1);
-      page = await store.list({ ...query, ...(after === undefined ? {} : { after }) });
+    const readPage = async (after?: ThreadSummary) => store.list({ ...query, after });
+    for await (const page of readPages(readPage)) {
       await addJobs(
         page.map(({ threadId, nextDeadline = 0, updatedAt }) => ({
           identifier: taskName(agent.name),
@@ -85,7 +84,7 @@ export function resumeTasks({ agent, store, onError }: ResumeTasksOptions): Task
           runAt: new Date(Math.max(nextDeadline, updatedAt)),
         })),
       );
-    } while (page.length > 0);
+    }
   };
   return {
     [taskName(agent.name)]: resume,

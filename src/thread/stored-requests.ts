@@ -1,3 +1,4 @@
+import { readPages } from '../content/read-pages.ts';
 import type { ApprovalRequest } from '../content/approval.ts';
 import { stringifySorted } from '../json/json-value.ts';
 import { namePrincipal } from '../content/request-text.ts';
@@ -113,12 +114,12 @@ async function listStoredRows(
   threadId: string,
 ): Promise<Map<string, StoredRequest>> {
   const rows = new Map<string, StoredRequest>();
-  for (let after: StoredRequest | undefined; ;) {
-    const page = await requests.list({ threadId, limit: pageSize, ...(after && { after }) });
+  const readPage = async (after?: StoredRequest) =>
+    requests.list({ threadId, limit: pageSize, after });
+  for await (const page of readPages(readPage, pageSize)) {
     for (const row of page) rows.set(row.requestId, row);
-    after = page.at(-1);
-    if (page.length < pageSize) return rows;
   }
+  return rows;
 }
 
 function isSameRow(row: StoredRequest | undefined, stored: StoredRequest | undefined): boolean {

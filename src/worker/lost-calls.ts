@@ -1,3 +1,4 @@
+import { readPages } from '../content/read-pages.ts';
 import { callGuarded } from '../content/app-errors.ts';
 import type { ToolCallRecord } from '../content/tool-call.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
@@ -64,17 +65,15 @@ export class LostCalls {
     const { agent, store, signal, onError } = this.#options;
     const settled = new Set(this.#reported.keys());
     const query = { status: 'indeterminate', agent: agent.name ?? null, limit: pageSize } as const;
-    let page: ThreadSummary[] = [];
+    const readPage = async (after?: ThreadSummary) => store.list({ ...query, after });
     try {
-      do {
-        const after = page.at(-1);
-        page = await store.list({ ...query, ...(after && { after }) });
+      for await (const page of readPages(readPage, pageSize)) {
         for (const summary of page) {
           if (signal.aborted) return;
           settled.delete(summary.threadId);
           await this.#open(summary);
         }
-      } while (page.length === pageSize);
+      }
       for (const threadId of settled) this.#reported.delete(threadId);
     } catch (error) {
       void callGuarded(onError, error);

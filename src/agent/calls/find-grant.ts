@@ -1,3 +1,4 @@
+import { readPages } from '../../content/read-pages.ts';
 import { isKeptByStore } from '../../content/approval-terms.ts';
 import type { ApprovalRequest, ApprovalResponseContent } from '../../content/approval.ts';
 import { type Grant, type StandingAnswer, grantSchema } from '../../content/grant.ts';
@@ -257,21 +258,16 @@ async function findFormerNames(names: Names, person: string): Promise<readonly s
 
 async function readFormerNames({ grants, agent, principalId }: Names): Promise<FormerNames> {
   const former = new Map<string, Set<string>>();
-  let after: string | undefined;
-  do {
-    const page: StoredGrant[] = await grants.list({
-      agent,
-      limit: pageSize,
-      ...(after === undefined ? {} : { after }),
-    });
+  const readPage = async (after?: StoredGrant) =>
+    grants.list({ agent, limit: pageSize, after: after?.grantId });
+  for await (const page of readPages(readPage, pageSize)) {
     for (const { text, person } of page) {
       const grant = parseStoredGrant(text);
       const today = grant && identifyStrictly(grant.requestedBy, principalId);
       if (person === null || today === undefined || today === person) continue;
       former.set(today, (former.get(today) ?? new Set()).add(person));
     }
-    after = page.length < pageSize ? undefined : page.at(-1)?.grantId;
-  } while (after !== undefined);
+  }
   return former;
 }
 

@@ -1,9 +1,10 @@
+import { readPages } from '../../content/read-pages.ts';
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import type { ThreadStoreRequests } from '../../thread/thread-store-requests.ts';
-import type { ThreadStore } from '../../thread/thread-store.ts';
+import type { ThreadStore, ThreadSummary } from '../../thread/thread-store.ts';
 import { type CommandWorld, UsageError } from './run-command.ts';
 
 /** Adds the options that name a store. */
@@ -97,10 +98,6 @@ export function requireRequests({ requests }: ThreadStore): ThreadStoreRequests 
 
 /** The ids of all threads, in their order. */
 export async function* listThreadIds(store: ThreadStore): AsyncGenerator<string> {
-  for (let after: { threadId: string; updatedAt: number } | undefined; ;) {
-    const page = await store.list(after === undefined ? {} : { after });
-    for (const { threadId } of page) yield threadId;
-    after = page.at(-1);
-    if (after === undefined) return;
-  }
+  const readPage = async (after?: ThreadSummary) => store.list({ after });
+  for await (const page of readPages(readPage)) for (const { threadId } of page) yield threadId;
 }

@@ -1,10 +1,11 @@
+import { readPages } from '../../content/read-pages.ts';
 import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { z } from 'zod';
 import { inertLine } from '../../content/inert-text.ts';
 import { HoldpointError } from '../../errors.ts';
 import { parseThreadJson, verifyEntries } from '../../thread/thread-json.ts';
-import type { ThreadStoreRequests } from '../../thread/thread-store-requests.ts';
+import type { StoredRequest, ThreadStoreRequests } from '../../thread/thread-store-requests.ts';
 import type { LogEnd, ThreadStore } from '../../thread/thread-store.ts';
 import { readWholeLog } from '../../worker/whole-log.ts';
 import { addStoreOptions, listThreadIds, storeFields, withStore } from './command-store.ts';
@@ -86,9 +87,8 @@ async function findStrayRows(
   known: ReadonlySet<string>,
 ): Promise<Finding[]> {
   const strays = new Map<string, Finding>();
-  let after: Awaited<ReturnType<typeof requests.list>>[number] | undefined;
-  do {
-    const rows = await requests.list(after === undefined ? {} : { after });
+  const readPage = async (after?: StoredRequest) => requests.list({ after });
+  for await (const rows of readPages(readPage)) {
     for (const { threadId, requestId } of rows) {
       if (known.has(threadId) || strays.has(threadId)) continue;
       /* A thread may have been created, or deleted with its rows, since the others were verified. */
@@ -97,8 +97,7 @@ async function findStrayRows(
       const message = `The store has request ${requestId} of it, but no such thread.`;
       strays.set(threadId, { threadId, error: { code: 'log-tampered', message } });
     }
-    after = rows.at(-1);
-  } while (after !== undefined);
+  }
   return [...strays.values()];
 }
 

@@ -33,14 +33,14 @@ export function toApproverColumn({ approvers }: StoredRequest): string {
   return JSON.stringify([...new Set(listFoundBy(approvers))]);
 }
 
-/** The orders of open requests. The last columns of each index allow filtering without reading the row. */
-const openOrders = {
+/** The columns of the indexes of open requests, by their order. The last columns of each index allow filtering without reading the row. */
+const openColumns = {
   time: 'created_at, request_id, expires_at, agent',
   expiry: 'expires_at, request_id, agent',
   risk: 'risk, created_at, request_id, expires_at, agent',
 } as const;
 
-type OpenOrder = keyof typeof openOrders;
+type OpenOrder = keyof typeof openColumns;
 
 function nameIndexes(prefix: string): Record<OpenOrder, string> {
   return {
@@ -141,7 +141,7 @@ function createOpenIndexes(
   where: string,
 ): string {
   const create = (order: OpenOrder): string =>
-    createIndex(names[order], `${table} (${first}${openOrders[order]}) ${where}`);
+    createIndex(names[order], `${table} (${first}${openColumns[order]}) ${where}`);
   return [create('time'), create('expiry'), create('risk')].join('\n');
 }
 

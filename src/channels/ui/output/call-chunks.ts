@@ -4,7 +4,7 @@ import { pickToolCall, type ToolCall, type ToolCallRecord } from '../../../conte
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals, type UserInputRequest } from '../../../content/user-input.ts';
 import { renderToolError } from '../../../http/error-response.ts';
-import { isEqualJson } from '../../../policy/digest.ts';
+import { isSameJson } from '../../../json/json-value.ts';
 import type { ApprovalIds } from '../../../view/approval-ids.ts';
 import {
   type CallEnd,
@@ -54,7 +54,7 @@ export class CallChunks {
   /** Shows the request about the call, and its input again if a schema has made another one since. */
   ask(request: UserInputRequest, call: ToolCallRecord): UIMessageChunk[] {
     const proposed = restoreProposed(call);
-    const isRemade = !isEqualJson(this.#available.input, proposed.input);
+    const isRemade = !isSameJson(this.#available.input, proposed.input);
     if (isRemade) this.#available = { ...this.#available, input: proposed.input };
     if (isRemade || this.#call === undefined) this.#call = proposed;
     const shown = this.#show({ ...request, toolCall: this.#call });
