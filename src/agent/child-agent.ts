@@ -3,11 +3,10 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import type { AgentResponse } from './agent-response.ts';
 import {
   type CheckedAnswers,
+  type PassedChange,
   type PassedOn,
-  type Reassignment,
   type Cancellation,
   type UnstartedApproval,
-  type Withdrawal,
 } from './calls/delegation.ts';
 import type { MayStand } from './calls/find-grant.ts';
 import type { AnswerOptions, RunInput } from './input/parse-input.ts';
@@ -39,10 +38,8 @@ export interface ChildThread {
   takeBack(requestIds: readonly string[], cancellation: Cancellation): Promise<void>;
   /** Cancels these open requests, and nothing else. */
   cancelRequests(cancelled: CancelledAbove): Promise<void>;
-  /** Reassigns a request to another person. Rejects, as `agent.reassign` does, for a person who may not answer. */
-  reassign(reassignment: Reassignment): Promise<void>;
-  /** Takes back a person's approval. Rejects, as `agent.withdraw` does, if there is none. */
-  withdraw(withdrawal: Withdrawal): Promise<void>;
+  /** Records a person's change of an open request. Rejects, as the agent's own method does, for a person who may not do it. */
+  change(passed: Omit<PassedChange, 'request'>): Promise<void>;
 }
 
 /** The requests of a child thread that were cancelled in the thread above, and who did it. */

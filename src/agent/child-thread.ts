@@ -30,17 +30,10 @@ export async function openChildThread(
       return runThread({ ...context, mayStand }, threads, thread, running);
     },
     update: async () => threads.update(log),
-    reassign: async (reassignment) => {
+    change: async ({ change: act, by: sender, right }) => {
       await threads.update(log);
-      const { right, requestId, to } = reassignment;
-      const by = parseActor(reassignment.by, context.principalId);
-      const act = { type: 'reassign', requestId, to } as const;
+      const by = parseActor(sender, context.principalId);
       await performAct({ context, log, act, by, above: { right } });
-    },
-    withdraw: async ({ request: { requestId }, by }) => {
-      await threads.update(log);
-      const act = { type: 'withdraw', requestId } as const;
-      await performAct({ context, log, act, by, above: {} });
     },
     approvals: async () => {
       await threads.update(log);

@@ -70,3 +70,15 @@ export const actTerms = {
 
 /** The name of something that people do about what waits. */
 export type ActType = keyof typeof actTerms;
+
+/** The parameters of the acts that change an approval request and leave it open. */
+export interface ChangingActParts {
+  withdraw: { requestId: string };
+  /** `to` is a name, role or team. */
+  reassign: { requestId: string; to: string };
+}
+
+/** An act that changes an approval request and leaves it open. */
+export type ChangingAct = {
+  [TYPE in keyof ChangingActParts]: { type: TYPE } & ChangingActParts[TYPE];
+}[keyof ChangingActParts];

@@ -12,12 +12,11 @@ import {
   type Execution,
   makeFailedExecution,
   type PassedOn,
-  type Reassignment,
+  type PassedChange,
   type Reporting,
   type ShownRequests,
   type Cancellation,
   type UnstartedApproval,
-  type Withdrawal,
   type AgentDoor,
   findDoor,
   type ChildThread,
@@ -206,14 +205,10 @@ class AgentDelegation implements Delegation {
     await (await this.#open(call)).takeBack(requestIds, cancellation);
   }
 
-  async withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void> {
+  async change(call: DelegatedCall, { request, ...passed }: PassedChange): Promise<void> {
     const child = await this.#open(call);
-    await this.#ownRequest(child, call, withdrawal.request);
-    await child.withdraw(withdrawal);
-  }
-
-  async reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void> {
-    await (await this.#open(call)).reassign(reassignment);
+    await this.#ownRequest(child, call, request);
+    await child.change(passed);
   }
 
   definedTools(): ReturnType<Delegation['definedTools']> {

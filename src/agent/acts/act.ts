@@ -1,4 +1,4 @@
-import type { ActType } from '../../content/act.ts';
+import type { ActType, ChangingActParts } from '../../content/act.ts';
 import type { Remember } from '../../content/approval-terms.ts';
 import type { Grant } from '../../content/grant.ts';
 import type { Proposal } from '../../thread/proposal.ts';
@@ -9,10 +9,7 @@ import type { Above, AnswerOptions } from '../input/parse-input.ts';
 import type { AgentContext } from '../run/agent-context.ts';
 
 /** The parameters of the acts that are done one at a time. */
-interface ActParts {
-  withdraw: { requestId: string };
-  /** `to` is a name, role or team. */
-  reassign: { requestId: string; to: string };
+interface ActParts extends ChangingActParts {
   remember: { requestId: string; remember: Remember };
   settle: { toolCallId: string; outcome: SettledOutcome };
   deliver: { toolCallId: string; outcome: DeliveredOutcome };

@@ -24,11 +24,11 @@ import type { ActRow } from './act.ts';
 /** Takes back the approval that a person gave to a request that is not decided yet. */
 export const withdraw: ActRow<'withdraw'> = {
   isOutermost: true,
-  async admit({ context, log: { state }, act: { requestId }, by }) {
-    const open = openApproval(state, requestId, context.now());
+  async admit({ context, log: { state }, act, by }) {
+    const open = openApproval(state, act.requestId, context.now());
     const asking = findAskingDelegation(context.tools, state, open);
     if (asking === undefined) return { found: undefined };
-    await asking.delegation.withdraw(asking.call, { request: open.request, by });
+    await asking.delegation.change(asking.call, { change: act, request: open.request, by });
     return { recordedBelow: asking };
   },
   decide(proposal, { context, act: { requestId }, by, at }) {
@@ -60,7 +60,8 @@ export interface AdmittedReassignment {
 /** Lets another person answer a request instead of one who may answer it. */
 export const reassign: ActRow<'reassign', AdmittedReassignment> = {
   isOutermost: true,
-  async admit({ context, log: { state }, act: { requestId, to }, by, above }) {
+  async admit({ context, log: { state }, act, by, above }) {
+    const { requestId, to } = act;
     const { mayAnswer } = context;
     const { right: within } = above ?? {};
     const isName = to.trim() !== '' && to.length <= 200;
@@ -77,7 +78,7 @@ export const reassign: ActRow<'reassign', AdmittedReassignment> = {
       };
     const asked = makeAskedAnswer(request, approve(request), by);
     await useRightBelow({ request, asked, mayAnswer, within }, async (right) =>
-      asking.delegation.reassign(asking.call, { requestId, to, by, right }),
+      asking.delegation.change(asking.call, { change: act, request, by, right }),
     );
     return { recordedBelow: asking };
   },

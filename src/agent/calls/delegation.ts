@@ -6,6 +6,7 @@ import type {
   ToolCallRecord,
   ToolCallOutcome,
 } from '../../content/tool-call.ts';
+import type { ChangingAct } from '../../content/act.ts';
 import type { AskedAnswer, UserInputRequest } from '../../content/user-input.ts';
 import type { Right } from '../../content/vote.ts';
 import type { RunCause } from '../../policy/run-context.ts';
@@ -132,28 +133,20 @@ interface Sender {
   channel?: string;
 }
 
-/** The reassignment of a request by a person who may answer it. */
-export interface Reassignment {
-  requestId: string;
-  /** A name, role or team. */
-  to: string;
-  /** The person who may answer it. */
+/** A person's change of a request of a sub-agent, as the thread above passes it on. */
+export interface PassedChange {
+  change: ChangingAct;
+  /** The request, as the thread above shows it. */
+  request: ApprovalRequest;
   by: Sender;
-  /** The right in which they may, if the agent of the parent thread passes it on. Its `mayAnswer` knows who `to` is. */
-  right?: Right;
+  /** The right in which the person may do it, where the agents above were asked. */
+  right?: Right | undefined;
 }
 
 /** The open requests of a delegated call's sub-agent, as the thread of the call shows them. */
 export interface ShownRequests {
   place: CallPlace;
   requests: readonly UserInputRequest[];
-}
-
-/** The withdrawal of a person's approval of a request. */
-export interface Withdrawal {
-  /** The request, as the thread shows it in which the person takes it back. */
-  request: ApprovalRequest;
-  by: Sender;
 }
 
 /** Commits the proposal of `decide`, by default to the log. */
@@ -198,10 +191,8 @@ export interface Delegation {
     requestIds: readonly string[],
     cancellation: Cancellation,
   ): Promise<void>;
-  /** Has the sub-agent record that a person takes back their approval. Rejects, as `agent.withdraw` does. */
-  withdraw(call: DelegatedCall, withdrawal: Withdrawal): Promise<void>;
-  /** Has the sub-agent reassign its request to another person. Rejects, as `agent.reassign` does. */
-  reassign(call: DelegatedCall, reassignment: Reassignment): Promise<void>;
+  /** Has the sub-agent record a person's change of its request. Rejects, as the agent's own method does. */
+  change(call: DelegatedCall, passed: PassedChange): Promise<void>;
   /** The sub-agent's tools. */
   definedTools(): ToolsBelow | Promise<ToolsBelow>;
   /** Reads the sub-agent's thread. The result repeats in the parent thread what was recorded about the sub-agent's requests. */
