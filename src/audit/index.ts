@@ -7,6 +7,7 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import { applyEntry } from '../thread/apply-events.ts';
 import { CallsByPlace, makePlaceKey } from '../thread/calls-by-place.ts';
 import { readEntry } from '../thread/log-entry.ts';
+import { listProposedCalls } from '../thread/proposed-calls.ts';
 import type { ThreadEvent } from '../thread/thread-event.ts';
 import { parseThreadJson, verifyEntries } from '../thread/thread-json.ts';
 import { listCalls, makeEmptyThread } from '../thread/thread-state.ts';
@@ -95,7 +96,7 @@ async function deriveTrail(json: unknown): Promise<AuditTrail> {
   for (const entry of entries) applyEntry(state, readEntry(entry));
   const calls = new CallsByPlace(listCalls(state, 0));
   const findCall: FindCall = (place) => calls.at(place);
-  const shown = new ShownCalls(findCall);
+  const shown = new ShownCalls();
   const rows = state.events.slice().flatMap((event, index) => {
     shown.read(event);
     return describeEvent(event, findCall).map((text) => {
@@ -125,23 +126,24 @@ function findFirstDifference(one: string, other: string): number {
 
 /** The calls that requests show, which the log has only once. */
 class ShownCalls {
-  readonly #findCall: FindCall;
   readonly #places = new Map<string, CallPlace>();
-  /** The inputs of the calls that a person has edited so far. */
-  readonly #edited = new Map<string, unknown>();
-
-  constructor(findCall: FindCall) {
-    this.#findCall = findCall;
-  }
+  /** The inputs of the calls so far: as proposed, as made again by a schema, as edited by a person. */
+  readonly #inputs = new Map<string, unknown>();
 
   read(event: ThreadEvent): void {
     if (event.type === 'request-opened') {
       const place = event.place ?? event.beside;
       if (place !== undefined) this.#places.set(event.request.requestId, place);
     }
-    if (event.type !== 'request-answered' || event.edit === undefined) return;
-    const place = this.placeOf(event.response.requestId);
-    if (place !== undefined) this.#edited.set(makePlaceKey(place), event.edit.input);
+    if (event.type === 'step-finished')
+      for (const call of listProposedCalls(event)) this.#keep(call, call.input);
+    if (event.type === 'input-remade') this.#keep(event, event.input);
+    if (event.type === 'request-answered' && event.edit !== undefined)
+      this.#keep(this.placeOf(event.response.requestId), event.edit.input);
+  }
+
+  #keep(place: CallPlace | undefined, input: unknown): void {
+    if (place !== undefined) this.#inputs.set(makePlaceKey(place), input);
   }
 
   placeOf(requestId: string | undefined): CallPlace | undefined {
@@ -151,11 +153,8 @@ class ShownCalls {
   /** The input that an opened request shows. */
   detailsOf(event: ThreadEvent): { input?: unknown } {
     if (event.type !== 'request-opened' || event.place === undefined) return {};
-    const call = this.#findCall(event.place);
-    if (call === undefined) return {};
     const key = makePlaceKey(event.place);
-    if (this.#edited.has(key)) return { input: this.#edited.get(key) };
-    return { input: call.edit === undefined ? call.input : call.edit.original };
+    return this.#inputs.has(key) ? { input: this.#inputs.get(key) } : {};
   }
 }
 

@@ -40,12 +40,21 @@ export class LostCalls {
   }
 
   /** Reports the lost calls of a thread that were not reported. */
-  async report({ id: threadId, calls, revision }: AgentThread): Promise<void> {
+  async report(thread: AgentThread): Promise<void> {
+    await this.#report(thread, () => true);
+  }
+
+  async #report(
+    { id: threadId, calls, revision }: AgentThread,
+    isReportable: (call: ToolCallRecord) => boolean,
+  ): Promise<void> {
     const { calls: before } = this.#reported.get(threadId) ?? {};
+    const isKnown = (call: ToolCallRecord): boolean => before?.has(makeKey(call)) === true;
     const lost = calls.filter(({ status }) => status === 'indeterminate');
+    const told = lost.filter((call) => isKnown(call) || isReportable(call));
     if (lost.length === 0) this.#reported.delete(threadId);
-    else this.#reported.set(threadId, { revision, calls: new Set(lost.map(makeKey)) });
-    const added = lost.filter((call) => before?.has(makeKey(call)) !== true);
+    else this.#reported.set(threadId, { revision, calls: new Set(told.map(makeKey)) });
+    const added = told.filter((call) => !isKnown(call));
     if (added.length > 0)
       await callGuarded(this.#options.onIndeterminate, { threadId, calls: added });
   }
@@ -80,12 +89,12 @@ export class LostCalls {
     }
   }
 
-  async #open({ threadId, revision, nextDeadline }: ThreadSummary): Promise<void> {
+  async #open({ threadId, revision }: ThreadSummary): Promise<void> {
     const { agent, onError } = this.#options;
-    /* Until then its tool is asked or starts it again: a worker reports the result. */
-    if (nextDeadline !== undefined || this.#reported.get(threadId)?.revision === revision) return;
+    if (this.#reported.get(threadId)?.revision === revision) return;
     try {
-      await this.report(await agent.thread(threadId));
+      /* At `recoverAt` a tool is asked about its call, or starts it again: a worker reports the result. */
+      await this.#report(await agent.thread(threadId), ({ recoverAt }) => recoverAt === undefined);
     } catch (error) {
       void callGuarded((each: unknown) => onError?.(each, threadId), error);
     }

@@ -5,6 +5,7 @@ import {
   memoryStore,
   type ThreadStore,
   type ToolCallRecord,
+  UnknownOutcomeError,
 } from 'holdpoint';
 import { scriptedModel } from 'holdpoint/testing';
 import { runWorker } from 'holdpoint/worker';
@@ -289,6 +290,35 @@ describe('a worker', () => {
     }
     await stop();
     expect([told, asked]).toEqual([[['t', 'book', 1]], [0, 1, 1]]);
+  });
+
+  test('is told of a call beside a request that expires', async () => {
+    const store = memoryStore();
+    const lose = async (): Promise<string> => {
+      throw new UnknownOutcomeError('The connection was lost.');
+    };
+    const empty = z.object({});
+    const tools = {
+      send: tool({ inputSchema: empty, execute: lose }),
+      pay: tool({ inputSchema: empty, execute: async () => 'paid' }),
+    };
+    const calls = ['send', 'pay'].map((name) => ({ id: name, name, input: {} }));
+    const { model } = scriptedModel([{ calls }]);
+    const toolApproval = { pay: { type: 'user-approval', expiresAfterMs: 3_600_000 } } as const;
+    const agent = createAgent({ model, store, tools, toolApproval });
+    await agent.run('Go.', await agent.thread('t'));
+    const told: string[] = [];
+    const ending = new AbortController();
+    await runWorker({
+      agent,
+      signal: ending.signal,
+      pollMs: 1,
+      onIndeterminate: (lost) => {
+        told.push(...lost.calls.map(({ toolCallId }) => toolCallId));
+        ending.abort();
+      },
+    });
+    expect(told).toEqual(['send']);
   });
 
   test('is told neither of calls that are settled nor of those of other agents', async () => {

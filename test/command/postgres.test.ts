@@ -1,5 +1,7 @@
 import { postgresStore } from 'holdpoint/stores/postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { openAnsweringAgent } from '../../src/apps/command/answering-agent.ts';
+import { AgentOffice, pay } from '../support/agent-office.ts';
 import { runCommand } from '../support/run-holdpoint.ts';
 import { sharedPostgres } from '../support/shared-postgres.ts';
 import { fillOffice } from './office.ts';
@@ -33,6 +35,32 @@ test('requests in Postgres are listed, shown and answered', async () => {
     status: 0,
     output: expect.stringContaining('4 sound, 0 with a fault'),
   });
+});
+
+test('a request that has expired by the clock of the server is not answered from a machine whose clock is behind', async () => {
+  const behind = Date.now() - 3_600_000;
+  const store = postgresStore(server.pool(await server.createDatabase()));
+  const office = new AgentOffice(store);
+  const toolApproval = { pay: { type: 'user-approval', expiresAfterMs: 60_000 } } as const;
+  const payer = office.agent('payer', [{ calls: [pay('c1', 'Ann')] }], {
+    tools: { pay: office.pay },
+    toolApproval,
+    now: () => behind,
+  });
+  const { approvalRequests } = await payer.run('Pay.', await payer.thread('t'));
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(behind);
+  onTestFinished(() => clock.mockRestore());
+  const agent = await openAnsweringAgent(store, 'payer', {
+    as: 'ben',
+    rules: undefined,
+    now: undefined,
+  });
+  const answering = agent.respond(
+    approvalRequests.map((request) => request.approve()),
+    await agent.thread('t'),
+    { principal: 'ben' },
+  );
+  await expect(answering).rejects.toMatchObject({ code: 'request-closed' });
 });
 
 test('a role that may only read lists, shows, verifies and exports, and answers nothing', async () => {

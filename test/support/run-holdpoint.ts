@@ -18,7 +18,6 @@ export async function runCommand(
     env: {},
     write: async (text) => void (printed.output += text),
     warn: async (text) => void (printed.error += text),
-    now: Date.now,
     untilEnded: async () => {},
     ...world,
   });

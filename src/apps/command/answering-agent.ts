@@ -9,7 +9,7 @@ import type { ThreadStore } from '../../thread/thread-store.ts';
 import { parseJsonOption } from './json-option.ts';
 import { readGatePeople } from './gate-config.ts';
 import { readRulesFile } from './rules-file.ts';
-import { UsageError } from './run-command.ts';
+import { type CommandWorld, UsageError } from './run-command.ts';
 
 /** The channel of answers that the command records. */
 export const channel = 'command';
@@ -106,11 +106,16 @@ export async function openAnsweringAgent(
     as: principal,
     rules: file,
     now,
-  }: { as: unknown; rules: string | undefined; now: () => number },
+  }: { as: unknown; rules: string | undefined; now: CommandWorld['now'] },
 ): Promise<Agent<unknown>> {
   const rules = await readAnsweringRules(file);
   refuseNobody(principal, rules);
-  return makeAnsweringAgent({ ...rules, ...(name === undefined ? {} : { name }), store, now });
+  return makeAnsweringAgent({
+    ...rules,
+    ...(name === undefined ? {} : { name }),
+    ...(now === undefined ? {} : { now }),
+    store,
+  });
 }
 
 /** An error of the agent, with advice for the person who typed the command. */

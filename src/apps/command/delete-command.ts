@@ -41,7 +41,7 @@ export const addDeleteCommand = planCommand({
     const kept: { threadId: string; reason: string }[] = [];
     const archive = file === undefined ? undefined : await openArchive(file);
     try {
-      const before = world.now() - days * dayMs;
+      const before = (world.now ?? Date.now)() - days * dayMs;
       const { deleted, changes } = await withStore({ store, postgres }, world, async (opened) => ({
         ...(await deleteThreads(opened, {
           ...filter,

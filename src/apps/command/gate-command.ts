@@ -151,7 +151,7 @@ async function openGate(run: GateRun, store: ThreadStore): Promise<{ gate: Gate;
         path,
       }),
     report,
-    now: world.now,
+    now: world.now ?? Date.now,
   });
   await reportPage(run, page);
   return { gate, page };

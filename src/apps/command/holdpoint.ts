@@ -15,7 +15,6 @@ const status = await runHoldpoint(process.argv.slice(2), {
   env: process.env,
   write: async (text) => writeTo(process.stdout, text),
   warn: async (text) => writeTo(process.stderr, text),
-  now: Date.now,
   untilEnded: async () => {
     await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   },

@@ -11,8 +11,8 @@ export interface CommandWorld {
   write: (text: string) => Promise<void>;
   /** Writes to the standard error. */
   warn: (text: string) => Promise<void>;
-  /** The time, in milliseconds since 1970. */
-  now: () => number;
+  /** The time, in milliseconds since 1970. Default: that of this machine, and of the store for what is recorded in it. */
+  now?: (() => number) | undefined;
   /** Resolves when the person ends the command (Ctrl+C), which no longer ends the process from the first call on. */
   untilEnded: () => Promise<void>;
 }

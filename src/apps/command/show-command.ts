@@ -30,7 +30,7 @@ export const addShowCommand = planCommand({
       return {
         status: 0,
         json: { ...toShownJson(row, content), digest },
-        inert: renderShown(shown, world.now()),
+        inert: renderShown(shown, (world.now ?? Date.now)()),
       };
     });
   },
