@@ -1,4 +1,5 @@
 import type { AgentResponse, ModelDelta } from '../../agent.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
 import type { AgentThread } from '../../thread/agent-thread.ts';
 import { CallsByPlace } from '../../thread/calls-by-place.ts';
 import type { ThreadEvent } from '../../thread/thread-event.ts';
@@ -9,6 +10,7 @@ import type { RunAgentInput } from './run-agent-input.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
 import { readCallResults, type CallResult, KnownCalls, makeResultEvent } from './call-results.ts';
 import { makeInteractionEnded, mapRequests, type InterruptFacts } from './interrupts.ts';
+import { PresentInputs } from './present-inputs.ts';
 import { makeRunEnd } from './run-end.ts';
 import {
   StepEvents,
@@ -35,6 +37,7 @@ export class RunEvents {
   #before: AgUiMessage[] | undefined;
   #calls = new KnownCalls();
   readonly #records = new CallsByPlace();
+  readonly #inputs = new PresentInputs(this.#records);
   /** The number of events in the thread when these facts were read. */
   #known = 0;
   #decisions: ReturnType<typeof mapDecisions> = new Map();
@@ -110,6 +113,7 @@ export class RunEvents {
     if (events.length === this.#known) return;
     this.#known = events.length;
     this.#records.update(thread.calls);
+    this.#inputs.update(thread);
     this.#decisions = mapDecisions(events);
     this.#requests = mapRequests(events);
   }
@@ -133,7 +137,10 @@ export class RunEvents {
   }
 
   /** Notes that the client now has all messages of the thread; later events are emitted. */
-  #continueFrom({ events }: AgentThread, messages: readonly AgUiMessage[]): void {
+  #continueFrom(thread: AgentThread, messages: readonly AgUiMessage[]): void {
+    const { events } = thread;
+    this.#readFacts(thread);
+    this.#inputs.noteAll();
     this.#calls = new KnownCalls(messages);
     this.#revision = events.length;
     this.#step = this.#startStep(events.filter(({ type }) => type === 'step-finished').length);
@@ -157,18 +164,31 @@ export class RunEvents {
       case 'request-end':
         return makeInteractionEnded(item.event, this.#requests);
       case 'call-ended':
-        return this.#convertResults(thread, readCallResults(item, this.#decisions, this.#options));
+        return (
+          this.#showPresent(thread, item.call) ??
+          this.#convertResults(thread, readCallResults(item, this.#decisions, this.#options))
+        );
       case 'request':
-      case 'request-progress':
       case 'call-started':
       case 'call-deferred':
+        return this.#showPresent(thread, item.call) ?? [];
+      case 'request-progress':
       case undefined:
         return [];
     }
   }
 
+  /**
+   * Shows a call again of which the client has an earlier input; `undefined` if it has the present one. Only a snapshot can do that: a
+   * call is sent once.
+   */
+  #showPresent(thread: AgentThread, call: ToolCallRecord | undefined): AgUiEvent[] | undefined {
+    if (call === undefined || !this.#inputs.isOutdated(call)) return undefined;
+    return [...this.#step.close(), this.snapshot(thread)];
+  }
+
   #finishStep(thread: AgentThread, event: FinishedStepEvent): AgUiEvent[] {
-    const messages = makeStepMessages(thread.id, event, this.#options);
+    const messages = makeStepMessages(thread.id, this.#inputs.apply(event), this.#options);
     const { events, isConfirmed } = this.#step.finish({
       ...messages,
       calls: this.#calls.addCalls(messages),

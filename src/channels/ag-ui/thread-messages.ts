@@ -18,6 +18,7 @@ import {
 } from './call-results.ts';
 import type { ClientMessage } from './run-agent-input.ts';
 import { mapDecisions, readItem } from '../../view/thread-items.ts';
+import { PresentInputs } from './present-inputs.ts';
 import { makeStepMessages, type StepMessages } from './step-events.ts';
 import type { AgUiViewOptions } from './ag-ui-handler-options.ts';
 import { toShownFile } from '../../content/message-file.ts';
@@ -31,8 +32,8 @@ interface SnapshotOptions extends AgUiViewOptions {
 }
 
 /**
- * The whole conversation as messages of AG-UI. Messages that answers added for the model are left out, because their calls and results
- * are in it. Results follow the message that made their calls, in the order in which they came, as on a client that has followed the run.
+ * The whole conversation as messages of AG-UI, its calls with the inputs that they have now. Messages that answers added for the model are
+ * left out, because their calls and results are in it. Results follow the message that made their calls, in the order in which they came, as on a client that has followed the run.
  */
 export function listThreadMessages(thread: AgentThread, options: SnapshotOptions): AgUiMessage[] {
   const { id, events } = thread;
@@ -42,6 +43,8 @@ export function listThreadMessages(thread: AgentThread, options: SnapshotOptions
   );
   const known = new KnownCalls();
   const records = new CallsByPlace(thread.calls);
+  const inputs = new PresentInputs(records);
+  inputs.update(thread);
   const decisions = mapDecisions(events);
   /** The messages of each step, by the id of the one that makes its calls. */
   const steps = new Map<string | undefined, AgUiMessage[]>();
@@ -58,7 +61,7 @@ export function listThreadMessages(thread: AgentThread, options: SnapshotOptions
     if (item?.type === 'message') return readUserMessage(id, events, index);
     if (item?.type === 'call-ended') addResults(readCallResults(item, decisions, options));
     if (item?.type !== 'step') return [];
-    const content = makeStepMessages(id, item.event, options);
+    const content = makeStepMessages(id, inputs.apply(item.event), options);
     const ofStep = toStepMessages({ ...content, calls: known.addCalls(content) });
     steps.set(content.messageId, ofStep);
     addResults(content.results);
@@ -205,6 +208,9 @@ function isSame(shown: ClientMessage | undefined, stored: AgUiMessage): boolean 
   return (
     (shown.content ?? '') === (stored.content ?? '') &&
     shownCalls.length === calls.length &&
-    calls.every(({ id }, index) => shownCalls[index]?.id === id)
+    calls.every(({ id, function: called }, index) => {
+      const shownCall = shownCalls[index];
+      return shownCall?.id === id && shownCall.function?.arguments === called.arguments;
+    })
   );
 }
