@@ -1,5 +1,6 @@
 import { generateText, isStepCount } from 'ai';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { RemoteWorld, script } from './remote-world.ts';
 import { hangUp, status, ToolServer } from './tool-server.ts';
@@ -133,6 +134,49 @@ test('a remote tool that needs approval is posted after the yes, and not after a
     await agent.run((isApproved ? request?.approve() : request?.reject()) ?? [], thread);
     expect(world.server.invocations).toHaveLength(isApproved ? 1 : 0);
   }
+});
+
+/** A schema that adds what it makes of the path. */
+function making(make: (path: string) => unknown) {
+  return z.object({ path: z.string() }).transform(({ path }) => ({ path, made: make(path) }));
+}
+
+describe('the server is sent what people approved', () => {
+  test.each([
+    ['a date', (): unknown => new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['a set', (path: string): unknown => new Set([path]), ['a']],
+    ['a map', (path: string): unknown => new Map([[path, 1]]), [['a', 1]]],
+    ['a BigInt', (): unknown => 12345678901234567890n, '12345678901234567890'],
+  ])(
+    'where the schema makes %s (regression: sets and maps arrived empty)',
+    async (_what, make, shown) => {
+      await using world = await RemoteWorld.start({
+        script: [{ calls: [{ id: 'c1', name: 'write', input: { path: 'a' } }] }, { text: 'Done.' }],
+        tool: { inputSchema: making(make) },
+        agent: { toolApproval: { write: 'user-approval' } },
+      });
+      const { agent, thread } = await world.called();
+      const requests = thread.activeApprovalRequests;
+      const input = { path: 'a', made: shown };
+      expect(requests).toMatchObject([{ toolCall: { input } }]);
+      await agent.run(
+        requests.map((request) => request.approve()),
+        thread,
+      );
+      expect(world.server.last.arguments).toEqual(input);
+      expect(thread.calls).toMatchObject([{ status: 'deferred', input }]);
+    },
+  );
+
+  test('where a person has edited it', async () => {
+    await using world = await RemoteWorld.start({
+      agent: { toolApproval: { write: { type: 'user-approval', editable: true } } },
+    });
+    const { agent, thread } = await world.called();
+    const [request] = thread.activeApprovalRequests;
+    await agent.run(request?.approve({ input: { path: '/tmp/motd' } }) ?? [], thread);
+    expect(world.server.invocations).toMatchObject([{ arguments: { path: '/tmp/motd' } }]);
+  });
 });
 
 test("outside of holdpoint's loop nothing is posted: the AI SDK alone could not take the result", async () => {

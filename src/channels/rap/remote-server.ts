@@ -7,6 +7,7 @@ import type {
   SendOptions,
   DroppedCall,
 } from '../../agent.ts';
+import { readForm } from '../../json/json-form.ts';
 import { parseJson } from '../../json/json-value.ts';
 import { hashText } from '../../content/crypto.ts';
 import type { CallbackKeys, CallbackCall } from './callback-url.ts';
@@ -59,9 +60,12 @@ export async function sendCall(
   if (threadId === undefined || toolName === undefined || idempotencyKey === undefined) {
     throw new Error('Not run: a remote tool only runs in a holdpoint agent.');
   }
+  /* People approved this form: `JSON.stringify` would write a Set or a Map as an empty object. */
+  const form = readForm(input);
+  if ('fault' in form) throw new Error(`Not run: the input can't be sent exactly: ${form.fault}.`);
   const body = {
     operation: operation ?? toolName,
-    arguments: input,
+    arguments: form.json,
     id: toolCallId,
     call_id: idempotencyKey,
     callback_url: await server.keys.makeUrl(server.callbackUrl, { threadId, toolName, toolCallId }),
