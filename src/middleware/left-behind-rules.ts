@@ -3,6 +3,7 @@ import type { UserInputResponseContent } from '../content/user-input.ts';
 import type { ProviderResponse } from '../agent.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
+import { listImportedMessages } from '../thread/app-messages.ts';
 import type { ApprovalIds } from '../view/approval-ids.ts';
 
 /* A middleware can't see the settings of the call that it is part of: rules left there would be missed silently. */
@@ -29,12 +30,13 @@ export function refuseUnruledTools(tools: ToolSet, toolApproval: unknown): void 
 
 /** Makes a warning if a prompt has, anywhere, answers to requests that the thread has never had: the AI SDK asks, or decides, by itself. */
 export function warnOfForeignAnswers(
-  { id }: Pick<AgentThread, 'id'>,
+  { id, events }: Pick<AgentThread, 'id' | 'events'>,
   ids: ApprovalIds,
   answeredIds: readonly string[],
 ): ProviderResponse['warnings'] {
   const foreign = answeredIds.find((answeredId) => !ids.isKnown(answeredId));
-  if (foreign === undefined) return [];
+  /* An imported history may have answers of before, which are not kept. */
+  if (foreign === undefined || listImportedMessages(events).length > 0) return [];
   const message =
     `The messages answer ${foreign}, which is no approval request of thread ${id}. If toolApproval is in the call, it decides nothing: the tools ` +
     `run behind the model. Move it from ${elsewhere} to holdPoint.`;

@@ -6,6 +6,7 @@ import type { AgentThread } from '../thread/agent-thread.ts';
 import {
   listImportedMessages,
   isAppMessage,
+  isForHoldPoint,
   findRetractedMessages,
   turnOfMessage,
 } from '../thread/app-messages.ts';
@@ -48,10 +49,12 @@ export function listNewInput(
 
 /* The agent itself recognizes the last message if it has an id. */
 function listNewPromptMessages(
-  { earlier, messages }: ReadPrompt,
+  { earlier: history, messages }: ReadPrompt,
   thread: AgentThread,
   { answers, messageId, isSender }: SideInput,
 ): readonly OutsideMessage[] {
+  /* Nobody has said the texts of `answerMessage` and `resumeMessage`. */
+  const earlier = history.filter((message) => !isForHoldPoint(message));
   const withoutId = messageId === undefined ? messages : messages.slice(0, -1);
   const count = countOverlap(listOpenTurnMessages(thread, isSender), withoutId);
   const rest = messages.slice(count);

@@ -94,7 +94,10 @@ export function isFromOutside<MESSAGE extends { role: string }>(
 function answersIn(message: PromptMessage | undefined): UserInputResponseContent[] {
   if (message?.role !== 'tool') return [];
   const responses = message.content.filter((part) => part.type === 'tool-approval-response');
-  const responded = new Set(responses.map(({ approvalId }) => approvalId));
+  /* A no beside a yes stays: the agent refuses two different answers. */
+  const responded = new Set(
+    responses.filter(({ approved }) => !approved).map(({ approvalId }) => approvalId),
+  );
   const denials = message.content.flatMap(readDenial);
   const others = denials.filter(({ approvalId }) => !responded.has(approvalId));
   return [...responses, ...others].map(({ approvalId: requestId, approved, reason }) => ({

@@ -104,6 +104,20 @@ describe.each(pickCases(ways))('with $name', (way) => {
     expect(ran).toEqual([]);
   });
 
+  test('a yes and a no for one request are refused, in whichever form they come', async () => {
+    const { call, history, requestId, ran } = await waiting(way);
+    const answer = { type: 'tool-approval-response', approvalId: requestId } as const;
+    const yes = { ...answer, approved: true, providerExecuted: true };
+    for (const more of [{ providerExecuted: true }, {}]) {
+      const both: ModelMessage = {
+        role: 'tool',
+        content: [{ ...answer, ...more, approved: false }, yes],
+      };
+      expect(await errorCode(call([...history, both]))).toBe('invalid-answer');
+    }
+    expect(ran).toEqual([]);
+  });
+
   test('a rejection is not made an approval by a second answer', async () => {
     const { call, history, requestId, approved, ran } = await waiting(way);
     await call([...history, answering([requestId], { approved: false })]);

@@ -70,6 +70,30 @@ test('with history: import the thread begins with it, and a repeated call asks',
   expect([thread.activeApprovalRequests.length, world.ran]).toEqual([1, []]);
 });
 
+test('answers in an imported history are not warned of later', async () => {
+  const { send } = held('import', [{ text: 'One.' }, { text: 'Two.' }]);
+  const request = { type: 'tool-approval-request', approvalId: 'a1', toolCallId: 'c1' } as const;
+  const asked = done.map((message) =>
+    message.role === 'assistant' && typeof message.content !== 'string'
+      ? { ...message, content: [...message.content, request] }
+      : message,
+  );
+  const yes = {
+    type: 'tool-approval-response',
+    approvalId: 'a1',
+    approved: true,
+    providerExecuted: true,
+  } as const;
+  const answered = asked.map((message) =>
+    message.role === 'tool' ? { ...message, content: [yes, ...message.content] } : message,
+  );
+  const messages = [...answered, { role: 'user', content: 'And?' } as const];
+  const first = await send(messages);
+  const more = { role: 'user', content: 'More?' } as const;
+  const second = await send([...messages, ...first.response.messages, more]);
+  expect([first.warnings ?? [], second.warnings ?? []]).toEqual([[], []]);
+});
+
 test('messages of the user alone are no history', async () => {
   const { world, send } = held(undefined, [{ text: 'Hi.' }]);
   await send([

@@ -143,3 +143,59 @@ test('calls of the provider and of another loop stay as they are', () => {
   ];
   expect(plainMessages(messages)).toEqual(messages);
 });
+
+test('calls of two threads with one id keep their own results, in their places', async () => {
+  const messages: ModelMessage[] = [];
+  for (const city of ['Paris', 'Rome']) {
+    const steps = [{ calls: [book('call_0', city)] }, { text: 'Booked.' }];
+    const at = scriptedWorld(steps, { toolApproval: () => 'approved' });
+    const said: ModelMessage = { role: 'user', content: `Book ${city}` };
+    const tools = inertTools(at.tools);
+    const call = { model: at.model, tools, messages: [said], maxRetries: 0, ...ofThread(city) };
+    const { response } = await generateText(call);
+    messages.push(said, ...response.messages);
+  }
+  const shown = plainMessages(messages).flatMap(({ role, content }) =>
+    (role === 'assistant' || role === 'tool') && typeof content !== 'string' ? [...content] : [],
+  );
+  const ofCalls = shown.flatMap((part) => {
+    if (part.type === 'tool-call') return [JSON.stringify(part.input)];
+    return part.type === 'tool-result' ? [JSON.stringify(part.output)] : [];
+  });
+  expect(ofCalls).toHaveLength(4);
+  for (const [index, text] of ofCalls.entries())
+    expect(text).toContain(index < 2 ? 'Paris' : 'Rome');
+});
+
+const resultOf = (toolName: string, value: string) =>
+  ({
+    type: 'tool-result',
+    toolCallId: 'call_0',
+    toolName,
+    output: { type: 'text', value },
+  }) as const;
+
+test('a call of another loop with the id of a held one keeps its own result', () => {
+  const call = { type: 'tool-call', toolCallId: 'call_0', input: {} } as const;
+  const before: ModelMessage[] = [
+    { role: 'user', content: 'Look' },
+    { role: 'assistant', content: [{ ...call, toolName: 'look' }] },
+    { role: 'tool', content: [resultOf('look', 'sunny')] },
+    { role: 'assistant', content: 'Sunny.' },
+  ];
+  const held = {
+    ...call,
+    toolName: 'book',
+    providerExecuted: true,
+    providerOptions: { holdpoint: { held: true } },
+  };
+  const messages: ModelMessage[] = [
+    ...before,
+    { role: 'assistant', content: [held, resultOf('book', 'booked')] },
+  ];
+  expect(plainMessages(messages)).toMatchObject([
+    ...before,
+    { role: 'assistant', content: [{ toolName: 'book' }] },
+    { role: 'tool', content: [resultOf('book', 'booked')] },
+  ]);
+});

@@ -1,4 +1,5 @@
 import type { ModelMessage } from 'ai';
+import { resumeMessage } from 'holdpoint/middleware';
 import { describe, expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
 import { book } from '../support/travel-world.ts';
@@ -66,6 +67,19 @@ describe.each(pickCases(ways))(
       await at.agent.run('Book a flight.', thread, { principal: 'ada' }).catch(() => {});
       await at.agent.retract(thread);
       const asked = { model: at.model, messages: [words], ...ofThread('t', { principal: 'ben' }) };
+      expect(await errorCode(way.ask(asked))).toBe('invalid-input');
+    });
+
+    test('do not become Ben’s after a message that resumes in the same words', async () => {
+      const at = scriptedWorld([{ text: 'One.' }, { text: 'Two.' }]);
+      const resuming = resumeMessage();
+      await at.agent.run('Please continue.', await at.agent.thread('t'), { principal: 'ada' });
+      const messages = [
+        resuming,
+        { role: 'assistant', content: 'One.' } as const,
+        user('Please continue.'),
+      ];
+      const asked = { model: at.model, messages, ...ofThread('t', { principal: 'ben' }) };
       expect(await errorCode(way.ask(asked))).toBe('invalid-input');
     });
 
