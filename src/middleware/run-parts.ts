@@ -129,6 +129,7 @@ export class RunParts {
       case 'retraction':
       case 'request-progress':
       case 'request-end':
+      case 'input-remade':
       case undefined:
         return [];
     }

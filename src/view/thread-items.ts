@@ -53,6 +53,7 @@ export type ViewItem =
   | { type: 'request-progress'; requestId: string; event: RequestProgress }
   | { type: 'request-end'; requestId: string; event: RequestEnd }
   | { type: 'call-started' | 'call-deferred'; call: ToolCallRecord }
+  | { type: 'input-remade'; call: ToolCallRecord; input: unknown }
   | { type: 'call-ended'; call: ToolCallRecord; end: CallEnd };
 
 /** Finds the calls of a thread, as `CallsByPlace` does. */
@@ -89,8 +90,11 @@ export function readItem(event: ThreadEvent, calls: CallFinder): ViewItem | unde
       const call = calls.at(event);
       return call && { type: event.type, call, end: event.outcome };
     }
+    case 'input-remade': {
+      const call = calls.at(event);
+      return call && { type: event.type, call, input: event.input };
+    }
     case 'grant-used':
-    case 'input-remade':
     case 'call-lost':
       return undefined;
   }

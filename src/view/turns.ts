@@ -100,6 +100,7 @@ export class TurnReader {
       case 'call-started':
       case 'call-deferred':
       case 'call-ended':
+      case 'input-remade':
         return item.call && this.#steps.get(item.call.step);
       case 'request-progress':
       case 'request-end':

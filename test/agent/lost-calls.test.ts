@@ -16,6 +16,10 @@ import { idsWith, leaseMs, lostCalls } from '../support/lost-call.ts';
 import { travelTools } from '../support/travel-world.ts';
 import { waitUntil } from '../support/waiting.ts';
 
+const lose = async (): Promise<string> => {
+  throw new UnknownOutcomeError('The connection was lost.');
+};
+
 describe('a call whose run is gone', () => {
   test('is recorded as lost by the first process that opens its thread, once', async () => {
     const { store, agent } = await lostCalls(['t']);
@@ -294,9 +298,6 @@ describe('a worker', () => {
 
   test('is told of a call beside a request that expires', async () => {
     const store = memoryStore();
-    const lose = async (): Promise<string> => {
-      throw new UnknownOutcomeError('The connection was lost.');
-    };
     const empty = z.object({});
     const tools = {
       send: tool({ inputSchema: empty, execute: lose }),

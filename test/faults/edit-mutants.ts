@@ -80,8 +80,8 @@ export const editMutants: readonly SourceMutant[] = [
   {
     promise: 'a page shows a call that is asked about again as it will run',
     within: 'CallChunks.ask',
-    from: 'isRemade || this.#call === undefined',
-    to: 'true',
+    from: 'this.#call ??= {',
+    to: 'this.#call = {',
     suite: ['ui/votes', 'for which others are asked instead'],
     sentence: failed,
   },

@@ -171,6 +171,7 @@ export class RunEvents {
       case 'request':
       case 'call-started':
       case 'call-deferred':
+      case 'input-remade':
         return this.#showPresent(thread, item.call) ?? [];
       case 'request-progress':
       case undefined:

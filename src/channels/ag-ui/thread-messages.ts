@@ -33,7 +33,8 @@ interface SnapshotOptions extends AgUiViewOptions {
 
 /**
  * The whole conversation as messages of AG-UI, its calls with the inputs that they have now. Messages that answers added for the model are
- * left out, because their calls and results are in it. Results follow the message that made their calls, in the order in which they came, as on a client that has followed the run.
+ * left out, because their calls and results are in it. Results follow the message that made their calls, in the order in which they came,
+ * as on a client that has followed the run.
  */
 export function listThreadMessages(thread: AgentThread, options: SnapshotOptions): AgUiMessage[] {
   const { id, events } = thread;

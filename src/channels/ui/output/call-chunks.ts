@@ -4,7 +4,6 @@ import { pickToolCall, type ToolCall, type ToolCallRecord } from '../../../conte
 import type { ApprovalRequest } from '../../../content/approval.ts';
 import { hidePrincipals, type UserInputRequest } from '../../../content/user-input.ts';
 import { renderToolError } from '../../../http/error-response.ts';
-import { isSameJson } from '../../../json/json-value.ts';
 import type { ApprovalIds } from '../../../view/approval-ids.ts';
 import {
   type CallEnd,
@@ -51,14 +50,17 @@ export class CallChunks {
     return this.#request?.requestId;
   }
 
-  /** Shows the request about the call, and its input again if a schema has made another one since. */
+  /** Shows the request about the call. */
   ask(request: UserInputRequest, call: ToolCallRecord): UIMessageChunk[] {
-    const proposed = restoreProposed(call);
-    const isRemade = !isSameJson(this.#available.input, proposed.input);
-    if (isRemade) this.#available = { ...this.#available, input: proposed.input };
-    if (isRemade || this.#call === undefined) this.#call = proposed;
-    const shown = this.#show({ ...request, toolCall: this.#call });
-    return isRemade ? [this.#available, ...shown] : shown;
+    this.#call ??= { ...pickToolCall(call), input: this.#available.input };
+    return this.#show({ ...request, toolCall: this.#call });
+  }
+
+  /** Shows the value that the tool's schema has made instead of the one before, which people may have edited. */
+  remake(input: unknown): UIMessageChunk[] {
+    this.#available = { ...this.#available, input };
+    this.#call = undefined;
+    return [this.#available];
   }
 
   #show(request: UserInputRequest): UIMessageChunk[] {
@@ -208,12 +210,6 @@ export function readToolMetadata(
 function makeResponseChunk(approvalId: string, approved: boolean, reason?: string): UIMessageChunk {
   const why = reason === undefined ? {} : { reason };
   return { type: 'tool-approval-response', approvalId, approved, ...why };
-}
-
-/** Restores a call as the model made it, before any edit. */
-function restoreProposed(call: ToolCallRecord): ToolCall {
-  const { input, ...asked } = pickToolCall(call);
-  return { ...asked, input: call.edit === undefined ? input : call.edit.original };
 }
 
 /** Makes the chunk of a request about a call, under the id of its latest change. */

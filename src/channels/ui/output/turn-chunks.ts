@@ -49,6 +49,8 @@ export class TurnChunks {
         return this.#findRequest(item.requestId)?.progress(item.event) ?? [];
       case 'request-end':
         return this.#findRequest(item.requestId)?.endRequest(item.event) ?? [];
+      case 'input-remade':
+        return this.#calls.get(item.call.toolCallId)?.remake(item.input) ?? [];
       case 'call-deferred':
         return this.#calls.get(item.call.toolCallId)?.defer(item.call) ?? [];
       case 'call-ended':
@@ -134,8 +136,10 @@ export function openCallChunks(
     const call = own.get(part.toolCallId);
     if (call === undefined || call.outcome !== undefined) return [];
     const request = open.get(call.requestId ?? '');
-    if (request === undefined) return [part.available];
-    return [part.available, makeApprovalRequestChunk(request, ids)];
+    const available = { ...part.available, input: request?.toolCall?.input ?? call.input };
+    return request === undefined
+      ? [available]
+      : [available, makeApprovalRequestChunk(request, ids)];
   });
   return [{ type: 'start-step' }, ...chunks, { type: 'finish-step' }];
 }
