@@ -158,10 +158,13 @@ const effects: PerEvent<CallsInLog, void, LoudEventType> = {
   'request-opened': ({ place, request: { type, requestId } }, { calls, asked }) => {
     const call = place && calls.get(makePlaceKey(place));
     if (call === undefined || call.isStarted) return;
+    const { proposed, remade, type: before, editedInput } = call.decision;
     call.decision = {
       type: type === 'question-request' ? 'question' : 'unanswered',
-      proposed: call.decision.proposed,
-      remade: call.decision.remade,
+      proposed,
+      remade,
+      /* An edit that was approved stays with its call. */
+      ...(before === 'edited' ? { editedInput } : {}),
     };
     asked.set(requestId, call);
   },
@@ -184,7 +187,10 @@ const effects: PerEvent<CallsInLog, void, LoudEventType> = {
   'call-lost': ignore,
   'input-remade': ({ input, types, ...place }, { calls }) => {
     const call = calls.get(makePlaceKey(place));
-    if (call !== undefined) call.decision.remade = { input, inputTypes: types };
+    if (call === undefined) return;
+    /* Made of what a person wrote, not of the model's. */
+    if (call.decision.type === 'edited') call.decision.editedInput = input;
+    else call.decision.remade = { input, inputTypes: types };
   },
 };
 

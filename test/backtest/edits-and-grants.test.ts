@@ -1,7 +1,9 @@
+import { tool } from 'ai';
 import { createAgent, memoryStore, type ToolApprovalStatus } from 'holdpoint';
 import { backtest } from 'holdpoint/backtest';
 import { scriptedModel } from 'holdpoint/testing';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { lostCalls } from '../support/lost-call.ts';
 import { travelTools } from '../support/travel-world.ts';
 import { candidateTools } from './recorded-payments.ts';
@@ -101,6 +103,35 @@ describe('a call that a person edited', () => {
     expect(same.disagreements).toEqual([]);
     expect(same.counts.run).toMatchObject({ approved: 1, edited: 0 });
   });
+});
+
+test('an edited call whose schema then makes another value of the edit counts as edited', async () => {
+  let fee = 0;
+  const sums = z.object({ euros: z.number().transform((euros) => euros + fee) });
+  const pay = tool({ inputSchema: sums, execute: async () => 'paid' });
+  const calls = [{ id: 'c1', name: 'pay', input: { euros: 500 } }];
+  const { model } = scriptedModel([{ calls }, { text: 'Paid.' }]);
+  const terms = { type: 'user-approval', editable: true } as const;
+  const agent = createAgent({ model, tools: { pay }, toolApproval: { pay: terms } });
+  const thread = await agent.thread('t');
+  const { approvalRequests } = await agent.run('Pay.', thread);
+  const edits = approvalRequests.map((request) => request.approve({ input: { euros: 5 } }));
+  await agent.respond(edits, thread);
+  fee = 1;
+  const again = await agent.run([], thread);
+  expect(again.approvalRequests[0]?.reason).toContain('the input that a person has edited');
+  await agent.run(
+    again.approvalRequests.map((request) => request.approve()),
+    thread,
+  );
+  const result = await backtest({
+    tools: { pay },
+    toolApproval: { pay: 'approved' },
+    threads: [thread],
+  });
+  expect(result.disagreements).toMatchObject([
+    { type: 'runs-edited', input: { euros: 500 }, editedInput: { euros: 6 } },
+  ]);
 });
 
 test('an edited call that the next person rejects is rejected', async () => {

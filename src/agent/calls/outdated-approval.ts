@@ -119,7 +119,8 @@ export async function askRemade(
   const at = input.now();
   if (decision.type === 'deny') return endUnstarted(call, decision.reason, at);
   if (decision.type === 'fail') return makeUnrunEvents(approved, decision.error, at);
-  const reason = `The input schema of tool '${definition.name}' now makes another value of the input.`;
+  const what = call.edit === undefined ? 'the input' : 'the input that a person has edited';
+  const reason = `The input schema of tool '${definition.name}' now makes another value of ${what}.`;
   /* The text of the request may contain the value that was approved. */
   const again = decision.type === 'ask' ? decision : { ...repeatAsked(request), text: undefined };
   const asking = { asked: { ...again, reason: again.reason ?? reason }, reason };
