@@ -164,8 +164,7 @@ async function claimDue(
   const claimed: ThreadSummary[] = [];
   for (const row of due) {
     const transaction = new Transaction(port);
-    const summary = { ...transaction.know(threads, row), nextDeadline: until };
-    await transaction.put(threads, summary);
+    const summary = await transaction.change(threads, row, { nextDeadline: until });
     if (await transaction.commit()) claimed.push(summary);
   }
   return claimed;

@@ -60,3 +60,27 @@ test('a port is asked for the time only where a deadline is compared with it', a
   await requests.list({ state: 'open' });
   expect(asked).toBe(1);
 });
+
+test('a claim leaves what a newer version has written in its row', async () => {
+  const port = makePort(new FakeRedis());
+  const text = JSON.stringify({
+    threadId: 't',
+    status: 'paused',
+    revision: 1,
+    hash: 'h',
+    openRequests: 0,
+    failures: 0,
+    nextDeadline: 5,
+    updatedAt: 1,
+    later: 'x',
+  });
+  const columns = { agent: '', status: 'paused', nextDeadline: 5, updatedAt: 1, parent: null };
+  const after = { key: 't', version: 'v1', columns: { ...columns, threadId: 't' }, text };
+  const row = { table: 'threads', key: 't', before: undefined, after } as const;
+  await port.write({ rows: [row], deletedLogs: [] });
+  const claim = { agent: null, dueBefore: 10, until: 99, limit: 1 };
+  expect(await deriveStore(port).claim(claim)).toMatchObject([{ threadId: 't' }]);
+  const claimed = await port.get('threads', 't');
+  expect(claimed?.columns).toEqual({ ...after.columns, nextDeadline: 99 });
+  expect(JSON.parse(claimed?.text ?? '')).toEqual({ ...JSON.parse(text), nextDeadline: 99 });
+});

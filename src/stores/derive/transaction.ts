@@ -43,6 +43,22 @@ export class Transaction {
     await this.#change(table, after.key, after);
   }
 
+  /** Changes fields of a row as it was read outside. Everything else stays as it is stored: a newer holdpoint may have written it. */
+  async change<ROW>(table: Table<ROW>, row: StoreRow, fields: Partial<ROW>): Promise<ROW> {
+    const changed = { ...this.know(table, row), ...fields };
+    const stored: unknown = JSON.parse(row.text);
+    const { columns, version } = makeStoreRow(table, changed);
+    const own = Object.entries(columns).filter(([name]) => Object.hasOwn(fields, name));
+    const after = {
+      key: row.key,
+      version,
+      columns: { ...row.columns, ...Object.fromEntries(own) },
+      text: JSON.stringify(Object.assign({}, stored, fields)),
+    };
+    await this.#change(table, row.key, after);
+    return changed;
+  }
+
   /** Writes a row whose key no row has. */
   add<ROW>(table: Table<ROW>, row: NoInfer<ROW>): void {
     const after = makeStoreRow(table, row);
