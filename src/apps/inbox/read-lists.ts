@@ -38,13 +38,17 @@ const highestCount = 100;
 /** The query of a page: its list, its filters, and its start. */
 type ListQuery = z.infer<typeof querySchema>;
 
+/* Databases have no text with a NUL. */
+const hasNoNul = (text: string): boolean => !text.includes('\0');
+const filterSchema = z.string().max(1_000).refine(hasNoNul, 'must not have a NUL').optional();
+
 const querySchema = z.strictObject({
   list: z.enum(inboxLists).default('mine'),
-  agent: z.string().max(100).optional(),
-  tool: z.string().max(1_000).optional(),
+  agent: filterSchema,
+  tool: filterSchema,
   risk: z.enum(risks).optional(),
-  requester: z.string().max(1_000).optional(),
-  text: z.string().max(1_000).optional(),
+  requester: filterSchema,
+  text: filterSchema,
   order: z.enum(['risk', 'expires', 'oldest', 'newest']).default('risk'),
   after: z.string().max(10_000).optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
