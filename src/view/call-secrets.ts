@@ -3,7 +3,7 @@ import { isObject } from '../json/json-value.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import type { FormattedPath, ToolFormats } from './field-format.ts';
 import { Secrets } from './mask-secrets.ts';
-import { joinFormats, readSchemaFormats } from './schema-formats.ts';
+import { joinFormats, listRequiredSecrets, readSchemaFormats } from './schema-formats.ts';
 
 /** Reads the formats of the arguments of a tool's calls; of the request's call, if there is a request. */
 export async function readFormats(
@@ -28,7 +28,16 @@ export async function readSecrets(
   if (toolCall === undefined) return { formats: [], secrets: new Secrets([], []) };
   const original = request.type === 'approval-request' ? request.edit?.original.input : undefined;
   const found = await readFormats(agent, toolCall.toolName, { formats, request });
-  return { formats: found, secrets: new Secrets(found, [toolCall.input, original]) };
+  const schema = agent && (await readInputSchemas(agent, request.path)).get(toolCall.toolName);
+  /* The schema has made something else of the secret: nobody knows where it is. */
+  const isMoved = listRequiredSecrets(schema).some((path) => !hasPath(toolCall.input, path));
+  const moved = isMoved ? [{ path: [], format: { type: 'secret' } as const }] : [];
+  return { formats: found, secrets: new Secrets([...found, ...moved], [toolCall.input, original]) };
+}
+
+function hasPath(value: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined) return true;
+  return isObject(value) && Object.hasOwn(value, key) && hasPath(value[key], rest);
 }
 
 const formatsOf = new WeakMap<object, FormattedPath[]>();

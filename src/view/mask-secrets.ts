@@ -33,8 +33,14 @@ export class Secrets {
     this.#paths = makeSecretPaths(paths);
     const values = inputs.flatMap((input) => paths.flatMap((path) => readAt(input, path)));
     const texts = values.flatMap(listTexts).filter((text) => text.trim() !== '');
-    /* Texts quote values as JSON too. */
-    this.#texts = new Set(texts.flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]));
+    /* Texts quote values as JSON and in URLs too. */
+    this.#texts = new Set(
+      texts.flatMap((text) => [
+        text,
+        JSON.stringify(text).slice(1, -1),
+        encodeURIComponent(text.toWellFormed()),
+      ]),
+    );
     const long = [...this.#texts].filter((text) => text.length >= shortest);
     this.#finder = new TextFinder(long);
     this.#short = this.#texts.size === long.length ? new Set() : this.#texts;

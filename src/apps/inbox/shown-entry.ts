@@ -91,19 +91,19 @@ export async function findSecrets(
   if (request !== undefined) return readSecrets(agents.find(row.agent), request, options.formats);
   const call = parseTrouble(row)?.call;
   const formats = call === undefined ? [] : await findFormats(inbox, row.agent, call.toolName);
-  return { formats, secrets: new Secrets(formats, [call?.input]) };
+  return { formats, secrets: new Secrets(formats, [call?.input, call?.['given']]) };
 }
 
 /** Makes a function that masks the secrets of a thread's calls where its texts quote them. */
 export async function maskSecretsOf(
   inbox: InboxContext,
   agent: string | null,
-  calls: readonly { toolName: string; input: unknown }[],
+  calls: readonly { toolName: string; input: unknown; given?: unknown }[],
 ): Promise<(text: string) => string> {
   const all = await Promise.all(
-    calls.map(async ({ toolName, input }) => {
+    calls.map(async ({ toolName, input, given }) => {
       const formats = await findFormats(inbox, agent, toolName);
-      return new Secrets(formats, [input]);
+      return new Secrets(formats, [input, given]);
     }),
   );
   const some = all.filter(({ isEmpty }) => !isEmpty);
