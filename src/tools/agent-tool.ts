@@ -152,11 +152,11 @@ class AgentDelegation implements Delegation {
     const call = makeDelegatedCall(work.threadId, record);
     const fault = this.#whyNot(work.agents);
     if (fault !== undefined) return makeFailedExecution(fault);
-    const begunByOther = this.#whyNotResumed(record);
-    /* The other agent may still run what was approved in its thread, so the call has not failed. */
-    if (begunByOther !== undefined) return { type: 'lost', error: begunByOther };
     try {
       const child = await this.#open(call, work.agents);
+      const elsewhere = this.#whyNotHere(record, child);
+      /* The other agent may still run what was approved in its thread, so the call has not failed. */
+      if (elsewhere !== undefined) return { type: 'lost', error: elsewhere };
       const agentWork = new AgentWork(this.#sub, child, this.#options);
       return await agentWork.execute(call, { tool: called, record }, work);
     } catch (error) {
@@ -261,8 +261,9 @@ class AgentDelegation implements Delegation {
     return `Not run: the path would have more than ${maximumDepth} agents (${path.join(' > ')}).`;
   }
 
-  #whyNotResumed({ agent }: ToolCallRecord): string | undefined {
-    if (agent === undefined || agent.name === this.agent) return undefined;
+  /* Another agent's thread in the same store was adopted, or could not be opened. */
+  #whyNotHere({ agent }: ToolCallRecord, { thread }: ChildThread): string | undefined {
+    if (agent === undefined || agent.name === this.agent || thread.revision > 0) return undefined;
     return `Not resumed: agent '${agent.name}' began this call, and the tool now calls agent '${this.agent}'. What was done is in thread ${agent.threadId}.`;
   }
 

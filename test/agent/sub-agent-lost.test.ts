@@ -153,24 +153,49 @@ test('a lost call next to another one does not use up its recovery, and a worker
   expect((await manager.thread('t')).status).toBe('idle');
 });
 
-test('an answered call whose tool now calls another agent is lost, not failed: its agent may still run what was approved', async () => {
+/** A sub-agent's call that was approved, before the tool calls another agent. */
+async function approveBelow() {
   const office = new AgentOffice();
   const buyer = office.payer('buyer', [{ calls: [pay('p1', 'Ann')] }, { text: 'Paid.' }]);
   const manager = managerOf(office, buyer);
   const thread = await manager.thread('t');
   const asked = await manager.run('Go.', thread);
   const childId = thread.calls[0]?.agent?.threadId ?? '';
-  const renamed = managerOf(office, office.payer('shopper', []));
   await manager.respond(asked.approvalRequests[0]?.approve() ?? [], thread);
-  await renamed.run([], await renamed.thread('t'));
-  const after = await manager.thread('t');
-  expect(after.calls[0]).toMatchObject({ status: 'indeterminate' });
-  expect(JSON.stringify(await office.store.read('t'))).toContain(
+  return { office, buyer, manager, childId };
+}
+
+test.each([
+  ['in the same store', true, "belongs to agent 'buyer', not to agent 'shopper'"],
+  [
+    'in another store',
+    false,
     "agent 'buyer' began this call, and the tool now calls agent 'shopper'",
-  );
-  expect(office.payments).toEqual([]);
-  expect(await buyer.thread(childId)).toMatchObject({ status: 'due' });
-  await buyer.run([], await buyer.thread(childId));
-  expect(await manager.run([], await manager.thread('t'))).toMatchObject({ status: 'completed' });
+  ],
+])(
+  'an answered call whose tool now calls another agent %s is lost, not failed: its agent may still run what was approved',
+  async (_where, isSame, why) => {
+    const { office, buyer, manager, childId } = await approveBelow();
+    const store = isSame ? office.store : memoryStore();
+    const renamed = managerOf(office, office.payer('shopper', [{ text: 'Bought.' }], { store }));
+    await renamed.run([], await renamed.thread('t'));
+    const after = await manager.thread('t');
+    expect(after.calls[0]).toMatchObject({ status: 'indeterminate' });
+    expect(JSON.stringify(await office.store.read('t'))).toContain(why);
+    expect(office.payments).toEqual([]);
+    expect(await buyer.thread(childId)).toMatchObject({ status: 'due' });
+    await buyer.run([], await buyer.thread(childId));
+    expect(await manager.run([], await manager.thread('t'))).toMatchObject({ status: 'completed' });
+    expect(office.payments).toMatchObject([{ to: 'Ann' }]);
+  },
+);
+
+test('a renamed sub-agent goes on with its calls once it has adopted their threads', async () => {
+  const { office, manager, childId } = await approveBelow();
+  const shopper = office.payer('shopper', [{ text: 'Bought.' }]);
+  await shopper.adopt(await shopper.thread(childId));
+  const renamed = managerOf(office, shopper);
+  await renamed.run([], await renamed.thread('t'));
+  expect((await manager.thread('t')).calls[0]).toMatchObject({ status: 'succeeded' });
   expect(office.payments).toMatchObject([{ to: 'Ann' }]);
 });

@@ -10,9 +10,9 @@ export const heldMutants: readonly SourceMutant[] = [
   {
     promise: 'a call that another agent began has not failed while that agent may still run it',
     within: 'AgentDelegation.work',
-    from: "return { type: 'lost', error: begunByOther };",
-    to: 'return makeFailedExecution(begunByOther);',
-    suite: ['agent/sub-agent-lost', 'calls another agent'],
+    from: "return { type: 'lost', error: elsewhere };",
+    to: 'return makeFailedExecution(elsewhere);',
+    suite: ['agent/sub-agent-lost', 'another agent in another store'],
     sentence: failed,
   },
   {

@@ -70,6 +70,14 @@ export const madeMutants: readonly SourceMutant[] = [
     sentence: failed,
   },
   {
+    promise: 'a secret that a schema has moved is masked with all of its input',
+    within: 'readSecrets',
+    from: '...found, ...moved',
+    to: '...found',
+    suite: ['inbox/made-secrets', 'with it in another field'],
+    sentence: failed,
+  },
+  {
     promise: 'the audit trail has the input that people were shown',
     within: 'ShownCalls.read',
     from: "if (event.type === 'input-remade') this.#keep(event, event.input);",
