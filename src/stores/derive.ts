@@ -164,7 +164,8 @@ async function claimDue(
   const claimed: ThreadSummary[] = [];
   for (const row of due) {
     const transaction = new Transaction(port);
-    const summary = await transaction.change(threads, row, { nextDeadline: until });
+    const summary = { ...transaction.know(threads, row), nextDeadline: until };
+    await transaction.change(threads, row.key, { nextDeadline: until });
     if (await transaction.commit()) claimed.push(summary);
   }
   return claimed;

@@ -2,6 +2,8 @@ import { approve, createAgent, type ThreadStore } from 'holdpoint';
 import { deriveStore, type StorePort } from 'holdpoint/stores/derive';
 import { scriptedModel } from 'holdpoint/testing';
 import { expect, test } from 'vitest';
+import { appendGrants, createGrants, plainGrant, uses } from '../support/plain-grants.ts';
+import { appendRows, closed, opened, requestsOf } from '../support/row-requests.ts';
 import { FakeRedis } from '../support/fake-redis.ts';
 import { redisPort } from '../support/redis-port.ts';
 import { book, travelTools } from '../support/travel-world.ts';
@@ -84,3 +86,30 @@ test('a claim leaves what a newer version has written in its row', async () => {
   expect(claimed?.columns).toEqual({ ...after.columns, nextDeadline: 99 });
   expect(JSON.parse(claimed?.text ?? '')).toEqual({ ...JSON.parse(text), nextDeadline: 99 });
 });
+
+test.each<
+  ['grants' | 'requests', (store: ReturnType<typeof deriveStore>) => Promise<unknown>, object]
+>([
+  ['grants', async (store) => appendGrants(store, 'u', uses('key')), { usesLeft: 2 }],
+  ['requests', async (store) => requestsOf(store).erase?.('key'), { text: null }],
+])(
+  'a change of one field of %s leaves what a newer version has written',
+  async (table, change, changed) => {
+    const port = makePort(new FakeRedis());
+    const store = deriveStore(port);
+    await createGrants(store, plainGrant('key', { usesLeft: 3 }));
+    await appendRows(store, 't', [opened('key')]);
+    await appendRows(store, 't', [closed('key')], 2);
+    const row = await port.get(table, 'key');
+    if (row === undefined) throw new Error('A row was expected.');
+    const stored = { ...JSON.parse(row.text), later: 'x' };
+    const after = { ...row, version: 'v9', text: JSON.stringify(stored) };
+    const rows = [{ table, key: 'key', before: row.version, after }];
+    await port.write({ rows, deletedLogs: [] });
+    await change(store);
+    expect(JSON.parse((await port.get(table, 'key'))?.text ?? '')).toEqual({
+      ...stored,
+      ...changed,
+    });
+  },
+);

@@ -1,4 +1,4 @@
-import type { GrantChange, ThreadStoreGrants } from '../../thread/thread-store.ts';
+import type { GrantChange, StoredGrant, ThreadStoreGrants } from '../../thread/thread-store.ts';
 import {
   changeGrant,
   grantOrder,
@@ -46,6 +46,11 @@ export async function changeGrants(
     const grantId = change.type === 'create' ? change.grant.grantId : change.grantId;
     const grant = changeGrant(await transaction.find(grants, grantId), change);
     if (grant === undefined) await transaction.delete(grants, grantId);
-    else await transaction.put(grants, grant);
+    else if (change.type === 'create') await transaction.put(grants, grant);
+    else await transaction.change(grants, grantId, pickUses(grant));
   }
+}
+
+function pickUses({ usesLeft }: StoredGrant): Pick<StoredGrant, 'usesLeft'> {
+  return usesLeft === undefined ? {} : { usesLeft };
 }

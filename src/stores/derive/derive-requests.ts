@@ -50,7 +50,7 @@ export function deriveRequests(
       return transact(port, async (transaction) => {
         const row = await transaction.find(requests, requestId);
         if (row === undefined || row.state === 'open') return false;
-        await transaction.put(requests, { ...row, text: null });
+        await transaction.change(requests, requestId, { text: null });
         return true;
       });
     },

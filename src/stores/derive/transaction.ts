@@ -20,8 +20,7 @@ export class Transaction {
 
   /** The row with this key, as this transaction has it. */
   async find<ROW>(table: Table<ROW>, key: string): Promise<ROW | undefined> {
-    const id = identify(table, key);
-    const row = this.#written.has(id) ? this.#written.get(id)?.after : await this.#load(table, key);
+    const row = await this.#present(table, key);
     return row && parseRow(table, row);
   }
 
@@ -43,9 +42,13 @@ export class Transaction {
     await this.#change(table, after.key, after);
   }
 
-  /** Changes fields of a row as it was read outside. Everything else stays as it is stored: a newer holdpoint may have written it. */
-  async change<ROW>(table: Table<ROW>, row: StoreRow, fields: Partial<ROW>): Promise<ROW> {
-    const changed = { ...this.know(table, row), ...fields };
+  /**
+   * Changes fields of a row as this transaction has read it. Everything else stays as it is stored: a newer holdpoint may have written it.
+   */
+  async change<ROW>(table: Table<ROW>, key: string, fields: Partial<ROW>): Promise<void> {
+    const row = await this.#present(table, key);
+    if (row === undefined) throw new TypeError(`There is no row ${key} to change.`);
+    const changed = { ...parseRow(table, row), ...fields };
     const stored: unknown = JSON.parse(row.text);
     const { columns, version } = makeStoreRow(table, changed);
     const own = Object.entries(columns).filter(([name]) => Object.hasOwn(fields, name));
@@ -56,7 +59,6 @@ export class Transaction {
       text: JSON.stringify(Object.assign({}, stored, fields)),
     };
     await this.#change(table, row.key, after);
-    return changed;
   }
 
   /** Writes a row whose key no row has. */
@@ -93,6 +95,11 @@ export class Transaction {
     const before = (await this.#load(table, key))?.version;
     if (before === undefined && after === undefined) this.#written.delete(id);
     else this.#written.set(id, { table: table.name, key, before, after });
+  }
+
+  async #present<ROW>(table: Table<ROW>, key: string): Promise<StoreRow | undefined> {
+    const id = identify(table, key);
+    return this.#written.has(id) ? this.#written.get(id)?.after : this.#load(table, key);
   }
 
   async #load<ROW>({ name }: Table<ROW>, key: string): Promise<StoreRow | undefined> {
