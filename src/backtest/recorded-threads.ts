@@ -222,9 +222,10 @@ function recordAnswer(
   const { approved, reason } = response;
   decision.answered = answered;
   decision.type = isEdited ? 'edited' : approved ? 'approved' : 'rejected';
-  /* Of several people who approved an edited input, the one who edited it. */
-  if (isEdited) return;
-  Object.assign(decision, { principal, channel, reason, editedInput: undefined });
+  /* Of several people who approved an edited input, the one who edited it; if a schema has changed the edit since, who approved that. */
+  if (isEdited && Object.hasOwn(decision, 'principal')) return;
+  Object.assign(decision, { principal, channel, reason });
+  if (!isEdited) decision.editedInput = undefined;
 }
 
 function recordEdit(

@@ -121,8 +121,9 @@ test('an edited call whose schema then makes another value of the edit counts as
   const again = await agent.run([], thread);
   expect(again.approvalRequests[0]?.reason).toContain('the input that a person has edited');
   await agent.run(
-    again.approvalRequests.map((request) => request.approve()),
+    again.approvalRequests.map((request) => request.approve({ reason: 'Fine.' })),
     thread,
+    { principal: 'ben' },
   );
   const result = await backtest({
     tools: { pay },
@@ -130,7 +131,13 @@ test('an edited call whose schema then makes another value of the edit counts as
     threads: [thread],
   });
   expect(result.disagreements).toMatchObject([
-    { type: 'runs-edited', input: { euros: 500 }, editedInput: { euros: 6 } },
+    {
+      type: 'runs-edited',
+      input: { euros: 500 },
+      editedInput: { euros: 6 },
+      principal: 'ben',
+      reason: 'Fine.',
+    },
   ]);
 });
 
