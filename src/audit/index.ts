@@ -8,7 +8,7 @@ import { applyEntry } from '../thread/apply-events.ts';
 import { CallsByPlace, makePlaceKey } from '../thread/calls-by-place.ts';
 import { readEntry } from '../thread/log-entry.ts';
 import { listProposedCalls } from '../thread/proposed-calls.ts';
-import type { ThreadEvent } from '../thread/thread-event.ts';
+import type { ThreadEvent, ThreadEventOf } from '../thread/thread-event.ts';
 import { parseThreadJson, verifyEntries } from '../thread/thread-json.ts';
 import { listCalls, makeEmptyThread } from '../thread/thread-state.ts';
 import type { ThreadEnd } from '../thread/thread-store.ts';
@@ -129,6 +129,8 @@ class ShownCalls {
   readonly #places = new Map<string, CallPlace>();
   /** The inputs of the calls so far: as proposed, as made again by a schema, as edited by a person. */
   readonly #inputs = new Map<string, unknown>();
+  /** The edits of open requests that wait for more approvals. */
+  readonly #pending = new Map<string, { input: unknown }>();
 
   read(event: ThreadEvent): void {
     if (event.type === 'request-opened') {
@@ -138,8 +140,19 @@ class ShownCalls {
     if (event.type === 'step-finished')
       for (const call of listProposedCalls(event)) this.#keep(call, call.input);
     if (event.type === 'input-remade') this.#keep(event, event.input);
-    if (event.type === 'request-answered' && event.edit !== undefined)
-      this.#keep(this.placeOf(event.response.requestId), event.edit.input);
+    if (event.type === 'request-voted' && event.edit !== undefined)
+      this.#pending.set(event.response.requestId, event.edit);
+    if (event.type === 'vote-withdrawn' && event.endsEdit === true)
+      this.#pending.delete(event.requestId);
+    if (event.type === 'request-answered') this.#readAnswer(event);
+  }
+
+  #readAnswer({ response, edit }: ThreadEventOf<'request-answered'>): void {
+    const { requestId } = response;
+    const approved = edit ?? this.#pending.get(requestId);
+    const isApproval = response.type === 'approval-response' && response.approved;
+    if (isApproval && approved !== undefined) this.#keep(this.placeOf(requestId), approved.input);
+    this.#pending.delete(requestId);
   }
 
   #keep(place: CallPlace | undefined, input: unknown): void {

@@ -1,5 +1,5 @@
 import { tool } from 'ai';
-import { createAgent } from 'holdpoint';
+import { createAgent, memoryStore } from 'holdpoint';
 import { auditTrail } from 'holdpoint/audit';
 import { scriptedModel } from 'holdpoint/testing';
 import { expect, test } from 'vitest';
@@ -39,3 +39,31 @@ test.each([
     );
   },
 );
+
+test('the trail has the edit of a vote where an edited call is asked about again', async () => {
+  const inputSchema = z.object({ euros: z.number() });
+  const calls = [{ id: 'c1', name: 'pay', input: { euros: 5 } }];
+  const { model } = scriptedModel([{ calls }, { text: 'Paid.' }]);
+  const store = memoryStore();
+  const payer = (description: string) =>
+    createAgent({
+      model,
+      store,
+      tools: { pay: tool({ description, inputSchema, execute: async () => 'paid' }) },
+      toolApproval: { pay: { type: 'user-approval', editable: true, quorum: 2 } },
+      mayAnswer: () => true,
+    });
+  const before = payer('Pays.');
+  const thread = await before.thread('t');
+  const { approvalRequests } = await before.run('Pay.', thread);
+  const edits = approvalRequests.map((request) => request.approve({ input: { euros: 7 } }));
+  await before.respond(edits, thread, { principal: 'ann' });
+  const votes = thread.activeApprovalRequests.map((request) => request.approve());
+  await before.respond(votes, thread, { principal: 'ben' });
+  const after = payer('Pays at once.');
+  const again = await after.thread('t');
+  await after.run([], again);
+  const asked = (await auditTrail(again)).rows.filter(({ what }) => what === 'approval requested');
+  expect(again.activeApprovalRequests).toMatchObject([{ toolCall: { input: { euros: 7 } } }]);
+  expect(asked.map(({ details }) => details?.['input'])).toEqual([{ euros: 5 }, { euros: 7 }]);
+});
