@@ -1,9 +1,11 @@
 import { tool, type ToolSet } from 'ai';
 import type { ToolApprovalStatus } from 'holdpoint';
+import { questionTools } from 'holdpoint/tools';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { cityInput, travelTools } from '../support/travel-world.ts';
-import { client, endOf, type Handler, ofType, site } from './ag-ui-site.ts';
+import { source } from '../tools/seed-interactions.ts';
+import { client, custom, endOf, type Handler, ofType, site } from './ag-ui-site.ts';
 import { olderClient } from './older-client.ts';
 
 const rome = { city: 'Rome' };
@@ -160,4 +162,31 @@ describe('the call beside an interrupt has the input that is asked about', () =>
       }
     },
   );
+});
+
+test('an answered question is told also where a rejected call, which was edited, is shown again', async () => {
+  const calls = [
+    { id: 'c1', name: 'pick', input: { city: 'Rome' } },
+    { id: 'q1', name: 'ask_question', input: source },
+  ];
+  const at = site([{ calls }, { text: 'So be it.' }], {
+    tools: { ...travelTools([]), ...questionTools(), pick: tool({ inputSchema: cityInput }) },
+    toolApproval: { pick: { type: 'user-approval', editable: true, quorum: 2 } },
+  });
+  const as = (principal: string) =>
+    client(at.worker({ clientTools: ['pick'], authorize: () => ({ principal }) }).handler);
+  await as('ann').say('Seat me');
+  const thread = await at.agent.thread('t');
+  const edits = thread.activeApprovalRequests.map((request) =>
+    request.approve({ input: { city: 'Oslo' } }),
+  );
+  await at.agent.respond(edits, thread, { principal: 'ann' });
+  const ben = as('ben');
+  await ben.run();
+  const answers = ben.agent.pendingInterrupts.map(({ reason }) =>
+    reason === 'input_required' ? { selectedOptionId: 'postgres' } : { approved: false },
+  );
+  const events = await ben.answer(...answers);
+  expect(ofType(events, 'MESSAGES_SNAPSHOT')).not.toEqual([]);
+  expect(custom(events, 'interaction_resolved')).toHaveLength(1);
 });

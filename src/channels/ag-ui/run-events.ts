@@ -99,12 +99,20 @@ export class RunEvents {
       const next = event === undefined ? [] : this.#convertEvent(thread, event, this.#revision);
       emitted.push(...next);
       if (next.some(({ type }) => type === 'MESSAGES_SNAPSHOT')) {
-        /* The snapshot contains the rest. */
+        /* The snapshot contains the rest, apart from the ends of requests. */
+        emitted.push(...this.#endRequests(events.slice(this.#revision + 1)));
         this.#continueFrom(thread, this.#listMessages(thread));
         break;
       }
     }
     return emitted;
+  }
+
+  #endRequests(events: readonly ThreadEvent[]): AgUiEvent[] {
+    return events.flatMap((event) => {
+      const item = readItem(event, this.#records);
+      return item?.type === 'request-end' ? makeInteractionEnded(item.event, this.#requests) : [];
+    });
   }
 
   /* A stream calls this for each event of an append. */
