@@ -248,7 +248,7 @@ async function prepareRun<TOOLS extends ToolSet, RUNTIME_CONTEXT>(
   const hasInput = input.length > 0 || prompt.messages.length > 0 || prompt.isResumed;
   const warnings = [
     ...(hasInput ? [] : warnOfOpenRequests(thread)),
-    ...warnOfForeignAnswers(thread, ids, prompt.answeredIds),
+    ...warnOfForeignAnswers(thread, ids, prompt),
   ];
   const run = agent.stream(input, thread, {
     ...runOptions,

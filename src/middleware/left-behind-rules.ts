@@ -1,10 +1,12 @@
-import type { ToolSet } from 'ai';
+import type { ModelMessage, ToolSet } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import type { ProviderResponse } from '../agent.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { listImportedMessages } from '../thread/app-messages.ts';
+import { listAssistantParts } from '../thread/proposed-calls.ts';
 import type { ApprovalIds } from '../view/approval-ids.ts';
+import { callIdsIn, listAnsweredIds, type ReadPrompt } from './read-prompt.ts';
 
 /* A middleware can't see the settings of the call that it is part of: rules left there would be missed silently. */
 
@@ -32,15 +34,26 @@ export function refuseUnruledTools(tools: ToolSet, toolApproval: unknown): void 
 export function warnOfForeignAnswers(
   { id, events }: Pick<AgentThread, 'id' | 'events'>,
   ids: ApprovalIds,
-  answeredIds: readonly string[],
+  { answeredIds, earlier }: Pick<ReadPrompt, 'answeredIds' | 'earlier'>,
 ): ProviderResponse['warnings'] {
-  const foreign = answeredIds.find((answeredId) => !ids.isKnown(answeredId));
-  /* An imported history may have answers of before, which are not kept. */
-  if (foreign === undefined || listImportedMessages(events).length > 0) return [];
+  if (answeredIds.every((answeredId) => ids.isKnown(answeredId))) return [];
+  const imported = new Set(listImportedMessages(events).flatMap(listCallIds));
+  /* An imported history may have answers of before, which are not kept: they follow its calls. */
+  const end = earlier.findLastIndex((message) =>
+    callIdsIn(message).some((callId) => imported.has(callId)),
+  );
+  const old = end === -1 ? [] : earlier.slice(0, end + 2).flatMap(listAnsweredIds);
+  const foreign = answeredIds.find((each) => !ids.isKnown(each) && !old.includes(each));
+  if (foreign === undefined) return [];
   const message =
     `The messages answer ${foreign}, which is no approval request of thread ${id}. If toolApproval is in the call, it decides nothing: the tools ` +
     `run behind the model. Move it from ${elsewhere} to holdPoint.`;
   return [{ type: 'other', message }];
+}
+
+function listCallIds(message: ModelMessage): string[] {
+  const calls = listAssistantParts(message).filter((part) => part.type === 'tool-call');
+  return calls.map(({ toolCallId }) => toolCallId);
 }
 
 /** Throws `not-found` for an answer in a prompt to a request that the thread has never had, such as one of the AI SDK's own. */

@@ -76,7 +76,8 @@ function isOfAnswers(message: OutsideMessage): boolean {
 
 const namedSchema = z.object({ requestId: z.string() });
 
-function listAnsweredIds(message: PromptMessage): string[] {
+/** The ids of the requests that a message answers. */
+export function listAnsweredIds(message: PromptMessage): string[] {
   const inMessage = isFromOutside(message) ? (answersInMessage(message) ?? []) : [];
   return [...answersIn(message), ...inMessage].flatMap((answer) => {
     const { data } = namedSchema.safeParse(answer);
@@ -124,7 +125,8 @@ function readDenial(
   return typeof approvalId === 'string' ? [{ approvalId, approved: false, reason }] : [];
 }
 
-function callIdsIn(message: PromptMessage): string[] {
+/** The ids of the calls that a message of the assistant makes. */
+export function callIdsIn(message: PromptMessage): string[] {
   if (message.role !== 'assistant') return [];
   return message.content.filter((part) => part.type === 'tool-call').map((part) => part.toolCallId);
 }

@@ -2,7 +2,7 @@ import { generateText, type ModelMessage, wrapLanguageModel } from 'ai';
 import { holdPoint, inertTools } from 'holdpoint/middleware';
 import { expect, test } from 'vitest';
 import { errorCode } from '../support/error-code.ts';
-import { book, memoryWorld, travelTools } from '../support/travel-world.ts';
+import { book, look, memoryWorld, travelTools } from '../support/travel-world.ts';
 
 const call = {
   type: 'tool-call',
@@ -29,7 +29,10 @@ const done: ModelMessage[] = [
 
 const booking = [{ calls: [book('c1', 'Rome')] }];
 
-function held(history?: 'refuse' | 'import', script: Parameters<typeof memoryWorld>[0] = booking) {
+function holding(
+  history?: 'refuse' | 'import',
+  script: Parameters<typeof memoryWorld>[0] = booking,
+) {
   const world = memoryWorld(script);
   const tools = travelTools(world.ran);
   const options = { tools, toolApproval: { book: 'user-approval' }, store: world.store } as const;
@@ -49,7 +52,7 @@ function held(history?: 'refuse' | 'import', script: Parameters<typeof memoryWor
 }
 
 test('a history for a new thread is refused by default, and nothing is written', async () => {
-  const { world, send } = held();
+  const { world, send } = holding();
   expect(await errorCode(send([...done, { role: 'user', content: 'Again' }]))).toBe(
     'invalid-input',
   );
@@ -57,7 +60,7 @@ test('a history for a new thread is refused by default, and nothing is written',
 });
 
 test('with history: import the thread begins with it, and a repeated call asks', async () => {
-  const { world, send } = held('import');
+  const { world, send } = holding('import');
   await send([...done, { role: 'user', content: 'Again' }]);
   const thread = await world.agent().thread('t');
   expect(thread.messages.slice(0, 4)).toMatchObject([
@@ -71,7 +74,7 @@ test('with history: import the thread begins with it, and a repeated call asks',
 });
 
 test('answers in an imported history are not warned of later', async () => {
-  const { send } = held('import', [{ text: 'One.' }, { text: 'Two.' }]);
+  const { send } = holding('import', [{ text: 'One.' }, { text: 'Two.' }]);
   const request = { type: 'tool-approval-request', approvalId: 'a1', toolCallId: 'c1' } as const;
   const asked = done.map((message) =>
     message.role === 'assistant' && typeof message.content !== 'string'
@@ -94,8 +97,25 @@ test('answers in an imported history are not warned of later', async () => {
   expect([first.warnings ?? [], second.warnings ?? []]).toEqual([[], []]);
 });
 
+test('what the AI SDK decides by itself after an imported history is warned of', async () => {
+  const script = [{ calls: [look('c2', 'Rome')] }, { text: 'One.' }, { text: 'Two.' }];
+  const world = memoryWorld(script);
+  const tools = travelTools(world.ran);
+  const ruled = { tools, toolApproval: () => 'approved' as const, store: world.store };
+  const middleware = holdPoint({ ...ruled, history: 'import' });
+  const model = wrapLanguageModel({ model: world.played.model, middleware });
+  const toolApproval = { look: 'denied' as const };
+  const providerOptions = { holdpoint: { threadId: 't' } };
+  const held = { model, tools: inertTools(tools), maxRetries: 0, toolApproval, providerOptions };
+  const start: ModelMessage[] = [...done, { role: 'user', content: 'Look' }];
+  const first = await generateText({ ...held, messages: start });
+  const more: ModelMessage = { role: 'user', content: 'And now?' };
+  const messages = [...start, ...first.response.messages, more];
+  expect((await generateText({ ...held, messages })).warnings).toHaveLength(1);
+});
+
 test('messages of the user alone are no history', async () => {
-  const { world, send } = held(undefined, [{ text: 'Hi.' }]);
+  const { world, send } = holding(undefined, [{ text: 'Hi.' }]);
   await send([
     { role: 'user', content: 'Lost' },
     { role: 'user', content: 'Hello?' },
@@ -104,14 +124,14 @@ test('messages of the user alone are no history', async () => {
 });
 
 test('after an imported reply, a message with the words of an earlier one is a new one', async () => {
-  const { world, send } = held('import', [{ text: 'Hi.' }]);
+  const { world, send } = holding('import', [{ text: 'Hi.' }]);
   await send([...done, { role: 'user', content: 'Book Rome' }]);
   const { messages } = await world.agent().thread('t');
   expect(messages.slice(4).map(({ role }) => role)).toEqual(['user', 'assistant']);
 });
 
 test('after a death between the import and the run, the prompt can be sent again', async () => {
-  const { world, model } = held('import');
+  const { world, model } = holding('import');
   const answer = { type: 'tool-approval-response', approvalId: 'a1', approved: true } as const;
   const send = async () =>
     model.doGenerate({
@@ -136,7 +156,7 @@ test('after a death between the import and the run, the prompt can be sent again
 });
 
 test('what can’t be kept is refused with its position in the prompt', async () => {
-  const { world, send } = held('import');
+  const { world, send } = holding('import');
   const provided = { ...call, providerExecuted: true };
   const work = send([
     { role: 'user', content: 'Book Rome' },
