@@ -275,7 +275,9 @@ class AgentDelegation implements Delegation {
   ): Promise<UserInputRequest | undefined> {
     const { requestId } = shown;
     const own = thread.activeRequests.find((open) => open.requestId === requestId);
-    if (own === undefined || (await isPassedOn({ ...own }, shown, call, this.agent))) return own;
+    /* The thread may have been that of an agent with another name when it asked. */
+    const [{ agent } = this] = shown.path ?? [];
+    if (own === undefined || (await isPassedOn({ ...own }, shown, call, agent))) return own;
     throw new HoldpointError(
       'answer-mismatch',
       `Request ${requestId} differs from the request that agent '${this.agent}' made. Cancel it with agent.cancel(thread).`,

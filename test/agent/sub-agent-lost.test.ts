@@ -7,7 +7,7 @@ import {
   type ThreadStore,
 } from 'holdpoint';
 import { runWorker } from 'holdpoint/worker';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { AgentOffice, ask, pay } from '../support/agent-office.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -198,4 +198,37 @@ test('a renamed sub-agent goes on with its calls once it has adopted their threa
   await renamed.run([], await renamed.thread('t'));
   expect((await manager.thread('t')).calls[0]).toMatchObject({ status: 'succeeded' });
   expect(office.payments).toMatchObject([{ to: 'Ann' }]);
+});
+
+async function adopt() {
+  const office = new AgentOffice();
+  const buyer = office.payer('buyer', [{ calls: [pay('p1', 'Ann')] }]);
+  const manager = managerOf(office, buyer);
+  const before = await manager.thread('t');
+  await manager.run('Go.', before);
+  const shopper = office.payer('shopper', [{ text: 'Bought.' }]);
+  await shopper.adopt(await shopper.thread(before.calls[0]?.agent?.threadId ?? ''));
+  const renamed = office.agent('manager', [{ text: 'Done.' }], {
+    tools: { buy: office.tool(shopper) },
+    mayAnswer: () => true,
+  });
+  const thread = await renamed.thread('t');
+  const [request] = thread.activeApprovalRequests;
+  if (request === undefined) throw new Error('Nothing is asked.');
+  return { office, renamed, thread, request };
+}
+
+describe('a renamed sub-agent that has adopted the thread of an open request', () => {
+  test('takes the answer', async () => {
+    const { office, renamed, thread, request } = await adopt();
+    await renamed.run(request.approve(), thread, { principal: 'ann' });
+    expect(thread.calls[0]).toMatchObject({ status: 'succeeded' });
+    expect(office.payments).toMatchObject([{ to: 'Ann' }]);
+  });
+
+  test('lets it be reassigned', async () => {
+    const { renamed, thread, request } = await adopt();
+    await renamed.reassign(thread, request.requestId, 'zoe', { principal: 'ann' });
+    expect(thread.activeApprovalRequests).toMatchObject([{ reassignments: [{ to: 'zoe' }] }]);
+  });
 });
