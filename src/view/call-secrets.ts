@@ -1,9 +1,10 @@
-import { readInputSchemas } from '../agent.ts';
-import { isObject } from '../json/json-value.ts';
+import { type Agent, readInputSchemas } from '../agent.ts';
+import { compileSchemaCheck } from '../json/json-schema-check.ts';
+import { copyPlain, isObject } from '../json/json-value.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import type { FormattedPath, ToolFormats } from './field-format.ts';
-import { Secrets } from './mask-secrets.ts';
-import { joinFormats, listRequiredSecrets, readSchemaFormats } from './schema-formats.ts';
+import { readAt, Secrets } from './mask-secrets.ts';
+import { joinFormats, readSchemaFormats } from './schema-formats.ts';
 
 /** Reads the formats of the arguments of a tool's calls; of the request's call, if there is a request. */
 export async function readFormats(
@@ -20,24 +21,71 @@ export async function readFormats(
 
 /** Reads the formats of the arguments of a request's call, and which of them must not leave the server. */
 export async function readSecrets(
-  agent: object | undefined,
+  agent: Pick<Agent, 'thread'> | undefined,
   request: UserInputRequest,
   formats: ToolFormats | undefined,
 ): Promise<{ formats: FormattedPath[]; secrets: Secrets }> {
   const { toolCall } = request;
   if (toolCall === undefined) return { formats: [], secrets: new Secrets([], []) };
+  const { toolName, input } = toolCall;
   const original = request.type === 'approval-request' ? request.edit?.original.input : undefined;
-  const found = await readFormats(agent, toolCall.toolName, { formats, request });
-  const schema = agent && (await readInputSchemas(agent, request.path)).get(toolCall.toolName);
-  /* The schema has made something else of the secret: nobody knows where it is. */
-  const isMoved = listRequiredSecrets(schema).some((path) => !hasPath(toolCall.input, path));
-  const moved = isMoved ? [{ path: [], format: { type: 'secret' } as const }] : [];
-  return { formats: found, secrets: new Secrets([...found, ...moved], [toolCall.input, original]) };
+  const found = await readFormats(agent, toolName, { formats, request });
+  const schema = agent && (await readInputSchemas(agent, request.path)).get(toolName);
+  const readGiven = async (): Promise<unknown> => findGiven(agent, request);
+  const secrets = await findCallSecrets(found, { inputs: [input, original], schema, readGiven });
+  return { formats: found, secrets };
 }
 
-function hasPath(value: unknown, [key, ...rest]: readonly string[]): boolean {
-  if (key === undefined) return true;
-  return isObject(value) && Object.hasOwn(value, key) && hasPath(value[key], rest);
+/** A call whose secrets are found. */
+interface ShownCall {
+  /** Its inputs, the present one first. */
+  inputs: readonly unknown[];
+  /** The input schema of its tool; `undefined` if it isn't known. */
+  schema: unknown;
+  /** Finds what the schema was given. */
+  readGiven: () => Promise<unknown>;
+}
+
+/**
+ * Finds the secrets of a call. Where its tool's schema has made something else of a secret, nobody can tell where it is now: the whole input
+ * is one then.
+ */
+export async function findCallSecrets(
+  formats: readonly FormattedPath[],
+  { inputs, schema, readGiven }: ShownCall,
+): Promise<Secrets> {
+  const [input] = inputs;
+  const paths = formats.filter(({ format }) => format.type === 'secret').map(({ path }) => path);
+  const absent = paths.filter((path) => readAt(input, path).length === 0);
+  if (absent.length === 0) return new Secrets(formats, inputs);
+  const given = await readGiven();
+  const isMoved = absent.some((path) => readAt(given, path).length > 0) || !fits(schema, input);
+  const moved: FormattedPath[] = isMoved ? [{ path: [], format: { type: 'secret' } }] : [];
+  return new Secrets([...formats, ...moved], [...inputs, given]);
+}
+
+/** Finds what the schema of a request's call was given, in its thread. That of a sub-agent's call is in another thread. */
+async function findGiven(
+  agent: Pick<Agent, 'thread'> | undefined,
+  { threadId, toolCall, path }: UserInputRequest,
+): Promise<unknown> {
+  if (path !== undefined) return undefined;
+  try {
+    const calls = (await agent?.thread(threadId))?.calls;
+    return calls?.find(({ toolCallId }) => toolCallId === toolCall?.toolCallId)?.given;
+  } catch {
+    return undefined;
+  }
+}
+
+/* A schema takes what it has left as it was. */
+function fits(schema: unknown, input: unknown): boolean {
+  if (schema === undefined) return true;
+  try {
+    return compileSchemaCheck(copyPlain(schema))(input) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 const formatsOf = new WeakMap<object, FormattedPath[]>();

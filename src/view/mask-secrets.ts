@@ -169,7 +169,7 @@ function stepInto(paths: readonly SecretPaths[], key: string): SecretPaths[] {
 }
 
 /** The values at a path, in which `*` stands for each item or property. */
-function readAt(value: unknown, path: readonly string[]): unknown[] {
+export function readAt(value: unknown, path: readonly string[]): unknown[] {
   const [key, ...rest] = path;
   if (key === undefined) return [value];
   if (!isObject(value)) return [];

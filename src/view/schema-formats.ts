@@ -44,23 +44,6 @@ interface SchemaPart {
   path: string[];
 }
 
-/** Lists the paths of the secrets that every input of a tool has, as far as its schema is read. */
-export function listRequiredSecrets(root: unknown): string[][] {
-  const found: string[][] = [];
-  const parts: { schema: unknown; path: string[] }[] = [{ schema: root, path: [] }];
-  for (const { schema, path } of parts) {
-    if (!isSchema(schema) || path.length > deepest || parts.length > mostParts) continue;
-    const { $ref: reference, required, properties } = schema;
-    if (readFormat(schema)?.type === 'secret') found.push(path);
-    if (typeof reference === 'string')
-      parts.push({ schema: resolveReference(reference, root), path });
-    if (!Array.isArray(required) || !isObject(properties)) continue;
-    for (const [name, part] of Object.entries(properties))
-      if (required.includes(name)) parts.push({ schema: part, path: [...path, name] });
-  }
-  return found;
-}
-
 /** Joins the formats of several sources, the most important first. A secret in one of them is a secret. */
 export function joinFormats(...sources: readonly (readonly FormattedPath[])[]): FormattedPath[] {
   const joined = new Map<string, FormattedPath>();

@@ -6,9 +6,9 @@ import { scriptedModel } from 'holdpoint/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
-/* A URL writes it in another way. */
+/* A URL and a header write it in other ways. */
 const secret = 'p@ss-word-4711';
-const forms = [secret, encodeURIComponent(secret)];
+const forms = [secret, encodeURIComponent(secret), btoa(secret)];
 const password = z.string().meta({ format: 'password' });
 const mapOf = (value: object) => new Map(Object.entries(value));
 
@@ -17,7 +17,31 @@ const asBen = () => ({ principal: 'ben' });
 const connections: [made: string, inputSchema: z.ZodType, input: object][] = [
   ['of the same shape', z.object({ pin: password }), { pin: secret }],
   ['where it is a URL', z.object({ pin: password.transform(toUrl) }), { pin: secret }],
-  ['with it in another field', z.object({ pin: password }).transform(moveToUrl), { pin: secret }],
+  [
+    'with it in another field',
+    z.object({ pin: password }).transform(moveToHeader),
+    { pin: secret },
+  ],
+  [
+    'of one that may be null',
+    z.object({ pin: password.nullable() }).transform(({ pin }) => moveToHeader({ pin: pin ?? '' })),
+    { pin: secret },
+  ],
+  [
+    'of one that may be left out',
+    z.looseObject({ pin: password.optional() }).transform(({ pin = '' }) => moveToHeader({ pin })),
+    { pin: secret },
+  ],
+  [
+    'of one in each kind of input',
+    z
+      .discriminatedUnion('kind', [
+        z.object({ kind: z.literal('user'), pin: password }),
+        z.object({ kind: z.literal('robot'), pin: password }),
+      ])
+      .transform(moveToHeader),
+    { kind: 'user', pin: secret },
+  ],
   [
     'with it in a Map',
     z.object({ login: z.object({ pin: password }).transform(mapOf) }),
@@ -29,8 +53,8 @@ function toUrl(pin: string): URL {
   return Object.assign(new URL('https://db.example/'), { password: pin });
 }
 
-function moveToUrl({ pin }: { pin: string }) {
-  return { url: toUrl(pin) };
+function moveToHeader({ pin }: { pin: string }) {
+  return { header: `Basic ${btoa(pin)}` };
 }
 
 test.each(connections)(
@@ -82,4 +106,26 @@ test('a secret that may be left out hides nothing where it is', async () => {
   });
   const page = await inbox(new Request('https://app.example/inbox/api/requests'));
   expect(await page.json()).toMatchObject({ entries: [{ request: { toolCall: { input } } }] });
+});
+
+test('a secret that a person has replaced leaves the server nowhere', async () => {
+  const script = [secret, 'another-word'].map((pin, index) => ({
+    calls: [{ id: `c${index}`, name: 'connect', input: { pin } }],
+  }));
+  const { model } = scriptedModel(script);
+  const inputSchema = z.object({ pin: password });
+  const tools = { connect: tool({ inputSchema, execute: async () => 'ok' }) };
+  const toolApproval = { connect: { type: 'user-approval', editable: true } } as const;
+  const agent = createAgent({ name: 'office', model, tools, toolApproval });
+  const thread = await agent.thread('t');
+  const asked = await agent.run(`The password is ${secret}.`, thread);
+  const edits = asked.approvalRequests.map((request) =>
+    request.approve({ input: { pin: 'a-new-word' } }),
+  );
+  const [next] = (await agent.run(edits, thread)).approvalRequests;
+  const inbox = createInboxHandler({ agents: [agent], authorize: asBen, maySee: () => true });
+  const url = `https://app.example/inbox/api/requests/${next?.requestId}`;
+  const text = await (await inbox(new Request(url))).text();
+  expect(text).toContain('The password is');
+  expect(text).not.toContain(secret);
 });

@@ -132,6 +132,7 @@ const refusals: [what: string, status: number, code: string, sent: (at: Waiting)
     ],
   ],
   ['a principal in a query', 400, 'invalid-input', () => ['ben', '/api/requests?principal=dora']],
+  ['a request with a NUL', 404, 'not-found', () => ['ben', '/api/requests/%00']],
   ['a filter with a NUL', 400, 'invalid-input', () => ['ben', '/api/requests?agent=%00']],
   ['a list that does not exist', 400, 'invalid-input', () => ['ben', '/api/requests?list=theirs']],
   ['a limit beyond the highest', 400, 'invalid-input', () => ['ben', '/api/requests?limit=1000']],

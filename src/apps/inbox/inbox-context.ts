@@ -171,6 +171,11 @@ async function hasDecided(
   return decision !== undefined && isUser(decision.principal);
 }
 
+/** Checks whether a text has no NUL, which no text in a database has. */
+export function hasNoNul(text: string): boolean {
+  return !text.includes('\0');
+}
+
 /** Opens a thread for reading; `undefined` if it can't be read, which must not hide others. */
 export async function openThread(
   agent: Agent | undefined,

@@ -19,7 +19,13 @@ import {
   type InboxPage,
 } from './inbox-api.ts';
 import { seeInboxRows, syncClock } from './inbox-agents.ts';
-import { type InboxContext, type InboxUser, isTrouble, maySeeRequest } from './inbox-context.ts';
+import {
+  hasNoNul,
+  type InboxContext,
+  type InboxUser,
+  isTrouble,
+  maySeeRequest,
+} from './inbox-context.ts';
 import { describeEntry } from './shown-entry.ts';
 import { shortenEntries } from './shorten-lists.ts';
 
@@ -38,8 +44,6 @@ const highestCount = 100;
 /** The query of a page: its list, its filters, and its start. */
 type ListQuery = z.infer<typeof querySchema>;
 
-/* Databases have no text with a NUL. */
-const hasNoNul = (text: string): boolean => !text.includes('\0');
 const filterSchema = z.string().max(1_000).refine(hasNoNul, 'must not have a NUL').optional();
 
 const querySchema = z.strictObject({
@@ -270,7 +274,7 @@ const placeSchema: z.ZodType<ListPlace> = z.object({
   section: z.int().min(0).max(1),
   row: z
     .object({
-      requestId: z.string(),
+      requestId: z.string().refine(hasNoNul),
       createdAt: z.number(),
       expiresAt: z.number().optional(),
       risk: z.enum(risks).nullable(),

@@ -6,6 +6,7 @@ import type { StoredRequest } from '../../thread/thread-store-requests.ts';
 import type { InboxRequest } from './inbox-api.ts';
 import { seeInboxRows, syncClock } from './inbox-agents.ts';
 import {
+  hasNoNul,
   type InboxContext,
   type InboxUser,
   mayRun,
@@ -35,7 +36,7 @@ export async function findSeenRequest(
 ): Promise<SeenRequest> {
   const { agents } = inbox;
   await syncClock(agents);
-  const row = await agents.requests.get(requestId);
+  const row = hasNoNul(requestId) ? await agents.requests.get(requestId) : undefined;
   const [seen] = row === undefined ? [] : await seeInboxRows(agents, [row], user.by);
   const isMeant = threadId === undefined || seen?.row.threadId === threadId;
   if (seen !== undefined && isMeant && (await maySeeRequest(inbox, user, seen))) return seen;

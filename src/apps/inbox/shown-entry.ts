@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import type { SeenRequest } from '../../agent.ts';
+import { readInputSchemas, type SeenRequest } from '../../agent.ts';
 import { hashText } from '../../content/crypto.ts';
 import { isObject, parseJson, stringifySorted } from '../../json/json-value.ts';
 import { omitUnanswered } from '../../content/request-history.ts';
 import { idFields } from '../../content/request-text.ts';
+import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { hidePrincipals, type UserInputRequest } from '../../content/user-input.ts';
 import type { StoredRequest } from '../../thread/thread-store-requests.ts';
-import { readFormats, readSecrets } from '../../view/call-secrets.ts';
+import { findCallSecrets, readFormats, readSecrets } from '../../view/call-secrets.ts';
 import type { FormattedPath } from '../../view/field-format.ts';
 import { maskRequest, Secrets } from '../../view/mask-secrets.ts';
 import type { InboxEntry } from './inbox-api.ts';
@@ -90,20 +91,29 @@ export async function findSecrets(
   const { agents, options } = inbox;
   if (request !== undefined) return readSecrets(agents.find(row.agent), request, options.formats);
   const call = parseTrouble(row)?.call;
-  const formats = call === undefined ? [] : await findFormats(inbox, row.agent, call.toolName);
-  return { formats, secrets: new Secrets(formats, [call?.input, call?.['given']]) };
+  if (call === undefined) return { formats: [], secrets: new Secrets([], []) };
+  const { toolName, input, given } = call;
+  const formats = await findFormats(inbox, row.agent, toolName);
+  const agent = agents.find(row.agent);
+  const schema = agent && (await readInputSchemas(agent)).get(toolName);
+  const secrets = await findCallSecrets(formats, {
+    inputs: [input],
+    schema,
+    readGiven: async () => given,
+  });
+  return { formats, secrets };
 }
 
 /** Makes a function that masks the secrets of a thread's calls where its texts quote them. */
 export async function maskSecretsOf(
   inbox: InboxContext,
   agent: string | null,
-  calls: readonly { toolName: string; input: unknown; given?: unknown }[],
+  calls: readonly ToolCallRecord[],
 ): Promise<(text: string) => string> {
   const all = await Promise.all(
-    calls.map(async ({ toolName, input, given }) => {
+    calls.map(async ({ toolName, input, given, edit }) => {
       const formats = await findFormats(inbox, agent, toolName);
-      return new Secrets(formats, [input, given]);
+      return new Secrets(formats, [input, given, edit?.original]);
     }),
   );
   const some = all.filter(({ isEmpty }) => !isEmpty);

@@ -1,3 +1,4 @@
+import type { Agent } from '../../agent.ts';
 import { hashText } from '../../content/crypto.ts';
 import { stringifySorted } from '../../json/json-value.ts';
 import { omitUnanswered } from '../../content/request-history.ts';
@@ -18,7 +19,7 @@ export interface MaskedRequest {
 
 /** Makes the part of a request that a link shows. The agent of its thread knows the schema of the call's tool. */
 export async function makeMaskedRequest(
-  agent: object,
+  agent: Pick<Agent, 'thread'>,
   asked: UserInputRequest,
   formats: ToolFormats | undefined,
 ): Promise<MaskedRequest> {
