@@ -108,7 +108,10 @@ describe.each(pickCases(ways))('with $name', (way) => {
     const { call, history, requestId, ran } = await waiting(way);
     const answer = { type: 'tool-approval-response', approvalId: requestId } as const;
     const yes = { ...answer, approved: true, providerExecuted: true };
-    for (const more of [{ providerExecuted: true }, {}]) {
+    /* streamText leaves a no without the mark out of the prompt. */
+    const marks =
+      way.name === 'streamText' ? [{ providerExecuted: true }] : [{ providerExecuted: true }, {}];
+    for (const more of marks) {
       const both: ModelMessage = {
         role: 'tool',
         content: [{ ...answer, ...more, approved: false }, yes],
