@@ -44,15 +44,16 @@ const highestCount = 100;
 /** The query of a page: its list, its filters, and its start. */
 type ListQuery = z.infer<typeof querySchema>;
 
-const filterSchema = z.string().max(1_000).refine(hasNoNul, 'must not have a NUL').optional();
+const filterSchema = (longest: number) =>
+  z.string().max(longest).refine(hasNoNul, 'must not have a NUL').optional();
 
 const querySchema = z.strictObject({
   list: z.enum(inboxLists).default('mine'),
-  agent: filterSchema,
-  tool: filterSchema,
+  agent: filterSchema(100),
+  tool: filterSchema(1_000),
   risk: z.enum(risks).optional(),
-  requester: filterSchema,
-  text: filterSchema,
+  requester: filterSchema(1_000),
+  text: filterSchema(1_000),
   order: z.enum(['risk', 'expires', 'oldest', 'newest']).default('risk'),
   after: z.string().max(10_000).optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
