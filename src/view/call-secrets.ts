@@ -1,22 +1,23 @@
 import { type Agent, readInputSchemas } from '../agent.ts';
-import { compileSchemaCheck } from '../json/json-schema-check.ts';
+import { compileSchemaCheck, type SchemaCheck } from '../json/json-schema-check.ts';
 import { copyPlain, isObject } from '../json/json-value.ts';
 import type { UserInputRequest } from '../content/user-input.ts';
 import type { FormattedPath, ToolFormats } from './field-format.ts';
 import { readAt, Secrets } from './mask-secrets.ts';
 import { joinFormats, readSchemaFormats } from './schema-formats.ts';
 
-/** Reads the formats of the arguments of a tool's calls; of the request's call, if there is a request. */
+/** Reads the formats of the arguments of a tool's calls, and its schema; of the request's call, if there is a request. */
 export async function readFormats(
   agent: object | undefined,
   toolName: string,
   { formats = {}, request }: { formats?: ToolFormats | undefined; request?: UserInputRequest },
-): Promise<FormattedPath[]> {
+): Promise<{ formats: FormattedPath[]; schema: unknown }> {
   const own = Object.hasOwn(formats, toolName) ? formats[toolName] : undefined;
   const declared = (own ?? []).map(({ path, format }) => ({ path: [...path], format }));
   const schema = agent && (await readInputSchemas(agent, request?.path)).get(toolName);
   const asked = request?.type === 'approval-request' ? request.inputSchema : undefined;
-  return joinFormats(declared, findSchemaFormats(schema), readSchemaFormats(asked));
+  const joined = joinFormats(declared, findSchemaFormats(schema), readSchemaFormats(asked));
+  return { formats: joined, schema };
 }
 
 /** Reads the formats of the arguments of a request's call, and which of them must not leave the server. */
@@ -29,19 +30,28 @@ export async function readSecrets(
   if (toolCall === undefined) return { formats: [], secrets: new Secrets([], []) };
   const { toolName, input } = toolCall;
   const original = request.type === 'approval-request' ? request.edit?.original.input : undefined;
-  const found = await readFormats(agent, toolName, { formats, request });
-  const schema = agent && (await readInputSchemas(agent, request.path)).get(toolName);
+  const tool = await readFormats(agent, toolName, { formats, request });
   const readGiven = async (): Promise<unknown> => findGiven(agent, request);
-  const secrets = await findCallSecrets(found, { inputs: [input, original], schema, readGiven });
-  return { formats: found, secrets };
+  const secrets = await findCallSecrets(tool, { inputs: [input, original], readGiven });
+  return { formats: tool.formats, secrets };
+}
+
+/** Reads the formats of the arguments of a lost call, and which of them must not leave the server. */
+export async function readLostSecrets(
+  agent: object | undefined,
+  { toolName, input, given }: { toolName: string; input: unknown; given?: unknown },
+  formats: ToolFormats | undefined,
+): Promise<{ formats: FormattedPath[]; secrets: Secrets }> {
+  const tool = await readFormats(agent, toolName, { formats });
+  const readGiven = async (): Promise<unknown> => given;
+  const secrets = await findCallSecrets(tool, { inputs: [input], readGiven });
+  return { formats: tool.formats, secrets };
 }
 
 /** A call whose secrets are found. */
 interface ShownCall {
   /** Its inputs, the present one first. */
   inputs: readonly unknown[];
-  /** The input schema of its tool; `undefined` if it isn't known. */
-  schema: unknown;
   /** Finds what the schema was given. */
   readGiven: () => Promise<unknown>;
 }
@@ -50,9 +60,9 @@ interface ShownCall {
  * Finds the secrets of a call. Where its tool's schema has made something else of a secret, nobody can tell where it is now: the whole input
  * is one then.
  */
-export async function findCallSecrets(
-  formats: readonly FormattedPath[],
-  { inputs, schema, readGiven }: ShownCall,
+async function findCallSecrets(
+  { formats, schema }: { formats: readonly FormattedPath[]; schema: unknown },
+  { inputs, readGiven }: ShownCall,
 ): Promise<Secrets> {
   const [input] = inputs;
   const paths = formats.filter(({ format }) => format.type === 'secret').map(({ path }) => path);
@@ -78,19 +88,22 @@ async function findGiven(
   }
 }
 
+/* A tool has its schema as long as its agent, and it may be long. */
+const checks = new WeakMap<object, SchemaCheck>();
+const formatsOf = new WeakMap<object, FormattedPath[]>();
+
 /* A schema takes what it has left as it was. */
 function fits(schema: unknown, input: unknown): boolean {
-  if (schema === undefined) return true;
+  if (!isObject(schema)) return schema !== false;
   try {
-    return compileSchemaCheck(copyPlain(schema))(input) === undefined;
+    const check = checks.get(schema) ?? compileSchemaCheck(copyPlain(schema));
+    checks.set(schema, check);
+    return check(input) === undefined;
   } catch {
     return false;
   }
 }
 
-const formatsOf = new WeakMap<object, FormattedPath[]>();
-
-/* A tool has its schema as long as its agent, and it may be long. */
 function findSchemaFormats(schema: unknown): FormattedPath[] {
   if (!isObject(schema)) return [];
   const known = formatsOf.get(schema) ?? readSchemaFormats(schema);

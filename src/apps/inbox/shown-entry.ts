@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readInputSchemas, type SeenRequest } from '../../agent.ts';
+import type { SeenRequest } from '../../agent.ts';
 import { hashText } from '../../content/crypto.ts';
 import { isObject, parseJson, stringifySorted } from '../../json/json-value.ts';
 import { omitUnanswered } from '../../content/request-history.ts';
@@ -7,7 +7,7 @@ import { idFields } from '../../content/request-text.ts';
 import type { ToolCallRecord } from '../../content/tool-call.ts';
 import { hidePrincipals, type UserInputRequest } from '../../content/user-input.ts';
 import type { StoredRequest } from '../../thread/thread-store-requests.ts';
-import { findCallSecrets, readFormats, readSecrets } from '../../view/call-secrets.ts';
+import { readFormats, readLostSecrets, readSecrets } from '../../view/call-secrets.ts';
 import type { FormattedPath } from '../../view/field-format.ts';
 import { maskRequest, Secrets } from '../../view/mask-secrets.ts';
 import type { InboxEntry } from './inbox-api.ts';
@@ -92,27 +92,19 @@ export async function findSecrets(
   if (request !== undefined) return readSecrets(agents.find(row.agent), request, options.formats);
   const call = parseTrouble(row)?.call;
   if (call === undefined) return { formats: [], secrets: new Secrets([], []) };
-  const { toolName, input, given } = call;
-  const formats = await findFormats(inbox, row.agent, toolName);
-  const agent = agents.find(row.agent);
-  const schema = agent && (await readInputSchemas(agent)).get(toolName);
-  const secrets = await findCallSecrets(formats, {
-    inputs: [input],
-    schema,
-    readGiven: async () => given,
-  });
-  return { formats, secrets };
+  return readLostSecrets(agents.find(row.agent), call, options.formats);
 }
 
 /** Makes a function that masks the secrets of a thread's calls where its texts quote them. */
 export async function maskSecretsOf(
-  inbox: InboxContext,
+  { agents, options: { formats: declared } }: InboxContext,
   agent: string | null,
   calls: readonly ToolCallRecord[],
 ): Promise<(text: string) => string> {
   const all = await Promise.all(
     calls.map(async ({ toolName, input, given, edit }) => {
-      const formats = await findFormats(inbox, agent, toolName);
+      const own = { formats: declared };
+      const { formats } = await readFormats(agents.find(agent), toolName, own);
       return new Secrets(formats, [input, given, edit?.original]);
     }),
   );
@@ -208,14 +200,6 @@ export function parseTrouble({
 }: StoredRequest): z.infer<typeof troubleSchema> | undefined {
   if (text === null || (kind !== 'lost-call' && kind !== 'stuck-thread')) return undefined;
   return troubleSchema.safeParse(parseJson(text)).data;
-}
-
-async function findFormats(
-  { options: { formats }, agents }: InboxContext,
-  agent: string | null,
-  toolName: string,
-): Promise<FormattedPath[]> {
-  return readFormats(agents.find(agent), toolName, { formats });
 }
 
 /** Makes the app's details about a call. A mistake there must not hide the arguments, nor pass for an empty list. */
