@@ -1,10 +1,9 @@
-import type { ModelMessage, ToolSet } from 'ai';
+import type { ToolSet } from 'ai';
 import type { UserInputResponseContent } from '../content/user-input.ts';
 import type { ProviderResponse } from '../agent.ts';
 import { HoldpointError } from '../errors.ts';
 import type { AgentThread } from '../thread/agent-thread.ts';
 import { listImportedMessages } from '../thread/app-messages.ts';
-import { listAssistantParts } from '../thread/proposed-calls.ts';
 import type { ApprovalIds } from '../view/approval-ids.ts';
 import { callIdsIn, listAnsweredIds, type ReadPrompt } from './read-prompt.ts';
 
@@ -37,7 +36,7 @@ export function warnOfForeignAnswers(
   { answeredIds, earlier }: Pick<ReadPrompt, 'answeredIds' | 'earlier'>,
 ): ProviderResponse['warnings'] {
   if (answeredIds.every((answeredId) => ids.isKnown(answeredId))) return [];
-  const imported = new Set(listImportedMessages(events).flatMap(listCallIds));
+  const imported = new Set(listImportedMessages(events).flatMap(callIdsIn));
   /* An imported history may have answers of before, which are not kept: they follow its calls. */
   const end = earlier.findLastIndex((message) =>
     callIdsIn(message).some((callId) => imported.has(callId)),
@@ -49,11 +48,6 @@ export function warnOfForeignAnswers(
     `The messages answer ${foreign}, which is no approval request of thread ${id}. If toolApproval is in the call, it decides nothing: the tools ` +
     `run behind the model. Move it from ${elsewhere} to holdPoint.`;
   return [{ type: 'other', message }];
-}
-
-function listCallIds(message: ModelMessage): string[] {
-  const calls = listAssistantParts(message).filter((part) => part.type === 'tool-call');
-  return calls.map(({ toolCallId }) => toolCallId);
 }
 
 /** Throws `not-found` for an answer in a prompt to a request that the thread has never had, such as one of the AI SDK's own. */

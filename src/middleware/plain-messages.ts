@@ -6,8 +6,8 @@ import { isHeldCall } from './recorded-parts.ts';
 /**
  * Converts the messages of a loop with `holdPoint` for a model without it, such as one that writes a title. The AI SDK keeps the calls of
  * that loop as calls that the provider ran, which no provider knows. Here each is a call with its result, once, and the approvals are left
- * out. A call without a result gets one that says so. Calls that the provider ran stay as they are. A call that was
- * edited, or of which its schema made another value, has the input that the last reply shows.
+ * out. A call without a result gets one that says so. Calls that the provider ran stay as they are. A call that was edited, or of which its
+ * schema made another value, has the input that the last reply shows.
  *
  * @example
  * const title: ModelMessage = { role: 'user', content: 'Write a title for this conversation.' };

@@ -126,9 +126,11 @@ function readDenial(
 }
 
 /** The ids of the calls that a message of the assistant makes. */
-export function callIdsIn(message: PromptMessage): string[] {
-  if (message.role !== 'assistant') return [];
-  return message.content.filter((part) => part.type === 'tool-call').map((part) => part.toolCallId);
+export function callIdsIn(message: PromptMessage | ModelMessage): string[] {
+  if (message.role !== 'assistant' || typeof message.content === 'string') return [];
+  return [...message.content].flatMap((part) =>
+    part.type === 'tool-call' ? [part.toolCallId] : [],
+  );
 }
 
 /** Imports the history in the prompt for a thread without events. Throws `invalid-input` if the app does not import histories. */
