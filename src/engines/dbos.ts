@@ -1,6 +1,6 @@
-import { readPages } from '../content/read-pages.ts';
 import { DBOS, type WorkflowHandle } from '@dbos-inc/dbos-sdk';
 import type { UserModelMessage } from 'ai';
+import { readPages } from '../content/read-pages.ts';
 import {
   type Agent,
   type AgentResponse,

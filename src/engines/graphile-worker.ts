@@ -1,6 +1,6 @@
-import { readPages } from '../content/read-pages.ts';
 import type { JobHelpers, Task, TaskList } from 'graphile-worker';
 import { z } from 'zod';
+import { readPages } from '../content/read-pages.ts';
 import { type Agent, resumeThread, soonestMs } from '../agent.ts';
 import { callGuarded } from '../content/app-errors.ts';
 import type { OnWake } from '../stores/postgres.ts';

@@ -1,8 +1,8 @@
-import { readPages } from '../../content/read-pages.ts';
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
+import { readPages } from '../../content/read-pages.ts';
 import type { ThreadStoreRequests } from '../../thread/thread-store-requests.ts';
 import type { ThreadStore, ThreadSummary } from '../../thread/thread-store.ts';
 import { type CommandWorld, UsageError } from './run-command.ts';

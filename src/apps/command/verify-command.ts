@@ -1,7 +1,7 @@
-import { readPages } from '../../content/read-pages.ts';
 import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { z } from 'zod';
+import { readPages } from '../../content/read-pages.ts';
 import { inertLine } from '../../content/inert-text.ts';
 import { HoldpointError } from '../../errors.ts';
 import { parseThreadJson, verifyEntries } from '../../thread/thread-json.ts';
